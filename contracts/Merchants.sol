@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {Governance} from "./Governance.sol";
+import {SpendingPolicies} from "./SpendingPolicies.sol";
+
+/// @title Merchants, their settlement wallets and their withdrawals.
+/// @notice A merchant is a small number here. Its money leaves to its registered wallet or, as a
+/// refund, to a payer; no role can send it anywhere else.
+abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTransient {
+    using SafeERC20 for IERC20;
+
+    bytes32 private constant CONSENT_TYPEHASH =
+        keccak256("MerchantConsent(bytes32 reference,address wallet,uint256 deadline)");
+    bytes32 private constant WALLET_CONSENT_TYPEHASH =
+        keccak256("WalletConsent(uint32 merchant,address wallet,uint256 nonce,uint256 deadline)");
+
+    /// @notice Seconds between {proposeWallet} and {applyWallet}.
+    uint48 public immutable WALLET_DELAY;
+
+    /// @dev One slot. 96 bits of atoms are far more than any supply of a 6-decimals dollar.
+    struct Merchant {
+        address wallet;
+        uint96 balance;
+    }
+
+    struct WalletChange {
+        address wallet;
+        uint48 applicableAt;
+    }
+
+    mapping(uint32 merchant => Merchant) internal _merchants;
+    mapping(uint32 merchant => WalletChange) private _walletChanges;
+    mapping(bytes32 merchantReference => uint32 merchant) private _merchantOf;
+    mapping(uint256 word => uint256 bits) private _withdrawn;
+    uint32 private _merchantCount;
+
+    event MerchantRegistered(
+        uint32 indexed merchant, bytes32 indexed merchantReference, address indexed wallet
+    );
+    event WalletProposed(uint32 indexed merchant, address indexed wallet, uint48 applicableAt);
+    event WalletProposalCanceled(uint32 indexed merchant, address indexed wallet, address by);
+    event WalletChanged(uint32 indexed merchant, address indexed from, address indexed to);
+    event Withdrawn(
+        uint32 indexed merchant, address indexed wallet, uint64 indexed number, uint64 amount
+    );
+
+    error MerchantAlreadyRegistered(bytes32 merchantReference, uint32 merchant);
+    error MerchantNotRegistered(uint32 merchant);
+    error NotMerchantWallet(address attempted, address allowed);
+    error MayNotChangeWallet(address attempted, uint32 merchant);
+    error NoWalletProposed(uint32 merchant);
+    error AmountZero();
+    error NumberZero();
+    error InsufficientMerchantBalance(uint256 attempted, uint256 available);
+    error WithdrawalAlreadyPaid(uint64 number);
+
+    constructor(uint48 walletDelay) {
+        WALLET_DELAY = walletDelay;
+    }
+
+    /// @notice Registers a merchant and gives it the next number.
+    /// @param merchantReference keccak256 of the account's id; can be registered once.
+    /// @param signature The wallet's consent: EIP-712 `MerchantConsent`.
+    function registerMerchant(
+        bytes32 merchantReference,
+        address wallet,
+        uint256 deadline,
+        bytes calldata signature
+    ) external onlyRole(REGISTRAR_ROLE) returns (uint32 merchant) {
+        uint32 registered = _merchantOf[merchantReference];
+        if (registered != 0) revert MerchantAlreadyRegistered(merchantReference, registered);
+        _requirePayableWallet(wallet);
+        bytes32 structHash = keccak256(abi.encode(CONSENT_TYPEHASH, merchantReference, wallet, deadline));
+        _requireSignature(wallet, structHash, deadline, signature);
+        merchant = ++_merchantCount;
+        _merchantOf[merchantReference] = merchant;
+        _merchants[merchant].wallet = wallet;
+        emit MerchantRegistered(merchant, merchantReference, wallet);
+    }
+
+    /// @notice Announces a new wallet; it waits WALLET_DELAY, in which {cancelWallet} can stop it.
+    /// @param signature The new wallet's consent: EIP-712 `WalletConsent`, with the new wallet's nonce.
+    function proposeWallet(
+        uint32 merchant,
+        address wallet,
+        uint256 deadline,
+        bytes calldata signature
+    ) external {
+        _requireWalletOrRegistrar(merchant);
+        _requirePayableWallet(wallet);
+        bytes32 structHash = keccak256(
+            abi.encode(WALLET_CONSENT_TYPEHASH, merchant, wallet, _useNonce(wallet), deadline)
+        );
+        _requireSignature(wallet, structHash, deadline, signature);
+        uint48 applicableAt = uint48(block.timestamp) + WALLET_DELAY;
+        _walletChanges[merchant] = WalletChange(wallet, applicableAt);
+        emit WalletProposed(merchant, wallet, applicableAt);
+    }
+
+    /// @notice Drops an announced wallet: the present wallet, the registrar and the guardian may.
+    function cancelWallet(uint32 merchant) external {
+        if (!hasRole(GUARDIAN_ROLE, msg.sender)) _requireWalletOrRegistrar(merchant);
+        address wallet = _walletChanges[merchant].wallet;
+        if (wallet == address(0)) revert NoWalletProposed(merchant);
+        delete _walletChanges[merchant];
+        emit WalletProposalCanceled(merchant, wallet, msg.sender);
+    }
+
+    /// @notice Puts an announced wallet into force. Anyone may, once the delay has passed.
+    function applyWallet(uint32 merchant) external {
+        WalletChange memory change = _walletChanges[merchant];
+        if (change.wallet == address(0)) revert NoWalletProposed(merchant);
+        if (block.timestamp < change.applicableAt) {
+            revert TooEarly(block.timestamp, change.applicableAt);
+        }
+        address from = _merchants[merchant].wallet;
+        delete _walletChanges[merchant];
+        _merchants[merchant].wallet = change.wallet;
+        emit WalletChanged(merchant, from, change.wallet);
+    }
+
+    /// @notice Pays out to the registered wallet on the merchant's order.
+    /// @param number Unique per network, never zero: a second call with it pays nothing.
+    function withdraw(uint32 merchant, uint64 amount, uint64 number)
+        external
+        onlyRole(OPERATOR_ROLE)
+        nonReentrant
+    {
+        if (number == 0) revert NumberZero();
+        uint256 bit = 1 << (number & 0xff);
+        uint256 word = _withdrawn[number >> 8];
+        if (word & bit != 0) revert WithdrawalAlreadyPaid(number);
+        _withdrawn[number >> 8] = word | bit;
+        _withdraw(merchant, amount, number);
+    }
+
+    /// @notice Pays out to the registered wallet at its own call. No role can pause or refuse this.
+    /// @dev The event carries number 0. The balance itself is the replay guard.
+    function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
+        address wallet = _merchants[merchant].wallet;
+        if (msg.sender != wallet) revert NotMerchantWallet(msg.sender, wallet);
+        _withdraw(merchant, amount, 0);
+    }
+
+    /// @notice A merchant's wallet and balance; zeros for an unknown number.
+    function merchantAccount(uint32 merchant) external view returns (address wallet, uint96 balance) {
+        return (_merchants[merchant].wallet, _merchants[merchant].balance);
+    }
+
+    /// @notice The number given to a reference, zero when it is not registered.
+    function merchantOf(bytes32 merchantReference) external view returns (uint32) {
+        return _merchantOf[merchantReference];
+    }
+
+    /// @notice The announced wallet and when it may be applied; zeros when there is none.
+    function walletChange(uint32 merchant) external view returns (address wallet, uint48 applicableAt) {
+        return (_walletChanges[merchant].wallet, _walletChanges[merchant].applicableAt);
+    }
+
+    function merchantCount() external view returns (uint32) {
+        return _merchantCount;
+    }
+
+    /// @notice Whether an operator has paid the withdrawal of this number.
+    function isWithdrawalPaid(uint64 number) external view returns (bool) {
+        return (_withdrawn[number >> 8] >> (number & 0xff)) & 1 == 1;
+    }
+
+    function _withdraw(uint32 merchant, uint64 amount, uint64 number) private {
+        address wallet = _debit(merchant, amount);
+        emit Withdrawn(merchant, wallet, number, amount);
+        TOKEN.safeTransfer(wallet, amount);
+    }
+
+    /// @return wallet The merchant's wallet.
+    function _debit(uint32 merchant, uint64 amount) internal returns (address wallet) {
+        if (amount == 0) revert AmountZero();
+        Merchant memory account = _merchants[merchant];
+        wallet = account.wallet;
+        if (wallet == address(0)) revert MerchantNotRegistered(merchant);
+        if (amount > account.balance) revert InsufficientMerchantBalance(amount, account.balance);
+        _merchants[merchant] = Merchant(wallet, account.balance - amount);
+    }
+
+    function _requireWalletOrRegistrar(uint32 merchant) private view {
+        address wallet = _merchants[merchant].wallet;
+        if (wallet == address(0)) revert MerchantNotRegistered(merchant);
+        if (msg.sender != wallet && !hasRole(REGISTRAR_ROLE, msg.sender)) {
+            revert MayNotChangeWallet(msg.sender, merchant);
+        }
+    }
+
+    /// @dev Money sent to these addresses would be lost or counted twice.
+    function _requirePayableWallet(address wallet) private view {
+        if (wallet == address(0) || wallet == address(this) || wallet == address(TOKEN)) {
+            revert AddressInvalid(wallet);
+        }
+    }
+}

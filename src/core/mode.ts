@@ -1,0 +1,18 @@
+/** `test` runs on the testnet, `live` on mainnet. The key of a caller chooses (api-v1.md section 1). */
+export type Network = 'testnet' | 'mainnet';
+
+/** Every query is scoped by these two. */
+export interface Tenant {
+  readonly accountId: string;
+  readonly livemode: boolean;
+}
+
+export const NETWORKS: readonly Network[] = ['testnet', 'mainnet'];
+
+export function networkOf(livemode: boolean): Network {
+  return livemode ? 'mainnet' : 'testnet';
+}
+
+export function isLive(network: Network): boolean {
+  return network === 'mainnet';
+}

@@ -1,0 +1,71 @@
+/**
+ * The error codes of decisions.md section 2: one table from code to status and type. A code that
+ * is missing here does not compile.
+ */
+export const ERROR_CODES = {
+  parameter_missing: [400, 'invalid_request_error'],
+  parameter_invalid: [400, 'invalid_request_error'],
+  parameter_unknown: [400, 'invalid_request_error'],
+  cursor_invalid: [400, 'invalid_request_error'],
+  api_version_invalid: [400, 'invalid_request_error'],
+  body_invalid: [400, 'invalid_request_error'],
+  amount_too_large: [400, 'invalid_request_error'],
+  url_not_allowed: [400, 'invalid_request_error'],
+  endpoint_limit_reached: [400, 'invalid_request_error'],
+  idempotency_key_required: [400, 'idempotency_error'],
+  idempotency_key_invalid: [400, 'idempotency_error'],
+  api_key_missing: [401, 'authentication_error'],
+  api_key_invalid: [401, 'authentication_error'],
+  api_key_expired: [401, 'authentication_error'],
+  api_key_revoked: [401, 'authentication_error'],
+  scope_missing: [403, 'permission_error'],
+  ip_not_allowed: [403, 'permission_error'],
+  account_disabled: [403, 'permission_error'],
+  kyb_required: [403, 'permission_error'],
+  resource_missing: [404, 'invalid_request_error'],
+  route_missing: [404, 'invalid_request_error'],
+  method_not_allowed: [405, 'invalid_request_error'],
+  body_too_large: [413, 'invalid_request_error'],
+  content_type_unsupported: [415, 'invalid_request_error'],
+  idempotency_key_reused: [409, 'idempotency_error'],
+  idempotency_request_in_progress: [409, 'idempotency_error'],
+  account_not_live: [409, 'invalid_request_error'],
+  payment_intent_unexpected_state: [409, 'invalid_request_error'],
+  order_id_in_use: [409, 'invalid_request_error'],
+  terminal_inactive: [409, 'invalid_request_error'],
+  payment_already_refunded: [409, 'invalid_request_error'],
+  rate_limit_exceeded: [429, 'rate_limit_error'],
+  internal_error: [500, 'api_error'],
+  request_timeout: [503, 'api_error'],
+  service_unavailable: [503, 'api_error'],
+} as const satisfies Record<string, readonly [status: number, type: string]>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** An expected "no": a value, never thrown. `param` names the parameter it is about. */
+export interface Refusal {
+  readonly refused: true;
+  readonly code: ErrorCode;
+  /** What was wrong, what is allowed, what to do next. Never echoes a secret. */
+  readonly message: string;
+  readonly param: string | null;
+  /** Extra response headers, such as `Allow` and `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function refuse(code: ErrorCode, message: string, param: string | null = null): Refusal {
+  return { refused: true, code, message, param };
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'refused' in value;
+}
+
+export function statusOf(code: ErrorCode): number {
+  return ERROR_CODES[code][0];
+}
+
+/** Object missing, or another account's or mode's: nobody can tell which (decisions.md 2). */
+export function resourceMissing(what: string, param: string | null = 'id'): Refusal {
+  return refuse('resource_missing', `No such ${what} for this key's account and mode.`, param);
+}

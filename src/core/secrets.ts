@@ -1,0 +1,81 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { assert } from './assert.ts';
+import { base62 } from './base62.ts';
+
+/** Bearer secrets by their prefix (decisions.md section 3). */
+export const SECRET_PREFIXES = {
+  apiKeyTest: 'tlsk_test_',
+  apiKeyLive: 'tlsk_live_',
+  deviceKeyTest: 'tldk_test_',
+  deviceKeyLive: 'tldk_live_',
+  agentToken: 'agt_',
+  pass: 'nfc_',
+} as const;
+
+export type SecretKind = keyof typeof SECRET_PREFIXES;
+
+/** 32 base62 digits hold 190 bits; at least 160 are asked for. */
+const RANDOM_LENGTH = 32;
+/** 6 base62 digits of a SHA-256: one made-up secret in 56 billion gets past the door. */
+const CHECKSUM_LENGTH = 6;
+const BODY = /^[0-9A-Za-z]{38}$/;
+
+function checksum(text: string): string {
+  const digest = createHash('sha256').update(`tapline:${text}`).digest();
+  return base62(digest.readBigUInt64BE(0), CHECKSUM_LENGTH);
+}
+
+/** A new secret: the prefix, 190 random bits, a checksum. Show it once, keep its hash. */
+export function newSecret(kind: SecretKind): string {
+  const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
+  const text = SECRET_PREFIXES[kind] + base62(random, RANDOM_LENGTH);
+  return text + checksum(text);
+}
+
+/** Whether prefix, length and checksum fit: refuses typing errors without a database read. */
+export function isSecret(kind: SecretKind, text: string): boolean {
+  const prefix = SECRET_PREFIXES[kind];
+  if (!text.startsWith(prefix) || !BODY.test(text.slice(prefix.length))) return false;
+  return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/**
+ * What is stored of a bearer secret. A plain SHA-256 is right here: the input has 190 random bits,
+ * so there is nothing to guess, and a look-up by hash leaks nothing through its timing.
+ */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+export function equalInConstantTime(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** AES-256-GCM: iv, tag, ciphertext. `context` (an id) keeps a row's secret from being moved. */
+export function encrypt(key: Buffer, plain: string, context: string): Buffer {
+  assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), body]);
+}
+
+/** @throws when the key, the context or the bytes are not those of `encrypt`. */
+export function decrypt(key: Buffer, sealed: Buffer, context: string): string {
+  assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
+  const iv = sealed.subarray(0, IV_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+  decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  const body = sealed.subarray(IV_BYTES + TAG_BYTES);
+  return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+}

@@ -1,0 +1,85 @@
+import { assert, only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+
+/**
+ * Places in one account and mode's commit order, taken under the lock of its row. Whoever has the
+ * lock commits before the next one gets a place, so order of `position` and of `created` is the
+ * order in which others can see the rows.
+ */
+export interface Stamp {
+  /** When the rows count as created: never before an earlier row of the account and mode. */
+  readonly created: Date;
+  /** The next place. @throws Bug when more are used than were reserved. */
+  next(): bigint;
+}
+
+/** A text for a map key. */
+export function tenantKey(tenant: Tenant): string {
+  return `${tenant.accountId} ${tenant.livemode}`;
+}
+
+interface StampRow {
+  account_id: string;
+  livemode: boolean;
+  position: bigint;
+  stamped_at: Date;
+}
+
+function toStamp(row: StampRow, count: number): Stamp {
+  let used = 0;
+  return {
+    created: row.stamped_at,
+    next: () => {
+      used++;
+      assert(used <= count, 'more places used than reserved');
+      return row.position - BigInt(count - used);
+    },
+  };
+}
+
+const STAMP = `
+  update account_modes m
+  set position = m.position + w.count, stamped_at = greatest(m.stamped_at, $4)
+  from (
+    select account_id, livemode, count
+    from unnest($1::text[], $2::boolean[], $3::int[]) as t (account_id, livemode, count)
+  ) w
+  where m.account_id = w.account_id and m.livemode = w.livemode
+  returning m.account_id, m.livemode, m.position, m.stamped_at`;
+
+const LOCK = `
+  select 1 as locked from account_modes
+  where (account_id, livemode) in (select * from unnest($1::text[], $2::boolean[]))
+  order by account_id, livemode for update`;
+
+/**
+ * Reserves `count` places for one account and mode. Call it last, right before the inserts: the
+ * lock is held until the commit, and locks of objects are always taken before it.
+ */
+export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: number): Promise<Stamp> {
+  const values = [[tenant.accountId], [tenant.livemode], [count], now];
+  return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
+}
+
+/** The same for several accounts and modes, locked in one order so that no two wait in a circle. */
+export async function stampOrders(
+  tx: Tx,
+  wanted: readonly { readonly tenant: Tenant; readonly count: number }[],
+  now: Date,
+): Promise<Map<string, Stamp>> {
+  const accountIds = wanted.map((want) => want.tenant.accountId);
+  const modes = wanted.map((want) => want.tenant.livemode);
+  const counts = new Map(wanted.map((want) => [tenantKey(want.tenant), want.count]));
+  assert(counts.size === wanted.length, 'an account and mode stands twice');
+  if (wanted.length > 1) await tx.query(LOCK, [accountIds, modes]);
+  const values = [accountIds, modes, wanted.map((want) => want.count), now];
+  const rows = await tx.query<StampRow>(STAMP, values);
+  assert(rows.length === wanted.length, 'an account has no row for its mode');
+  return new Map(
+    rows.map((row) => {
+      const key = tenantKey({ accountId: row.account_id, livemode: row.livemode });
+      return [key, toStamp(row, counts.get(key) ?? 0)];
+    }),
+  );
+}

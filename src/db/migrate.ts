@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type pg from 'pg';
+import { StartError } from '#core/start-error.ts';
+import type { Database } from '#db/database.ts';
+
+export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
+
+/** Any constant of our own: two starts at once must not migrate together. */
+const MIGRATION_LOCK = 7_218_344_190;
+const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+
+interface Migration {
+  readonly name: string;
+  readonly text: string;
+  readonly digest: string;
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(path.join(folder, name), 'utf8');
+      return { name, text, digest: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(migration.text);
+    await client.query('insert into migrations (name, digest) values ($1, $2)', [
+      migration.name,
+      migration.digest,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw new Error(`migration ${migration.name} failed`, { cause: error });
+  }
+}
+
+async function appliedDigests(client: pg.Client): Promise<Map<string, string>> {
+  await client.query(`
+    create table if not exists migrations (
+      name text collate "C" primary key,
+      digest text not null,
+      applied timestamptz(3) not null default now()
+    )`);
+  const { rows } = await client.query<{ name: string; digest: string }>(
+    'select name, digest from migrations',
+  );
+  return new Map(rows.map((row) => [row.name, row.digest]));
+}
+
+/**
+ * Brings the database to the newest schema, forward only, each file in its own transaction.
+ * A session advisory lock makes a second start wait and then find nothing to do.
+ * @returns the names applied now. @throws StartError when an applied file was changed afterwards.
+ */
+export async function migrate(db: Database, folder = MIGRATIONS_FOLDER): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const client = await db.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const done = await appliedDigests(client);
+    const applied: string[] = [];
+    for (const migration of migrations) {
+      const digest = done.get(migration.name);
+      if (digest === undefined) {
+        await apply(client, migration);
+        applied.push(migration.name);
+      } else if (digest !== migration.digest) {
+        throw new StartError(
+          `migration ${migration.name} was changed after it had been applied: ` +
+            'restore the file, or start with a fresh data folder or database',
+        );
+      }
+    }
+    return applied;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,33 @@
+/** Every event type (api-v1.md section 6, decisions.md section 4). */
+export const EVENT_TYPES = [
+  'ping',
+  'payment_intent.created',
+  'payment_intent.requires_action',
+  'payment_intent.processing',
+  'payment_intent.succeeded',
+  'payment_intent.canceled',
+  'payment_intent.payment_failed',
+  'payment.succeeded',
+  'payment.refunded',
+  'payment.cashback_paid',
+  'refund.created',
+  'refund.succeeded',
+  'refund.failed',
+  'refund.updated',
+  'terminal.created',
+  'terminal.updated',
+  'kyb.status_changed',
+  'balance.withdrawal_paid',
+  'webhook_endpoint.disabled',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** `payment_intent.*` of `payment_intent.created`: what an endpoint may subscribe to. */
+export function familyOf(type: string): string {
+  return `${type.split('.')[0]}.*`;
+}
+
+export const EVENT_FAMILIES: readonly string[] = [
+  ...new Set(EVENT_TYPES.filter((type) => type.includes('.')).map(familyOf)),
+];

@@ -1,0 +1,135 @@
+import type { Tx } from '#db/database.ts';
+import {
+  insertRequest,
+  markOutcomesApplied,
+  type OutcomeRow,
+  selectOutcomes,
+  settlementNumber,
+} from '#settlement/request-queries.ts';
+
+/** A checksummed address, or bytes, as hex. */
+export type Hex = `0x${string}`;
+
+/**
+ * What a domain may ask of a chain, by kind. `subjectId` is the object that asked: at most one
+ * request per kind and subject is ever under way or done (a database constraint).
+ * All amounts are decimal strings of atoms here, because payloads are JSON.
+ */
+export interface RequestPayloads {
+  /** subject: payment intent. Settled through settleBatch under the intent's number. */
+  payment: { merchantNumber: string; payer: Hex; amount: string; orderId: string };
+  /** subject: refund. */
+  refund: { paymentId: string; amount: string };
+  /** subject: withdrawal. */
+  withdrawal: { merchantNumber: string; amount: string };
+  /** subject: `<account id>:<network>`. */
+  merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
+  /** subject: a fresh id. A policy signed by the payer, with a permit (both may be absent). */
+  enrolment: {
+    payer: Hex;
+    policy: {
+      perPaymentCap: string;
+      periodCap: string;
+      periodSeconds: string;
+      expiry: string;
+      nonce: string;
+      deadline: string;
+      signature: Hex;
+    } | null;
+    permit: { value: string; deadline: string; signature: Hex } | null;
+  };
+  /** subject: a fresh id. Test network only: TestUSDC's open mint. */
+  faucet: { to: Hex; amount: string };
+}
+
+export type RequestKind = keyof RequestPayloads;
+
+/** Where on the chain it happened. */
+export interface ChainPlace {
+  readonly txHash: Hex;
+  readonly blockNumber: string;
+  readonly logIndex: number;
+  /** ISO 8601: the block's own time. */
+  readonly blockTime: string;
+}
+
+/** Why nothing moved. Payment reasons are the contract's; the rest are ours. */
+export type FailureReason =
+  | 'insufficient_funds'
+  | 'approval_insufficient'
+  | 'limit_exceeded'
+  | 'settlement_failed'
+  | 'insufficient_balance'
+  | 'transaction_reverted';
+
+export interface OutcomeFacts {
+  payment: ChainPlace & {
+    settlementNumber: string;
+    batchNumber: string;
+    feeAcquirer: string;
+    feeProtocol: string;
+    cashback: string;
+    chainId: number;
+  };
+  refund: ChainPlace;
+  withdrawal: ChainPlace;
+  merchant_registration: ChainPlace & { merchantNumber: string };
+  enrolment: ChainPlace;
+  faucet: ChainPlace;
+}
+
+export type Outcome<K extends RequestKind = RequestKind> = {
+  [Kind in K]: {
+    readonly requestId: bigint;
+    readonly kind: Kind;
+    readonly livemode: boolean;
+    readonly subjectId: string;
+    readonly result:
+      | { readonly succeeded: true; readonly facts: OutcomeFacts[Kind] }
+      | { readonly succeeded: false; readonly reason: FailureReason; readonly txHash: Hex | null };
+  };
+}[K];
+
+export interface NewRequest<K extends RequestKind> {
+  readonly livemode: boolean;
+  readonly kind: K;
+  readonly subjectId: string;
+  readonly payload: RequestPayloads[K];
+  readonly now: Date;
+}
+
+/**
+ * Leaves a row for the relayer. After the commit send the wake-up `chain-requests`, key = network.
+ * @throws unique_violation when the subject has such a request under way or done already.
+ */
+export async function requestOnChain<K extends RequestKind>(
+  tx: Tx,
+  request: NewRequest<K>,
+): Promise<void> {
+  if (request.kind === 'payment') {
+    await settlementNumber(tx, { livemode: request.livemode, intentId: request.subjectId });
+  }
+  await insertRequest(tx, { ...request, payload: JSON.stringify(request.payload) });
+}
+
+/**
+ * Locks up to `limit` outcomes that nobody has applied yet, oldest first; other workers skip them.
+ * Apply each in this transaction and call {@link applied} with their ids.
+ */
+export async function takeOutcomes<K extends RequestKind>(
+  tx: Tx,
+  kind: K,
+  limit: number,
+): Promise<Outcome<K>[]> {
+  return (await selectOutcomes(tx, kind, limit)).map((row) => toOutcome<K>(row));
+}
+
+/** These outcomes are part of this transaction's result; nobody will see them again. */
+export async function applied(tx: Tx, requestIds: readonly bigint[], now: Date): Promise<void> {
+  await markOutcomesApplied(tx, requestIds, now);
+}
+
+function toOutcome<K extends RequestKind>(row: OutcomeRow): Outcome<K> {
+  const { id, kind, livemode, subject_id: subjectId, outcome: result } = row;
+  return { requestId: id, kind, livemode, subjectId, result } as unknown as Outcome<K>;
+}
