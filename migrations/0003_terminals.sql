@@ -13,7 +13,7 @@ create table terminals (
   last_seen_at timestamptz(3)
 );
 
-create index terminals_list on terminals (account_id, livemode, position);
+create index terminals_list on terminals (account_id, livemode, created, position);
 
 create table device_keys (
   hash bytea primary key,

@@ -39,11 +39,11 @@ create table payment_intents (
   check (status not in ('requires_action', 'processing', 'succeeded') or attempt is not null)
 ) with (fillfactor = 80);
 
-create index payment_intents_list on payment_intents (account_id, livemode, position);
+create index payment_intents_list on payment_intents (account_id, livemode, created, position);
 create index payment_intents_list_terminal
-  on payment_intents (account_id, livemode, terminal_id, position);
+  on payment_intents (account_id, livemode, terminal_id, created, position);
 create index payment_intents_list_source
-  on payment_intents (account_id, livemode, source, position);
+  on payment_intents (account_id, livemode, source, created, position);
 -- What a terminal asks for, and what the expiry worker looks for: open intents only.
 create index payment_intents_open on payment_intents (terminal_id, position)
   where status = 'requires_payment_method';
@@ -86,7 +86,7 @@ create table payments (
   unique (livemode, settlement_number)
 );
 
-create index payments_list on payments (account_id, livemode, position);
-create index payments_list_terminal on payments (account_id, livemode, terminal_id, position);
+create index payments_list on payments (account_id, livemode, created, position);
+create index payments_list_terminal on payments (account_id, livemode, terminal_id, created, position);
 -- Daily sums and velocity of one payer.
 create index payments_payer on payments (payer_id, settled_at);

@@ -17,8 +17,8 @@ create table events (
   primary key (id, created)
 ) partition by range (created);
 
-create index events_list on events (account_id, livemode, position);
-create index events_list_type on events (account_id, livemode, type, position);
+create index events_list on events (account_id, livemode, created, position);
+create index events_list_type on events (account_id, livemode, type, created, position);
 create table events_default partition of events default;
 
 create table webhook_endpoints (

@@ -19,9 +19,9 @@ create table refunds (
   check ((status = 'failed') = (failure_code is not null))
 );
 
-create index refunds_list on refunds (account_id, livemode, position);
-create index refunds_list_payment on refunds (account_id, livemode, payment_id, position);
-create index refunds_list_status on refunds (account_id, livemode, status, position);
+create index refunds_list on refunds (account_id, livemode, created, position);
+create index refunds_list_payment on refunds (account_id, livemode, payment_id, created, position);
+create index refunds_list_status on refunds (account_id, livemode, status, created, position);
 
 create table withdrawals (
   id text collate "C" primary key,
@@ -38,4 +38,4 @@ create table withdrawals (
   requested_by text not null
 );
 
-create index withdrawals_list on withdrawals (account_id, livemode, position);
+create index withdrawals_list on withdrawals (account_id, livemode, created, position);
