@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How often a process is looked at while somebody waits for it: short beside any start or stop. */
+const POLL_MS = 10;
+
+/** A log file is moved aside at this size, so that a child never fills the disk. */
+const LOG_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Time between two looks at a log's size: the fastest child writes a few MB in it. */
+const LOG_CHECK_MS = 10_000;
+
+/**
+ * Whether a process runs. A zombie (dead, not yet collected by its parent) does not: it holds no
+ * file, port or memory, though `kill -0` still finds it.
+ */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (cause) {
+    // EPERM: it is there, and belongs to somebody else.
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPERM')) return false;
+  }
+  return !isZombie(pid);
+}
+
+function isZombie(pid: number): boolean {
+  if (process.platform === 'linux') {
+    const stat = readProc(pid, 'stat');
+    if (stat === undefined) return true;
+    // The state follows the command's name, which stands in parentheses and may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+  }
+  return (
+    spawnSync('ps', ['-o', 'stat=', '-p', String(pid)])
+      .stdout?.toString()
+      .trim()
+      .startsWith('Z') ?? false
+  );
+}
+
+/** The arguments that a running process was started with; none when it is gone or hidden. */
+export function commandLine(pid: number): string[] {
+  if (process.platform === 'linux') {
+    return readProc(pid, 'cmdline')?.split('\0').slice(0, -1) ?? [];
+  }
+  const line = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).stdout?.toString();
+  return line?.trim().split(' ') ?? [];
+}
+
+/**
+ * Running processes that were started with exactly this argument. With an argument that only we
+ * give (a path in our data folder) it finds what an earlier, killed instance left running, and
+ * cannot be deceived by a process id that was given out again.
+ */
+export function findByArgument(argument: string): number[] {
+  return allProcesses().filter(
+    (pid) => pid !== process.pid && commandLine(pid).includes(argument) && isRunning(pid),
+  );
+}
+
+/** Running processes whose working directory is this folder (Linux; elsewhere none are found). */
+export function findByWorkingFolder(folder: string): number[] {
+  if (process.platform !== 'linux') return [];
+  return allProcesses().filter((pid) => {
+    try {
+      return fs.readlinkSync(`/proc/${pid}/cwd`) === folder;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function allProcesses(): number[] {
+  if (process.platform === 'linux') {
+    return fs
+      .readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  }
+  const listed = spawnSync('ps', ['-axo', 'pid=']).stdout?.toString() ?? '';
+  return listed
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0);
+}
+
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return fs.readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until the condition holds; false when it still does not after `timeoutMs`. */
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}
+
+/** One signal and the time that a process gets to obey it. */
+export interface StopStep {
+  signal: NodeJS.Signals;
+  waitMs: number;
+}
+
+/** Sends the signals in turn until the process is gone. The last one should be SIGKILL. */
+export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
+  for (const { signal, waitMs } of steps) {
+    if (!isRunning(pid)) return;
+    signalProcess(pid, signal);
+    if (await waitUntil(() => !isRunning(pid), waitMs)) return;
+  }
+  throw new Error(`Process ${pid} does not end`);
+}
+
+/** Sends a signal; a process that is already gone is what the sender wanted. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ESRCH')) throw cause;
+  }
+}
+
+/** The wanted port of 127.0.0.1 when it is free, or else one that the system picks. */
+export async function freePort(wanted?: number): Promise<number> {
+  if (wanted !== undefined) {
+    const port = await tryPort(wanted);
+    if (port !== undefined) return port;
+  }
+  const picked = await tryPort(0);
+  if (picked === undefined) throw new Error('No free port on 127.0.0.1');
+  return picked;
+}
+
+function tryPort(port: number): Promise<number | undefined> {
+  return new Promise((settle) => {
+    const server = createServer();
+    server.once('error', () => settle(undefined));
+    server.listen({ port, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      const found = address !== null && typeof address === 'object' ? address.port : undefined;
+      server.close(() => settle(found));
+    });
+  });
+}
+
+/** A file that a child writes its output to, kept below twice `LOG_BYTES_MAX`. */
+export interface ChildLog {
+  /** The descriptor to hand to the child, open for appending. */
+  readonly fd: number;
+  close(): void;
+}
+
+/**
+ * Opens the log of a child. A file rather than a pipe, because the child may outlive us and be
+ * adopted by the next instance, which then goes on bounding the same file.
+ */
+export function openChildLog(file: string): ChildLog {
+  const fd = fs.openSync(file, 'a', 0o600);
+  const bound = () => {
+    if (fs.fstatSync(fd).size <= LOG_BYTES_MAX) return;
+    // Copied and emptied, not renamed: the child keeps its descriptor.
+    fs.copyFileSync(file, `${file}.1`);
+    fs.ftruncateSync(fd, 0);
+  };
+  bound();
+  const timer = setInterval(bound, LOG_CHECK_MS).unref();
+  return {
+    fd,
+    close: () => {
+      clearInterval(timer);
+      fs.closeSync(fd);
+    },
+  };
+}
+
+/** The last line of a log that says something, for a one-line error. */
+export function lastLine(file: string): string {
+  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  return text.trimEnd().split('\n').at(-1)?.trim() ?? '';
+}
