@@ -116,11 +116,11 @@ abstract contract Governance is AccessControlDefaultAdminRules {
     }
 
     /// @notice Announces new rates. They replace any that were announced before and wait RATES_DELAY.
-    function scheduleRates(Rates calldata rates) external onlyRole(DEFAULT_ADMIN_ROLE) {
-        _requireRatesAllowed(rates);
+    function scheduleRates(Rates calldata rates_) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        _requireRatesAllowed(rates_);
         uint48 applicableAt = uint48(block.timestamp) + RATES_DELAY;
-        _scheduledRates = ScheduledRates(rates, applicableAt);
-        emit RatesScheduled(rates.acquirer, rates.protocol, rates.cashback, applicableAt);
+        _scheduledRates = ScheduledRates(rates_, applicableAt);
+        emit RatesScheduled(rates_.acquirer, rates_.protocol, rates_.cashback, applicableAt);
     }
 
     /// @notice Puts announced rates into force. Anyone may, once the delay has passed.

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @notice One payment as the relayer hands it in.
-/// @param number Unique per network, never zero. It keys the replay bitmap.
+/// @param number Unique per network, best handed out in sequence: it keys the replay bitmap.
 /// @param payer The wallet that pays.
 /// @param merchant The merchant's number on this contract.
 /// @param amount The sale in atoms of the token, 1 to MAX_AMOUNT; fees come on top.
@@ -19,7 +19,6 @@ struct Payment {
 enum Reason {
     None,
     AlreadySettled,
-    NumberInvalid,
     AmountInvalid,
     OrderIdInvalid,
     MerchantUnknown,

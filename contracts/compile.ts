@@ -1,0 +1,183 @@
+// Compiles the contracts into contracts/artifacts, which is committed so that starting the product
+// needs no compiler. `--check` writes nothing and exits with 1 when an artifact is stale.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+type Artifact = {
+  contractName: string;
+  abi: readonly unknown[];
+  bytecode: `0x${string}`;
+  deployedBytecode: `0x${string}`;
+  sourceHash: string;
+};
+
+type Solc = {
+  version(): string;
+  compile(input: string, callbacks: { import(path: string): ImportResult }): string;
+};
+type ImportResult = { contents: string } | { error: string };
+
+type SolcOutput = {
+  errors?: { severity: string; errorCode: string; formattedMessage: string }[];
+  contracts: Record<string, Record<string, SolcContract>>;
+};
+type SolcContract = {
+  abi: unknown[];
+  evm: { bytecode: { object: string }; deployedBytecode: { object: string } };
+};
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const artifactsFolder = join(folder, 'artifacts');
+const require = createRequire(import.meta.url);
+
+/** Passed to solc. foundry.toml repeats them, so that forge tests the bytecode that is deployed. */
+export const compilerSettings = {
+  // Transient storage (the reentrancy lock) came with Cancun; nothing newer is needed.
+  evmVersion: 'cancun',
+  viaIR: true,
+  optimizer: { enabled: true, runs: 200 },
+  // No hash of metadata in the bytecode: the same source gives the same bytes on every machine.
+  metadata: { bytecodeHash: 'none', appendCBOR: false },
+} as const;
+
+/** EIP-170: a chain refuses longer runtime code. */
+const RUNTIME_BYTES_LIMIT = 24_576;
+
+/** solc says on every use of transient storage that it must be cleared; the lock is. */
+const TRANSIENT_STORAGE_NOTICE = '2394';
+
+/** What is deployed, with the name that its exports start with. */
+const PRODUCTS = [
+  { contractName: 'Settlement', exportName: 'settlement' },
+  { contractName: 'TestUSDC', exportName: 'testUsdc' },
+] as const;
+
+/** Reads every source that `entry` imports, directly or not, under its import path. */
+function collectSources(entry: string): Map<string, string> {
+  const sources = new Map<string, string>();
+  const open = [entry];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (sources.has(path)) continue;
+    const content = readFileSync(locate(path), 'utf8');
+    sources.set(path, content);
+    for (const match of content.matchAll(/^import\s[^;]*?["']([^"']+)["'];/gms)) {
+      const target = match[1];
+      if (target === undefined) continue;
+      open.push(target.startsWith('.') ? join(dirname(path), target) : target);
+    }
+  }
+  return new Map([...sources].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Packages resolve as Node resolves them; everything else lies in this folder. */
+function locate(path: string): string {
+  return path.startsWith('@') ? require.resolve(path) : resolve(folder, path);
+}
+
+function compileProduct(contractName: string): Artifact {
+  const entry = `${contractName}.sol`;
+  const sources = collectSources(entry);
+  const input = {
+    language: 'Solidity',
+    sources: Object.fromEntries([...sources].map(([path, content]) => [path, { content }])),
+    settings: {
+      ...compilerSettings,
+      outputSelection: {
+        [entry]: { [contractName]: ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+      },
+    },
+  };
+  const solc = require('solc') as Solc;
+  const output = JSON.parse(
+    solc.compile(JSON.stringify(input), {
+      import: (path) => ({ error: `unexpected import ${path}` }),
+    }),
+  ) as SolcOutput;
+  const problems = (output.errors ?? []).filter(
+    ({ severity, errorCode }) => severity !== 'info' && errorCode !== TRANSIENT_STORAGE_NOTICE,
+  );
+  if (problems.length > 0) {
+    throw new Error(problems.map((problem) => problem.formattedMessage).join('\n'));
+  }
+  const contract = output.contracts[entry]?.[contractName];
+  if (contract === undefined) throw new Error(`solc returned no contract ${contractName}`);
+  const runtimeBytes = contract.evm.deployedBytecode.object.length / 2;
+  if (runtimeBytes > RUNTIME_BYTES_LIMIT) {
+    throw new Error(
+      `${contractName} has ${runtimeBytes} bytes; allowed are ${RUNTIME_BYTES_LIMIT}`,
+    );
+  }
+  return {
+    contractName,
+    abi: contract.abi,
+    bytecode: `0x${contract.evm.bytecode.object}`,
+    deployedBytecode: `0x${contract.evm.deployedBytecode.object}`,
+    sourceHash: hashSources(contractName),
+  };
+}
+
+/** A hash of everything that the bytecode depends on: sources, settings and compiler version. */
+export function hashSources(contractName: string): string {
+  const { version } = require('solc/package.json') as { version: string };
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify({ version, compilerSettings }));
+  for (const [path, content] of collectSources(`${contractName}.sol`)) {
+    hash.update(`\0${path}\0${content}`);
+  }
+  return hash.digest('hex');
+}
+
+function renderModule(artifact: Artifact, exportName: string): string {
+  return [
+    `// Generated by contracts/compile.ts from ${artifact.contractName}.sol. Do not edit.`,
+    `export const ${exportName}Abi = ${JSON.stringify(artifact.abi, null, 2)} as const;`,
+    '',
+    `export const ${exportName}Bytecode =\n  '${artifact.bytecode}' as const;`,
+    '',
+  ].join('\n');
+}
+
+/** The artifacts whose sources, compiler or settings changed since they were written. */
+export function staleArtifacts(): string[] {
+  return PRODUCTS.filter(({ contractName, exportName }) => {
+    try {
+      const text = readFileSync(join(artifactsFolder, `${contractName}.json`), 'utf8');
+      const artifact = JSON.parse(text) as Artifact;
+      const module = readFileSync(join(artifactsFolder, `${contractName}.ts`), 'utf8');
+      return (
+        artifact.sourceHash !== hashSources(contractName) ||
+        module !== renderModule(artifact, exportName)
+      );
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return true;
+      throw cause;
+    }
+  }).map(({ contractName }) => contractName);
+}
+
+function writeArtifacts(): void {
+  mkdirSync(artifactsFolder, { recursive: true });
+  for (const { contractName, exportName } of PRODUCTS) {
+    const artifact = compileProduct(contractName);
+    const json = `${JSON.stringify(artifact, null, 2)}\n`;
+    writeFileSync(join(artifactsFolder, `${contractName}.json`), json);
+    writeFileSync(join(artifactsFolder, `${contractName}.ts`), renderModule(artifact, exportName));
+    console.log(`${contractName}: ${(artifact.deployedBytecode.length - 2) / 2} bytes`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--check')) {
+    const stale = staleArtifacts();
+    if (stale.length > 0) {
+      console.error(`stale: ${stale.join(', ')}. Run: node contracts/compile.ts`);
+      process.exitCode = 1;
+    }
+  } else {
+    writeArtifacts();
+  }
+}

@@ -1,0 +1,101 @@
+// The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol have them.
+
+import { encodePacked, type Hex, keccak256, size, slice, stringToHex } from 'viem';
+
+/** A payment as `settleBatch`, `settleWithAuthorization` and `refund` take it. */
+export type PackedPaymentFields = {
+  /** 1 to 2^64 - 1. */
+  number: bigint;
+  payer: Hex;
+  /** The merchant's number on the contract. */
+  merchant: number;
+  /** Atoms, 1 to 10^12. */
+  amount: bigint;
+  /** 1 to 8 ASCII characters. */
+  orderId: string;
+};
+
+/** Bytes of one packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
+export const PACKED_PAYMENT_BYTES = 45;
+
+/** The order id as `bytes8`, padded on the right. */
+export function orderIdToBytes8(orderId: string): Hex {
+  return stringToHex(orderId, { size: 8 });
+}
+
+/** The order id of a `bytes8` in an event. */
+export function orderIdFromBytes8(bytes: Hex): string {
+  return Buffer.from(bytes.slice(2), 'hex').toString('latin1').replace(/\0+$/, '');
+}
+
+/** One payment in 45 bytes; join several with viem's `concat`. Throws when a field does not fit. */
+export function packPayment(payment: PackedPaymentFields): Hex {
+  return encodePacked(
+    ['uint64', 'address', 'uint32', 'uint40', 'bytes8'],
+    [
+      payment.number,
+      payment.payer,
+      payment.merchant,
+      // viem types widths up to 48 bits as number; 10^12 is exact there.
+      Number(payment.amount),
+      orderIdToBytes8(payment.orderId),
+    ],
+  );
+}
+
+/** The Merkle leaf of one packed payment. */
+export function paymentLeaf(packed: Hex): Hex {
+  if (size(packed) !== PACKED_PAYMENT_BYTES) {
+    throw new RangeError(`a packed payment has ${PACKED_PAYMENT_BYTES} bytes, got ${size(packed)}`);
+  }
+  return keccak256(packed);
+}
+
+/** The root over the leaves of a batch, in the order of its PaymentSettled events. */
+export function paymentTreeRoot(leaves: readonly Hex[]): Hex {
+  const root = levelsOf(leaves).at(-1)?.[0];
+  if (root === undefined) throw new RangeError('a batch has at least one payment');
+  return root;
+}
+
+/** The proof of leaf `index`, as `refund` takes it: siblings from the bottom up. */
+export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
+  if (!Number.isInteger(index) || index < 0 || index >= leaves.length) {
+    throw new RangeError(`leaf ${index} is not among ${leaves.length}`);
+  }
+  return levelsOf(leaves).flatMap((level, height) => {
+    const sibling = level[Math.floor(index / 2 ** height) ^ 1];
+    return sibling === undefined ? [] : [sibling];
+  });
+}
+
+/** All levels, leaves first. A last node without a neighbour moves up unchanged. */
+function levelsOf(leaves: readonly Hex[]): (readonly Hex[])[] {
+  const levels = [leaves];
+  for (let level = leaves; level.length > 1; ) {
+    const above: Hex[] = [];
+    for (let i = 0; i < level.length; i += 2) above.push(parentOf(level.slice(i, i + 2)));
+    levels.push(above);
+    level = above;
+  }
+  return levels;
+}
+
+function parentOf(children: readonly Hex[]): Hex {
+  const [left, right] = children;
+  if (left === undefined) throw new RangeError('a node has at least one child');
+  if (right === undefined) return left;
+  const [low, high] = left.toLowerCase() < right.toLowerCase() ? [left, right] : [right, left];
+  return keccak256(`0x${low.slice(2)}${high.slice(2)}`);
+}
+
+/** Splits what `settleBatch` was given into its packed payments. */
+export function splitPayments(packed: Hex): Hex[] {
+  const count = size(packed) / PACKED_PAYMENT_BYTES;
+  if (!Number.isInteger(count)) {
+    throw new RangeError(`${size(packed)} bytes are not whole payments`);
+  }
+  return Array.from({ length: count }, (_, i) =>
+    slice(packed, i * PACKED_PAYMENT_BYTES, (i + 1) * PACKED_PAYMENT_BYTES),
+  );
+}
