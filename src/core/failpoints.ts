@@ -1,0 +1,39 @@
+/**
+ * Named places between two steps of the money's way where a test may end the process as kill -9
+ * would. In production this file does nothing: the choice is made once, when it is loaded.
+ */
+export const FAILPOINTS = [
+  'payments.request_committed',
+  'settlement.lane_taken',
+  'settlement.signed_committed',
+  'settlement.broadcast_sent',
+  'settlement.receipt_seen',
+  'settlement.outcome_committed',
+  'payments.outcome_committed',
+  'refunds.request_committed',
+  'refunds.outcome_committed',
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+interface Armed {
+  readonly name: string;
+  hitsLeft: number;
+}
+
+/** `TAPLINE_FAILPOINT=<name>` ends the process at the first hit, `<name>:<n>` at the n-th. */
+function readArmed(env: NodeJS.ProcessEnv): Armed | null {
+  const text = env.TAPLINE_FAILPOINT;
+  if (env.NODE_ENV === 'production' || text === undefined || text === '') return null;
+  const [name = '', hits = '1'] = text.split(':');
+  return { name, hitsLeft: Number(hits) };
+}
+
+const armed = readArmed(process.env);
+
+/** Ends the process, with nothing flushed or closed, when a test has armed this place. */
+export function failpoint(name: Failpoint): void {
+  if (armed === null || armed.name !== name) return;
+  armed.hitsLeft--;
+  if (armed.hitsLeft === 0) process.kill(process.pid, 'SIGKILL');
+}
