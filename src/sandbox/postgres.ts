@@ -1,0 +1,318 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { StartError } from '#core/start-error.ts';
+import type { DataFolder } from './data-folder.ts';
+import {
+  choosePostgresAccount,
+  type PostgresAccount,
+  postgresEnvironment,
+} from './postgres-account.ts';
+import {
+  checkClusterVersion,
+  clusterSettings,
+  initialiseCluster,
+  type PostgresPrograms,
+  postgresPrograms,
+  programsVersion,
+  SUPERUSER,
+} from './postgres-cluster.ts';
+import {
+  type ChildLog,
+  commandLine,
+  findByWorkingFolder,
+  freePort,
+  isRunning,
+  lastLine,
+  openChildLog,
+  signalProcess,
+  stopProcess,
+  waitUntil,
+} from './processes.ts';
+import { openTemporaryFolder } from './temporary-folder.ts';
+
+/** The role that the service signs in as, and its database. */
+const ROLE = 'tapline';
+
+/** A start takes 50 ms; replaying the log after a crash in the middle of a load test takes longer. */
+const READY_MS = 30_000;
+
+/** What a killed server leaves (its other processes, its memory) is gone after 1 to 2 s. */
+const LEFTOVER_MS = 5000;
+
+/** Wait for a sign-in: on this machine 10 ms. */
+const CONNECT_MS = 3000;
+
+/** Fast shutdown, then immediate (the log is replayed at the next start), then by force. */
+const STOP_STEPS = [
+  { signal: 'SIGINT', waitMs: 5000 },
+  { signal: 'SIGQUIT', waitMs: 1500 },
+  { signal: 'SIGKILL', waitMs: 1500 },
+] as const;
+
+export interface PostgresOptions {
+  folder: DataFolder;
+  /** Receives one line for whatever a person may want to know. */
+  log: (line: string) => void;
+  /** Whether a new cluster must survive a power cut at once. Default: yes. */
+  durable?: boolean;
+}
+
+export interface RunningPostgres {
+  /** Connection string of the service's role (no superuser; may create databases). */
+  readonly url: string;
+  /** Resolves with the reason when the server ends without being asked to. */
+  readonly lost: Promise<string>;
+  /** Ends the server within 8 s, and usually within 0.1 s. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the PostgreSQL of this data folder: makes the cluster at the first start, takes over the
+ * server that a killed instance left running, and works as root and as an ordinary user.
+ *
+ * @throws StartError when it cannot be started.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const site = await surveySite(options);
+  const log = openChildLog(site.logFile);
+  try {
+    const server = (await adoptServer(site, options.log)) ?? (await startServer(site, log));
+    await ensureDatabase(site, server.port);
+    return keepRunning(site, server, log);
+  } catch (cause) {
+    log.close();
+    throw cause;
+  }
+}
+
+/** All that stays the same while the server comes and goes. */
+interface Site {
+  folder: DataFolder;
+  cluster: string;
+  logFile: string;
+  programs: PostgresPrograms;
+  superuserPassword: string;
+  rolePassword: string;
+  /** Names version and settings, so that only a server with the same ones is taken over. */
+  signature: string;
+  durable: boolean;
+}
+
+async function surveySite(options: PostgresOptions): Promise<Site> {
+  const { folder } = options;
+  const programs = postgresPrograms();
+  const version = await programsVersion(programs);
+  const settings = JSON.stringify([version, clusterSettings(0)]);
+  const digest = createHash('sha256').update(settings).digest('hex').slice(0, 12);
+  return {
+    folder,
+    cluster: join(folder.path, 'postgres'),
+    logFile: join(folder.path, 'postgres.log'),
+    programs,
+    superuserPassword: (await folder.secret('postgres-superuser')).toString('base64url'),
+    rolePassword: (await folder.secret('postgres-role')).toString('base64url'),
+    signature: `tapline-${digest}`,
+    durable: options.durable ?? true,
+  };
+}
+
+interface Server {
+  pid: number;
+  port: number;
+  /** Missing when an earlier process started it. */
+  child?: ChildProcess;
+}
+
+/** What the server writes about itself into `postmaster.pid`; the lines are PostgreSQL's. */
+async function readServerFile(
+  cluster: string,
+): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
+  const text = await fs.readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const lines = text.split('\n').map((line) => line.trim());
+  return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7] === 'ready' };
+}
+
+/** Takes over a healthy server with our settings; ends any other, and all that it left behind. */
+async function adoptServer(site: Site, log: PostgresOptions['log']): Promise<Server | undefined> {
+  const left = await readServerFile(site.cluster);
+  if (left === undefined) return undefined;
+  if (commandLine(left.pid).includes(site.cluster) && isRunning(left.pid)) {
+    if (await hasSignature(site, left.port)) {
+      log(`postgres: adopted the server of an earlier run (process ${left.pid})`);
+      return left;
+    }
+    log(`postgres: ended the server of an earlier run (process ${left.pid})`);
+    await stopProcess(left.pid, STOP_STEPS);
+  }
+  await clearLeftovers(site.cluster);
+  return undefined;
+}
+
+async function hasSignature(site: Site, port: number): Promise<boolean> {
+  const client = connectAs(site, { user: ROLE, database: ROLE, port });
+  try {
+    await client.connect();
+    const { rows } = await client.query('show cluster_name');
+    return rows[0]?.cluster_name === site.signature;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * A server killed by force leaves processes that still work on the files until they notice, and a
+ * `postmaster.pid` that may by now name a stranger's process or a zombie. That file guards against
+ * two servers on one cluster, so it goes only when no process is left in the folder.
+ */
+async function clearLeftovers(cluster: string): Promise<void> {
+  const gone = () => findByWorkingFolder(cluster).length === 0;
+  if (!(await waitUntil(gone, LEFTOVER_MS))) {
+    for (const pid of findByWorkingFolder(cluster)) signalProcess(pid, 'SIGQUIT');
+    if (!(await waitUntil(gone, LEFTOVER_MS))) {
+      throw new StartError(`Processes of an earlier PostgreSQL hold ${cluster}; end them first.`);
+    }
+  }
+  await fs.rm(join(cluster, 'postmaster.pid'), { force: true });
+}
+
+async function startServer(site: Site, log: ChildLog): Promise<Server> {
+  const account = await ensureCluster(site);
+  const record = await site.folder.readJson('postgres.json');
+  const port = await freePort(recordedPort(record));
+  await site.folder.writeJson('postgres.json', { port });
+  const settings = { ...clusterSettings(port), cluster_name: site.signature };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
+  // Detached: Ctrl-C reaches us alone, so that the database outlives those who still write to it.
+  const child = spawn(file ?? '', [...args, ...flags], {
+    ...account.switchTo,
+    cwd: '/',
+    detached: true,
+    env: postgresEnvironment(),
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  child.once('error', () => undefined);
+  const ready = async () => {
+    const server = await readServerFile(site.cluster);
+    return server?.ready === true && server.pid === child.pid;
+  };
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
+  const settled = await waitUntil(async () => ended() || (await ready()), READY_MS);
+  if (settled && !ended() && child.pid !== undefined) return { pid: child.pid, port, child };
+  child.kill('SIGQUIT');
+  throw new StartError(
+    `PostgreSQL does not start: ${lastLine(site.logFile)} (see ${site.logFile})`,
+  );
+}
+
+function recordedPort(record: unknown): number | undefined {
+  if (typeof record !== 'object' || record === null || !('port' in record)) return undefined;
+  return typeof record.port === 'number' ? record.port : undefined;
+}
+
+/** Makes the cluster unless it is there. It gets its name last: half a cluster is never taken for one. */
+async function ensureCluster(site: Site): Promise<PostgresAccount> {
+  const exists = await fs.stat(site.cluster).then(
+    () => true,
+    () => false,
+  );
+  if (exists) {
+    await checkClusterVersion(site.cluster, site.programs);
+    return choosePostgresAccount(site.programs.postgres, site.cluster);
+  }
+  const draft = `${site.cluster}.draft`;
+  await fs.rm(draft, { recursive: true, force: true });
+  await fs.mkdir(draft, { mode: 0o700 });
+  const account = choosePostgresAccount(site.programs.postgres, draft);
+  await initialiseCluster({ ...site, account, folder: draft });
+  await fs.rename(draft, site.cluster);
+  return account;
+}
+
+function connectAs(
+  site: Site,
+  { user, database, port }: { user: string; database: string; port: number },
+): pg.Client {
+  const password = user === SUPERUSER ? site.superuserPassword : site.rolePassword;
+  const client = new pg.Client({
+    ...{ host: '127.0.0.1', port, user, database, password },
+    ssl: false,
+    connectionTimeoutMillis: CONNECT_MS,
+  });
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** Makes role and database unless they are there; a crash half way is put right at the next start. */
+async function ensureDatabase(site: Site, port: number): Promise<void> {
+  if (await hasSignature(site, port)) return;
+  const client = connectAs(site, { user: SUPERUSER, database: 'postgres', port });
+  await client.connect();
+  try {
+    const roles = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
+    // The password is base64url, so it needs no escaping; role statements take no parameters.
+    const command = roles.rows.length === 0 ? 'create' : 'alter';
+    await client.query(`${command} role ${ROLE} login createdb password '${site.rolePassword}'`);
+    await client.query(`grant pg_monitor to ${ROLE}`);
+    const found = await client.query('select 1 from pg_database where datname = $1', [ROLE]);
+    if (found.rows.length === 0) await client.query(`create database ${ROLE} owner ${ROLE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres {
+  const endWithUs = () => signalProcess(server.pid, 'SIGINT');
+  process.once('exit', endWithUs);
+  const lost = Promise.withResolvers<string>();
+  let stopped: Promise<void> | undefined;
+  server.child?.once('exit', (code, signal) => {
+    if (stopped !== undefined) return;
+    lost.resolve(`PostgreSQL ended (${signal ?? code}); see ${site.logFile}`);
+  });
+  // It must not keep us alive: who forgets to stop it still ends, and then it ends too.
+  server.child?.unref();
+  const stop = async () => {
+    await stopProcess(server.pid, STOP_STEPS);
+    process.off('exit', endWithUs);
+    log.close();
+  };
+  return {
+    url: `postgres://${ROLE}:${site.rolePassword}@127.0.0.1:${server.port}/${ROLE}`,
+    lost: lost.promise,
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/**
+ * A PostgreSQL of its own in a temporary folder, for tests: ready in about 0.7 s, gone with its
+ * folder at `stop()`, and also when the test's process is killed.
+ */
+export async function startThrowawayPostgres(): Promise<RunningPostgres> {
+  const temporary = await openTemporaryFolder('tapline-postgres');
+  const options = { folder: temporary.folder, log: () => undefined, durable: false };
+  try {
+    const server = await startPostgres(options);
+    const file = await readServerFile(join(temporary.folder.path, 'postgres'));
+    if (file !== undefined) temporary.endWithUs(file.pid);
+    return {
+      ...server,
+      stop: async () => {
+        await server.stop();
+        await temporary.remove();
+      },
+    };
+  } catch (cause) {
+    await temporary.remove();
+    throw cause;
+  }
+}

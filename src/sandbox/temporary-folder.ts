@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
+
+/**
+ * Reads process ids until its input ends, which it does when our process ends in any way, kill -9
+ * included; then ends those processes and removes the folder.
+ */
+const CLEAN_UP = `
+  pids=
+  while read -r pid; do pids="$pids $pid"; done
+  [ -z "$pids" ] || kill -QUIT $pids 2>/dev/null
+  sleep 0.2
+  rm -rf "$1"
+`;
+
+/** A data folder for one test run. */
+export interface TemporaryFolder {
+  folder: DataFolder;
+  /** Has this process ended when ours ends without `remove()`. */
+  endWithUs(pid: number): void;
+  /** Removes the folder. Whatever ran in it must have ended. */
+  remove(): Promise<void>;
+}
+
+/** Makes a folder under the system's folder for temporary files, removed at the latest with us. */
+export async function openTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
+  const path = await fs.mkdtemp(join(tmpdir(), `${prefix}-`));
+  const folder = await openDataFolder(path);
+  const guard = spawn('/bin/sh', ['-c', CLEAN_UP, 'sh', path], {
+    detached: true,
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  return {
+    folder,
+    endWithUs: (pid) => guard.stdin.write(`${pid}\n`),
+    remove: async () => {
+      guard.kill('SIGKILL');
+      await folder.close();
+      await fs.rm(path, { recursive: true, force: true });
+    },
+  };
+}
