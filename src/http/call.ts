@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Answer, answerRefusal } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import type { Refusal } from '#core/refusal.ts';
+import type { RateDecision } from '#http/rate-limit.ts';
+import type { Caller, Route, Stream } from '#http/route.ts';
+import { LATEST_API_VERSION } from '#http/versions.ts';
+
+/** What is known of one request while it goes through the checks. */
+export interface Call {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly now: Date;
+  caller: Caller | null;
+  route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
+  version: string;
+  rate: RateDecision | null;
+  /** The code of the refusal or fault that it was answered with. */
+  code: string | null;
+}
+
+const calls = new WeakMap<FastifyRequest, Call>();
+
+export function openCall(request: FastifyRequest, requestId: string, now: Date): Call {
+  const call: Call = {
+    requestId,
+    startedMs: performance.now(),
+    now,
+    caller: null,
+    route: null,
+    version: LATEST_API_VERSION,
+    rate: null,
+    code: null,
+  };
+  calls.set(request, call);
+  return call;
+}
+
+export function findCall(request: FastifyRequest): Call | undefined {
+  return calls.get(request);
+}
+
+export function callOf(request: FastifyRequest): Call {
+  const call = calls.get(request);
+  assert(call !== undefined, 'a request without a call');
+  return call;
+}
+
+/** The five headers that every response carries (api-v1.md section 4). */
+export function commonHeaders(call: Call): Record<string, string> {
+  const headers: Record<string, string> = {
+    'Request-Id': call.requestId,
+    'Service-Version': call.version,
+    'Cache-Control': 'no-store',
+  };
+  const { rate } = call;
+  if (rate !== null) {
+    headers['RateLimit-Limit'] = String(rate.limit);
+    headers['RateLimit-Remaining'] = String(rate.remaining);
+    headers['RateLimit-Reset'] = String(rate.resetSeconds);
+  }
+  return headers;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function sendAnswer(reply: FastifyReply, call: Call, answer: Answer): FastifyReply {
+  return reply
+    .code(answer.status)
+    .headers({ 'Content-Type': JSON_TYPE, ...commonHeaders(call), ...answer.headers })
+    .send(answer.body);
+}
+
+export function sendRefusal(reply: FastifyReply, call: Call, refusal: Refusal): FastifyReply {
+  call.code = refusal.code;
+  return sendAnswer(reply, call, answerRefusal(refusal, call.requestId));
+}
+
+export function sendStream(reply: FastifyReply, call: Call, answer: Stream): FastifyReply {
+  return reply
+    .code(answer.status)
+    .headers({ ...commonHeaders(call), ...answer.headers })
+    .send(answer.stream);
+}

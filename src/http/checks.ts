@@ -1,0 +1,123 @@
+import type { FastifyRequest } from 'fastify';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import type { Call } from '#http/call.ts';
+import type { RateLimiter } from '#http/rate-limit.ts';
+import type { AnyRoute, Caller, Surface } from '#http/route.ts';
+import { chooseVersion } from '#http/versions.ts';
+import { checkKey } from '#idempotency/request.ts';
+
+/** What an unrouted request meets: no such path, or a path without this method. */
+export interface NoRoute {
+  readonly allow: readonly string[];
+}
+
+export type Target = AnyRoute | NoRoute;
+
+function isRoute(target: Target): target is AnyRoute {
+  return 'operationId' in target;
+}
+
+export function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+function rateExceeded(call: Call): Refusal | null {
+  const { rate } = call;
+  if (rate === null || rate.allowed) return null;
+  return {
+    ...refuse(
+      'rate_limit_exceeded',
+      `More than ${rate.limit} requests in the window. Wait Retry-After seconds, then go on.`,
+    ),
+    headers: { 'Retry-After': String(rate.retryAfterSeconds) },
+  };
+}
+
+async function identify(
+  surface: Surface,
+  request: FastifyRequest,
+  call: Call,
+): Promise<Caller | Refusal> {
+  return surface.authenticate({
+    method: request.method,
+    path: request.url.split('?')[0] ?? '',
+    authorization: headerOf(request, 'authorization'),
+    headers: request.headers,
+    address: request.ip,
+    now: call.now,
+  });
+}
+
+/** Callers without a valid key count against their address; so does guessing keys. */
+async function countCaller(
+  limiter: RateLimiter,
+  request: FastifyRequest,
+  call: Call,
+): Promise<Refusal | null> {
+  const key = call.caller === null ? `address ${request.ip}` : call.caller.rateKey;
+  call.rate = await limiter.take(key, call.now.getTime());
+  return rateExceeded(call);
+}
+
+function checkTarget(target: Target, request: FastifyRequest): Refusal | null {
+  if (isRoute(target)) return null;
+  if (target.allow.length === 0) {
+    return refuse('route_missing', `${request.method} ${pathOf(request)} does not exist.`);
+  }
+  const allow = target.allow.join(', ');
+  return {
+    ...refuse('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
+    headers: { Allow: allow },
+  };
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0]?.slice(0, 200) ?? '';
+}
+
+function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
+  const { scope } = route;
+  if (scope === null || caller.scopes === null || caller.scopes.includes(scope)) return null;
+  return refuse(
+    'scope_missing',
+    `This needs a key with the scope ${scope}; this key does not have it.`,
+  );
+}
+
+function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal | null {
+  if (route.idempotency === 'ignored') return null;
+  const key = headerOf(request, 'idempotency-key');
+  if (key !== undefined) return checkKey(key);
+  if (route.idempotency === 'accepted') return null;
+  return refuse(
+    'idempotency_key_required',
+    'Send an Idempotency-Key header (1 to 255 printable ASCII characters, for example a UUID), ' +
+      'the same one when you retry.',
+  );
+}
+
+/**
+ * The checks of decisions.md section 2 up to the body, in their order: key, account and address,
+ * rate limit, version, route, scope, Idempotency-Key.
+ */
+export async function checkRequest(
+  surface: Surface,
+  target: Target,
+  of: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
+): Promise<Refusal | null> {
+  const { request, call, limiter } = of;
+  const caller = await identify(surface, request, call);
+  if (isRefusal(caller)) return (await countCaller(limiter, request, call)) ?? caller;
+  call.caller = caller;
+  call.version = caller.apiVersion;
+  const tooMany = await countCaller(limiter, request, call);
+  if (tooMany !== null) return tooMany;
+  const version = chooseVersion(headerOf(request, 'service-version'), caller.apiVersion);
+  if (isRefusal(version)) return version;
+  call.version = version;
+  const noRoute = checkTarget(target, request);
+  if (noRoute !== null || !isRoute(target)) return noRoute;
+  call.route = target;
+  return checkScope(target, caller) ?? checkIdempotencyKey(target, request);
+}

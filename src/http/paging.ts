@@ -1,0 +1,109 @@
+import { createHmac } from 'node:crypto';
+import { type Answer, answerWith } from '#core/answer.ts';
+import { canonicalJson, type Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { equalInConstantTime } from '#core/secrets.ts';
+import type { Page, Place } from '#db/paging.ts';
+
+export const DEFAULT_PAGE_SIZE = 20;
+
+/** What a cursor is tied to: moving it to another list, account, mode or filter breaks it. */
+export interface Walk {
+  readonly list: string;
+  readonly tenant: Tenant;
+  /** The query as the client sent it; `limit` and `cursor` may differ from page to page. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly cursorKey: Buffer;
+}
+
+const CREATED_BYTES = 8;
+const PLACE_BYTES = 16;
+const MAC_BYTES = 16;
+
+function mac(walk: Walk, place: Buffer): Buffer {
+  const { limit: _limit, cursor: _cursor, ...filters } = walk.query;
+  const context = canonicalJson([
+    walk.list,
+    walk.tenant.accountId,
+    walk.tenant.livemode,
+    filters as { [key: string]: Json },
+  ]);
+  return createHmac('sha256', walk.cursorKey)
+    .update(place)
+    .update(context)
+    .digest()
+    .subarray(0, MAC_BYTES);
+}
+
+export function encodeCursor(walk: Walk, at: Place): string {
+  const place = Buffer.alloc(PLACE_BYTES);
+  place.writeBigInt64BE(BigInt(at.created.getTime()), 0);
+  place.writeBigInt64BE(at.position, CREATED_BYTES);
+  return Buffer.concat([place, mac(walk, place)]).toString('base64url');
+}
+
+function cursorInvalid(): Refusal {
+  return refuse(
+    'cursor_invalid',
+    'This cursor was not made by this list with these filters. Send next_cursor unchanged, with ' +
+      'the filters of the first page; leave cursor out for the first page.',
+    'cursor',
+  );
+}
+
+export function decodeCursor(walk: Walk, cursor: string): Place | Refusal {
+  const bytes = Buffer.from(cursor, 'base64url');
+  // Node's decoder skips what it does not know: only the one spelling of the bytes is accepted.
+  if (bytes.length !== PLACE_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) {
+    return cursorInvalid();
+  }
+  const place = bytes.subarray(0, PLACE_BYTES);
+  if (!equalInConstantTime(bytes.subarray(PLACE_BYTES), mac(walk, place))) return cursorInvalid();
+  return {
+    created: new Date(Number(place.readBigInt64BE(0))),
+    position: place.readBigInt64BE(CREATED_BYTES),
+  };
+}
+
+export interface PageQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly created_gte?: string;
+  readonly created_lt?: string;
+}
+
+function readDate(text: string | undefined, param: string): Date | null | Refusal {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  return refuse('parameter_invalid', `${param} is not a date and time of ISO 8601.`, param);
+}
+
+/** The page that a list request asks for. */
+export function readPage(walk: Walk, query: PageQuery): Page | Refusal {
+  const after = query.cursor === undefined ? null : decodeCursor(walk, query.cursor);
+  if (isRefusal(after)) return after;
+  const createdGte = readDate(query.created_gte, 'created_gte');
+  if (isRefusal(createdGte)) return createdGte;
+  const createdLt = readDate(query.created_lt, 'created_lt');
+  if (isRefusal(createdLt)) return createdLt;
+  return { limit: query.limit ?? DEFAULT_PAGE_SIZE, after, createdGte, createdLt };
+}
+
+/** Cuts the row too many off and says whether, and from where, the walk goes on. */
+export function answerPage<Row extends Place>(
+  walk: Walk,
+  page: Page,
+  rows: readonly Row[],
+  render: (row: Row) => object,
+): Answer {
+  const shown = rows.slice(0, page.limit);
+  const last = rows.length > page.limit ? shown.at(-1) : undefined;
+  return answerWith(200, {
+    object: 'list',
+    data: shown.map(render),
+    has_more: last !== undefined,
+    next_cursor: last === undefined ? null : encodeCursor(walk, last),
+  });
+}

@@ -1,0 +1,134 @@
+import type { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
+import type { Answer } from '#core/answer.ts';
+import type { IdKind } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { ErrorCode, Refusal } from '#core/refusal.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+
+/** Scopes of merchant keys (api-v1.md section 5, decisions.md section 3). */
+export const SCOPES = [
+  'balance:read',
+  'events:read',
+  'payments:read',
+  'payments:write',
+  'refunds:read',
+  'refunds:write',
+  'terminals:read',
+  'webhooks:read',
+  'webhooks:write',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Who calls: every surface has its own kind, with at least this. */
+export interface Caller {
+  readonly tenant: Tenant;
+  /** Whose quota the request counts against. */
+  readonly rateKey: string;
+  /** Whose idempotency keys these are; '' for the merchant API. */
+  readonly idempotencySpace: string;
+  /** null: the surface has no scopes. */
+  readonly scopes: readonly string[] | null;
+  /** The version the caller is pinned to. */
+  readonly apiVersion: string;
+}
+
+type Shape<S> = S extends TSchema ? Static<S> : undefined;
+
+/** A request that passed every check up to its own business. */
+export interface Handled<C extends Caller, Q, B> {
+  readonly caller: C;
+  /** Path parameters by name; ids have the right shape. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  /** The request's own key, when it sent one. */
+  readonly idempotency: IdempotentRequest | null;
+  readonly requestId: string;
+  readonly now: Date;
+  /** Aborted when the client is gone: long polls end then. */
+  readonly gone: AbortSignal;
+}
+
+/** A body that is sent as it is produced (exports, event streams), with its own headers. */
+export interface Stream {
+  readonly status: number;
+  readonly stream: Readable;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ResponseDeclaration {
+  readonly schema: TSchema | null;
+  readonly description: string;
+  readonly example?: unknown;
+}
+
+/**
+ * The one declaration of a route: validation, types, the order of checks and openapi.json all
+ * come from it.
+ */
+export interface Route<
+  C extends Caller = Caller,
+  Q extends TSchema | undefined = TSchema | undefined,
+  B extends TSchema | undefined = TSchema | undefined,
+> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Below the surface's root: `/payment_intents/{id}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** null: any authenticated caller of the surface. */
+  readonly scope: Scope | null;
+  readonly idempotency: 'required' | 'accepted' | 'ignored';
+  /** Path parameters: the kind of id, or `text` for others. A misshapen id is a missing object. */
+  readonly params?: Readonly<Record<string, IdKind | 'text'>>;
+  readonly query?: Q;
+  /** Without it the route takes no body (an empty object is let pass). */
+  readonly body?: B;
+  readonly bodyExample?: unknown;
+  readonly responses: Readonly<Record<number, ResponseDeclaration>>;
+  /** Codes of its own, beside those that any request may get. */
+  readonly errors: readonly ErrorCode[];
+  /** Default {@link DEFAULT_TIME_LIMIT_MS}. */
+  readonly timeLimitMs?: number;
+  readonly handle: (request: Handled<C, Shape<Q>, Shape<B>>) => Promise<Answer | Refusal | Stream>;
+}
+
+/** api-v1.md section 8: every route answers within 30 s, else 503 request_timeout. */
+export const DEFAULT_TIME_LIMIT_MS = 30_000;
+
+/** A route of some caller, whatever its shapes. */
+export type AnyRoute<C extends Caller = Caller> = Omit<Route<C>, 'handle'> & {
+  readonly handle: (request: Handled<C, never, never>) => Promise<Answer | Refusal | Stream>;
+};
+
+/** Ties the handler's types to the declared schemas. */
+export function defineRoute<
+  C extends Caller,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(route: Route<C, Q, B>): AnyRoute<C> {
+  return route as unknown as AnyRoute<C>;
+}
+
+/** One API with its own way to know its callers. */
+export interface Surface<C extends Caller = Caller> {
+  /** Answers for everything below this, unknown paths included: `/api/v1`. */
+  readonly root: string;
+  authenticate(request: Credentials): Promise<C | Refusal>;
+  readonly routes: readonly AnyRoute<C>[];
+}
+
+/** What a request says of who sends it. */
+export interface Credentials {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The client's address, from trusted proxies only. */
+  readonly address: string;
+  readonly now: Date;
+}

@@ -1,0 +1,101 @@
+import Type, { type TSchema } from 'typebox';
+import { MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
+
+/** Building blocks of request and response schemas. Descriptions say what is allowed. */
+
+/** ISO 8601 UTC with milliseconds, as every timestamp on the wire. */
+export const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601 UTC with milliseconds.',
+  examples: ['2026-10-01T12:00:00.000Z'],
+});
+
+export function nullable<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** One of these strings. */
+export function oneOf<const V extends readonly string[]>(values: V, description: string) {
+  return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], description });
+}
+
+export const Amount = Type.Integer({
+  minimum: MIN_AMOUNT,
+  maximum: MAX_AMOUNT,
+  description: 'USDC atoms (6 decimals), an integer from 1 to 1000000000000.',
+  examples: [2500000],
+});
+
+/** Sums may be zero and larger than one payment. */
+export const AtomsOut = Type.Integer({ minimum: 0, description: 'USDC atoms (6 decimals).' });
+
+/** No control characters; the body parser refuses them everywhere, this documents it. */
+export function text(maxLength: number, description: string, minLength = 0) {
+  return Type.String({ minLength, maxLength, description });
+}
+
+export function idOf(prefix: string, what: string) {
+  return Type.String({
+    pattern: `^${prefix}[0-9A-Za-z]+$`,
+    maxLength: 64,
+    description: `The id of a ${what}: ${prefix}…`,
+  });
+}
+
+const METADATA_KEY = '^[A-Za-z0-9_.-]{1,40}$';
+
+export const Metadata = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { type: 'string', pattern: METADATA_KEY },
+  additionalProperties: { type: 'string', maxLength: 500 },
+  description:
+    'Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to ' +
+    '500 characters. No secrets or personal data. Returned unchanged.',
+});
+
+/** Fields that every object carries. */
+export function commonFields<const N extends string>(object: N) {
+  return {
+    object: Type.Unsafe<N>({ type: 'string', const: object }),
+    livemode: Type.Boolean({ description: 'false in test mode.' }),
+    network: oneOf(['testnet', 'mainnet'] as const, 'The network of the mode.'),
+  };
+}
+
+export function listOf<S extends TSchema>(item: S) {
+  return Type.Object({
+    object: Type.Unsafe<'list'>({ type: 'string', const: 'list' }),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String({ maxLength: 1024 })),
+  });
+}
+
+/** Query parameters of list endpoints; each names the ones that it takes. */
+export const limitParameter = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Page size, 1 to 100, default 20.',
+  }),
+);
+
+export const cursorParameter = Type.Optional(
+  Type.String({
+    maxLength: 1024,
+    description: '`next_cursor` of the page before, sent with the same filters.',
+  }),
+);
+
+export const pageParameters = { limit: limitParameter, cursor: cursorParameter };
+
+export const createdParameters = {
+  created_gte: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only objects created at or after.' }),
+  ),
+  created_lt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only objects created before.' }),
+  ),
+};

@@ -1,0 +1,107 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import type { Json } from '#core/canonical-json.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import { checkText } from '#http/parse-json.ts';
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: false });
+addFormats.default(ajv, ['date-time', 'email', 'uri']);
+
+export type Check = (value: unknown) => Refusal | null;
+
+function pointerToPath(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+/** What the schema says is allowed there; part of the message. */
+function allowed(error: ErrorObject): string {
+  const { description } = (error.parentSchema ?? {}) as { description?: string };
+  return description === undefined ? '' : ` Allowed: ${description}`;
+}
+
+function toRefusal(error: ErrorObject, where: 'body' | 'query'): Refusal {
+  const path = pointerToPath(error.instancePath);
+  if (error.keyword === 'required') {
+    const name = join(path, String(error.params.missingProperty));
+    return refuse('parameter_missing', `${name} is required.`, name);
+  }
+  if (error.keyword === 'additionalProperties') {
+    const name = join(path, String(error.params.additionalProperty));
+    return refuse('parameter_unknown', `${name} is not a parameter of this ${where}.`, name);
+  }
+  const name = error.propertyName === undefined ? path : join(path, error.propertyName);
+  const what = error.message ?? 'is invalid';
+  return refuse('parameter_invalid', `${name} ${what}.${allowed(error)}`, name);
+}
+
+/** An error inside `propertyNames` is about the name; the wrapper's own message says less. */
+function first(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  return errors.find((error) => error.keyword !== 'anyOf' && error.keyword !== 'if') ?? errors[0];
+}
+
+/** Compiles a schema once; the check names the first parameter that does not fit. */
+export function compileCheck(schema: TSchema, where: 'body' | 'query'): Check {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return null;
+    const error = first(validate.errors ?? []);
+    return error === undefined ? null : toRefusal(error, where);
+  };
+}
+
+const INTEGER = /^-?(0|[1-9]\d{0,15})$/;
+
+interface PropertySchema {
+  readonly type?: string;
+}
+
+/** One query value in the type that its schema asks for; a wrong spelling stays a string. */
+function coerce(text: string, schema: PropertySchema | undefined): Json {
+  if (schema?.type === 'integer' && INTEGER.test(text)) return Number(text);
+  if (schema?.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function decode(part: string): string | null {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+/** Query string to values. Repeated names, bad escapes and control characters are refused. */
+export function parseQuery(
+  search: string,
+  properties: Readonly<Record<string, PropertySchema>>,
+): { [key: string]: Json } | Refusal {
+  const values: { [key: string]: Json } = Object.create(null);
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const at = pair.indexOf('=');
+    const name = decode(at < 0 ? pair : pair.slice(0, at));
+    const value = decode(at < 0 ? '' : pair.slice(at + 1));
+    if (name === null || checkText(name, 'name') !== null) {
+      return refuse('parameter_invalid', 'A query parameter has a misspelled name.');
+    }
+    if (value === null) {
+      return refuse('parameter_invalid', `${name} is not valid percent-encoded UTF-8.`, name);
+    }
+    const bad = checkText(value, name);
+    if (bad !== null) return bad;
+    if (name in values) {
+      return refuse('parameter_invalid', `${name} stands twice: send it once.`, name);
+    }
+    values[name] = coerce(value, properties[name]);
+  }
+  return values;
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/refusal.ts';
+
+/** Responses are kept this long (api-v1.md section 8). */
+export const IDEMPOTENCY_HOURS = 48;
+
+/** One request that carries an Idempotency-Key. */
+export interface IdempotentRequest {
+  readonly tenant: Tenant;
+  /** '' for the merchant API; else the terminal or payer whose keys these are. */
+  readonly caller: string;
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  readonly fingerprint: Buffer;
+}
+
+/** Method, path and the meaning of the body: key order and white space do not matter. */
+export function fingerprint(method: string, path: string, body: Json): Buffer {
+  return createHash('sha256')
+    .update(`${method} ${path} ${canonicalJson(body)}`)
+    .digest();
+}
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** 1 to 255 printable ASCII characters. */
+export function checkKey(key: string): Refusal | null {
+  if (KEY.test(key)) return null;
+  return refuse(
+    'idempotency_key_invalid',
+    'Idempotency-Key must be 1 to 255 printable ASCII characters; a UUID is a good choice.',
+  );
+}
+
+/**
+ * Refusals that never hold a key (decisions.md section 5): the request can be mended and sent
+ * again under the same key.
+ */
+export function freesKey(code: ErrorCode): boolean {
+  const status = statusOf(code);
+  if (status === 403) return code !== 'kyb_required';
+  return status === 400 || status === 401 || status === 429 || status >= 500;
+}
+
+export function keyReused(): Refusal {
+  return refuse(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used with another method, path or body. Nothing was done. ' +
+      'Send the first request again unchanged, or use a new key for a new request.',
+  );
+}
+
+export function requestInProgress(): Refusal {
+  return refuse(
+    'idempotency_request_in_progress',
+    'The first request with this Idempotency-Key is still running. Nothing was done twice. ' +
+      'Wait a moment and send it again with the same key.',
+  );
+}

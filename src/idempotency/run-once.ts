@@ -1,0 +1,104 @@
+import { type Answer, answerRefusal } from '#core/answer.ts';
+import { assert, present } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { Abandon, type Database, type Tx } from '#db/database.ts';
+import {
+  insertClaim,
+  type KeyRow,
+  selectKey,
+  updateCompleted,
+  updateResource,
+} from '#idempotency/queries.ts';
+import {
+  freesKey,
+  IDEMPOTENCY_HOURS,
+  type IdempotentRequest,
+  keyReused,
+  requestInProgress,
+} from '#idempotency/request.ts';
+
+const HOUR_MS = 3_600_000;
+
+export function keyExpiry(now: Date): Date {
+  return addMs(now, IDEMPOTENCY_HOURS * HOUR_MS);
+}
+
+export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
+
+/** What a request gets whose key is already there. */
+export function decideReplay(row: KeyRow, fingerprint: Buffer): Answer | Refusal {
+  if (!row.fingerprint.equals(fingerprint)) return keyReused();
+  if (row.status === 'in_progress') return requestInProgress();
+  return {
+    status: present(row.response_status, 'stored status'),
+    body: present(row.response_body, 'stored body'),
+    headers: REPLAYED,
+  };
+}
+
+/** Claims the request's key in this transaction, or says what its caller gets instead. */
+export async function claim(
+  tx: Tx,
+  request: IdempotentRequest,
+  now: Date,
+): Promise<'claimed' | Answer | Refusal> {
+  if (await insertClaim(tx, request, { now, expiresAt: keyExpiry(now) })) return 'claimed';
+  const row = await selectKey(tx, request.tenant, { ...request, now });
+  return decideReplay(present(row, 'conflicting idempotency key'), request.fingerprint);
+}
+
+/** Stores the response of a request that this transaction has claimed. */
+export async function complete(
+  tx: Tx,
+  request: IdempotentRequest,
+  answer: Answer,
+  resource: string | null,
+): Promise<void> {
+  const stored = await updateCompleted(tx, request, { ...answer, resource });
+  assert(stored, 'an idempotent request was completed twice');
+}
+
+/** The request's key stays in progress until the work of `resource` is done. */
+export async function waitFor(tx: Tx, request: IdempotentRequest, resource: string): Promise<void> {
+  await updateResource(tx, request, resource);
+}
+
+/** A response and the object that it is about. */
+export interface Done {
+  readonly answer: Answer;
+  readonly resource: string | null;
+}
+
+export interface Once {
+  /** Absent when the client sent no key: then the work just runs. */
+  readonly request: IdempotentRequest | null;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/**
+ * Runs work that only writes the database: key, objects, events and stored response commit in ONE
+ * transaction, so a crash leaves all or nothing. Refusals that free the key leave nothing behind;
+ * all others are stored and replayed like successes.
+ */
+export async function runOnce(
+  db: Database,
+  once: Once,
+  work: (tx: Tx) => Promise<Done | Refusal>,
+): Promise<Answer | Refusal> {
+  return db.transaction<Answer | Refusal>(async (tx) => {
+    const { request } = once;
+    const state = request === null ? 'claimed' : await claim(tx, request, once.now);
+    if (state !== 'claimed') return state;
+    const result = await work(tx);
+    if (isRefusal(result) && (request === null || freesKey(result.code))) {
+      return new Abandon<Answer | Refusal>(result);
+    }
+    const done = isRefusal(result)
+      ? { answer: answerRefusal(result, once.requestId), resource: null }
+      : result;
+    if (request !== null) await complete(tx, request, done.answer, done.resource);
+    return done.answer;
+  });
+}
