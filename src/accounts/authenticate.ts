@@ -1,0 +1,118 @@
+import ipaddr from 'ipaddr.js';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { type KeyStandingRow, selectKeyStandings, updateLastUsed } from '#accounts/queries.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+
+/** A key's row is believed this long: so a revocation holds everywhere within a second. */
+const CACHE_MS = 750;
+/** Distinct keys remembered; more are simply read again. */
+const CACHE_SIZE = 10_000;
+/** `last_used_at` is good to this precision; each request writing it would cost a write. */
+const LAST_USED_EVERY_MS = 10_000;
+
+const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
+
+/** The token of an Authorization header. */
+export function readBearer(authorization: string | undefined): string | Refusal {
+  if (authorization === undefined) {
+    return refuse('api_key_missing', 'Send Authorization: Bearer <API_KEY>.');
+  }
+  return BEARER.exec(authorization)?.[1] ?? apiKeyInvalid();
+}
+
+export function apiKeyInvalid(): Refusal {
+  return refuse(
+    'api_key_invalid',
+    'This is not a valid key for this API. Copy the whole key as it was shown when created.',
+  );
+}
+
+function matches(address: string, entry: string): boolean {
+  try {
+    const client = ipaddr.process(address);
+    if (!entry.includes('/')) {
+      return ipaddr.process(entry).toNormalizedString() === client.toNormalizedString();
+    }
+    const [range, bits] = ipaddr.parseCIDR(entry);
+    return range.kind() === client.kind() && client.match([range, bits] as never);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the address is on the list (addresses and CIDRs of both families; empty: all are). */
+export function isAllowedAddress(allowlist: readonly string[], address: string): boolean {
+  return allowlist.length === 0 || allowlist.some((entry) => matches(address, entry));
+}
+
+/** What a key's row says to a request: the order of decisions.md section 2. */
+export function decideKey(
+  row: KeyStandingRow | undefined,
+  at: { readonly now: Date; readonly address: string },
+): MerchantCaller | Refusal {
+  if (row === undefined) return apiKeyInvalid();
+  if (row.revoked_at !== null && row.revoked_at <= at.now) {
+    return refuse('api_key_revoked', 'This key was revoked. Use the key that replaced it.');
+  }
+  if (row.expires_at !== null && row.expires_at <= at.now) {
+    return refuse('api_key_expired', 'This key has expired. Create a new one in the dashboard.');
+  }
+  if (row.account_status === 'disabled') {
+    return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
+  }
+  if (!isAllowedAddress(row.ip_allowlist, at.address)) {
+    return refuse('ip_not_allowed', "The request's address is not on this key's allowlist.");
+  }
+  const tenant = { accountId: row.account_id, livemode: row.livemode };
+  return {
+    tenant,
+    keyId: row.id,
+    rateKey: row.id,
+    idempotencySpace: '',
+    scopes: row.scopes,
+    apiVersion: row.api_version,
+    standing: {
+      tenant,
+      name: row.account_name,
+      kybApproved: row.kyb_status === 'approved',
+      merchantNumber: row.merchant_number,
+    },
+  };
+}
+
+/** Authenticates merchant keys, with a cache that is never older than {@link CACHE_MS}. */
+export function createKeyAuthenticator(db: Database) {
+  const cache = new Map<string, { readAt: number; row: Promise<KeyStandingRow | undefined> }>();
+  const used = new Map<string, number>();
+
+  const readRow = async (secret: string) => (await selectKeyStandings(db, [hashSecret(secret)]))[0];
+  const find = (secret: string) => {
+    const known = cache.get(secret);
+    if (known !== undefined && performance.now() - known.readAt < CACHE_MS) return known.row;
+    if (cache.size >= CACHE_SIZE) cache.clear();
+    const row = readRow(secret);
+    row.catch(() => cache.delete(secret));
+    cache.set(secret, { readAt: performance.now(), row });
+    return row;
+  };
+  const noteUse = (keyId: string, now: Date) => {
+    if ((used.get(keyId) ?? 0) > now.getTime() - LAST_USED_EVERY_MS) return;
+    used.set(keyId, now.getTime());
+    // Lost when the database is away: the next use writes it.
+    updateLastUsed(db, [keyId], now).catch(() => used.delete(keyId));
+  };
+  return async (request: {
+    readonly authorization: string | undefined;
+    readonly address: string;
+    readonly now: Date;
+  }): Promise<MerchantCaller | Refusal> => {
+    const secret = readBearer(request.authorization);
+    if (isRefusal(secret)) return secret;
+    if (!isSecret('apiKeyTest', secret) && !isSecret('apiKeyLive', secret)) return apiKeyInvalid();
+    const caller = decideKey(await find(secret), request);
+    if (!isRefusal(caller)) noteUse(caller.keyId, request.now);
+    return caller;
+  };
+}

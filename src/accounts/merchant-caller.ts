@@ -1,0 +1,40 @@
+import type { Tenant } from '#core/mode.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+
+/** What of an account decides over its payments in one mode. At most a second old. */
+export interface MerchantStanding {
+  readonly tenant: Tenant;
+  readonly name: string;
+  readonly kybApproved: boolean;
+  /** The merchant on the settlement contract of the mode's network; null before go-live. */
+  readonly merchantNumber: bigint | null;
+}
+
+/** Who calls the merchant API. */
+export interface MerchantCaller {
+  readonly tenant: Tenant;
+  readonly keyId: string;
+  readonly rateKey: string;
+  readonly idempotencySpace: '';
+  readonly scopes: readonly string[];
+  readonly apiVersion: string;
+  readonly standing: MerchantStanding;
+}
+
+/** KYB (403) before go-live (409): the order of decisions.md section 2. */
+export function checkMayTakePayments(standing: MerchantStanding): Refusal | null {
+  if (standing.tenant.livemode && !standing.kybApproved) {
+    return refuse(
+      'kyb_required',
+      'Live payments need an approved business verification: submit it in the dashboard.',
+    );
+  }
+  if (standing.merchantNumber === null) {
+    return refuse(
+      'account_not_live',
+      'The account is not registered on the settlement contract of this network yet: ' +
+        'press Go Live in the dashboard.',
+    );
+  }
+  return null;
+}

@@ -1,0 +1,67 @@
+import type { Sql } from '#db/database.ts';
+
+/** A key with what its account is allowed to do. */
+export interface KeyStandingRow {
+  hash: Buffer;
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  scopes: string[];
+  ip_allowlist: string[];
+  api_version: string;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  account_name: string;
+  account_status: 'active' | 'disabled';
+  kyb_status: string;
+  merchant_number: bigint | null;
+}
+
+export async function selectKeyStandings(
+  sql: Sql,
+  hashes: readonly Buffer[],
+): Promise<KeyStandingRow[]> {
+  return sql.query(
+    `select k.hash, k.id, k.account_id, k.livemode, k.scopes, k.ip_allowlist, k.api_version,
+       k.expires_at, k.revoked_at, a.name as account_name, a.status as account_status,
+       a.kyb_status, m.merchant_number
+     from api_keys k
+     join accounts a on a.id = k.account_id
+     join account_modes m on m.account_id = k.account_id and m.livemode = k.livemode
+     where k.hash = any($1)`,
+    [hashes],
+  );
+}
+
+/** Lazily written: one statement for all keys that were used since the last time. */
+export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
+  await sql.query(
+    `update api_keys set last_used_at = $2
+     where id = any($1) and (last_used_at is null or last_used_at < $2)`,
+    [ids, now],
+  );
+}
+
+export interface StandingRow {
+  account_id: string;
+  livemode: boolean;
+  name: string;
+  status: 'active' | 'disabled';
+  kyb_status: string;
+  merchant_number: bigint | null;
+  refund_window_days: number;
+  refund_daily_limit: bigint;
+}
+
+export async function selectStandings(
+  sql: Sql,
+  accountIds: readonly string[],
+): Promise<StandingRow[]> {
+  return sql.query(
+    `select a.id as account_id, m.livemode, a.name, a.status, a.kyb_status, m.merchant_number,
+       a.refund_window_days, a.refund_daily_limit
+     from accounts a join account_modes m on m.account_id = a.id
+     where a.id = any($1)`,
+    [accountIds],
+  );
+}

@@ -1,0 +1,95 @@
+import type { Answer } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import { tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { KeyRow } from '#idempotency/queries.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+
+interface ScopedKeyRow extends KeyRow {
+  account_id: string;
+  livemode: boolean;
+  caller: string;
+}
+
+/** The rows of these requests' keys, by account, mode, caller and key. */
+export async function selectKeys(
+  tx: Tx,
+  requests: readonly IdempotentRequest[],
+  now: Date,
+): Promise<Map<string, KeyRow>> {
+  const rows = await tx.query<ScopedKeyRow>(
+    `select account_id, livemode, caller, key, fingerprint, method, path, status, resource,
+       response_status, response_body, created, expires_at
+     from idempotency_keys
+     where (account_id, livemode, caller, key) in (
+         select * from unnest($1::text[], $2::boolean[], $3::text[], $4::text[]))
+       and expires_at > $5`,
+    [
+      requests.map((request) => request.tenant.accountId),
+      requests.map((request) => request.tenant.livemode),
+      requests.map((request) => request.caller),
+      requests.map((request) => request.key),
+      now,
+    ],
+  );
+  return new Map(
+    rows.map((row) => {
+      const tenant = { accountId: row.account_id, livemode: row.livemode };
+      return [`${tenantKey(tenant)} ${row.caller} ${row.key}`, row];
+    }),
+  );
+}
+
+export interface CompletedRequest {
+  readonly request: IdempotentRequest;
+  readonly resource: string | null;
+  readonly answer: Answer;
+  readonly created: Date;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Stores requests that ran to their end in this transaction. A key that somebody else has claimed
+ * since it was looked for fails the transaction: its retry will find the row.
+ */
+export async function insertCompleted(
+  tx: Tx,
+  completed: readonly CompletedRequest[],
+): Promise<void> {
+  if (completed.length === 0) return;
+  const rows = completed.map(({ request, resource, answer, created, expiresAt }) => ({
+    account_id: request.tenant.accountId,
+    livemode: request.tenant.livemode,
+    caller: request.caller,
+    key: request.key,
+    fingerprint: request.fingerprint.toString('base64'),
+    method: request.method,
+    path: request.path,
+    resource,
+    response_status: answer.status,
+    response_body: answer.body,
+    created,
+    expires_at: expiresAt,
+  }));
+  const written = await tx.query(
+    `insert into idempotency_keys as k
+       (account_id, livemode, caller, key, fingerprint, method, path, status, resource,
+        response_status, response_body, created, expires_at)
+     select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
+       'completed', resource, response_status, response_body, created, expires_at
+     from jsonb_to_recordset($1::jsonb) as t
+       (account_id text, livemode boolean, caller text, key text, fingerprint text, method text,
+        path text, resource text, response_status int, response_body text, created timestamptz,
+        expires_at timestamptz)
+     order by account_id, livemode, caller, key
+     on conflict (account_id, livemode, caller, key) do update
+     set fingerprint = excluded.fingerprint, method = excluded.method, path = excluded.path,
+       status = 'completed', resource = excluded.resource,
+       response_status = excluded.response_status, response_body = excluded.response_body,
+       created = excluded.created, expires_at = excluded.expires_at
+     where k.expires_at <= excluded.created
+     returning key`,
+    [JSON.stringify(rows)],
+  );
+  assert(written.length === rows.length, 'an idempotency key was claimed meanwhile');
+}

@@ -1,0 +1,49 @@
+import { type Answer, answerWith } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+import { runOnce } from '#idempotency/run-once.ts';
+import { transition } from '#payments/payment-intent.ts';
+import { lockIntent } from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
+import { saveSteps } from '#payments/save.ts';
+
+export interface CancelRequest {
+  readonly tenant: Tenant;
+  readonly intentId: string;
+  /** Only this terminal's intents, when a terminal cancels. */
+  readonly terminalId?: string;
+  readonly idempotency: IdempotentRequest | null;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/**
+ * Cancels an unpaid intent; canceling a canceled one returns it unchanged. Refuses with
+ * `payment_intent_unexpected_state` once the settlement was asked for.
+ */
+export async function cancelIntent(
+  deps: { readonly db: Database; readonly wakeups: Wakeups },
+  request: CancelRequest,
+): Promise<Answer | Refusal> {
+  const { tenant, intentId, now } = request;
+  const once = { request: request.idempotency, requestId: request.requestId, now };
+  let deliveries = 0;
+  const answer = await runOnce(deps.db, once, async (tx) => {
+    const intent = await lockIntent(tx, tenant, intentId);
+    if (intent === null) return resourceMissing('payment intent');
+    if (request.terminalId !== undefined && intent.terminalId !== request.terminalId) {
+      return resourceMissing('payment intent');
+    }
+    const steps = transition(intent, { type: 'cancel' }, now);
+    if (isRefusal(steps)) return steps;
+    deliveries = await saveSteps(tx, [{ before: intent, steps }], now);
+    const after = steps.at(-1)?.intent ?? intent;
+    return { answer: answerWith(200, renderIntent(after)), resource: intent.id };
+  });
+  if (deliveries > 0) deps.wakeups.send('deliveries');
+  deps.wakeups.send('intent', intentId);
+  return answer;
+}

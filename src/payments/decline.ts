@@ -1,0 +1,40 @@
+/** Why a payment was declined (decisions.md section 4). The list may grow. */
+export const DECLINES = {
+  pass_unknown: 'This pass is not known.',
+  pass_revoked: 'This pass was revoked.',
+  insufficient_funds: 'The wallet does not hold enough USDC for the amount and its fees.',
+  approval_insufficient: "The wallet's spending approval does not cover the amount and its fees.",
+  limit_exceeded: 'The payment is above a spending limit of the payer.',
+  risk_blocked: 'The payment was refused by the risk policy.',
+  payer_rejected: 'The payer said no.',
+  confirmation_timeout: 'The payer did not confirm within 60 seconds.',
+  agent_token_unknown: 'This agent token is not known.',
+  agent_token_expired: 'This agent token has expired.',
+  agent_token_used: 'This agent token was used before, or is in use.',
+  agent_token_mismatch: 'This agent token was made for another merchant or amount.',
+  settlement_failed: 'The payment could not be settled on the chain. Nothing was charged.',
+} as const;
+
+export type Decline = keyof typeof DECLINES;
+
+/** `last_payment_error` of an intent, as stored and shown. */
+export interface PaymentError {
+  readonly type: 'payment_error';
+  readonly code: 'payment_declined';
+  readonly decline_code: Decline;
+  /** The upper case of the decline code, or the risk rule's name. */
+  readonly reason_code: string;
+  readonly message: string;
+  readonly created: string;
+}
+
+export function paymentError(decline: Decline, at: Date, rule?: string): PaymentError {
+  return {
+    type: 'payment_error',
+    code: 'payment_declined',
+    decline_code: decline,
+    reason_code: rule ?? decline.toUpperCase(),
+    message: DECLINES[decline],
+    created: at.toISOString(),
+  };
+}

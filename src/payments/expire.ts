@@ -1,0 +1,33 @@
+import type { Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { transition } from '#payments/payment-intent.ts';
+import { lockOverdueIntents } from '#payments/queries.ts';
+import { type Change, saveSteps } from '#payments/save.ts';
+
+/** One transaction's worth: short enough that no tap waits long for a lock. */
+const BATCH = 200;
+
+/**
+ * Writes what time has done: open intents past their expiry, confirmations that did not come.
+ * Readers know already (see `asOf`); this makes it durable and sends the events.
+ * @returns whether there may be more.
+ */
+export async function expireIntents(deps: {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+}): Promise<boolean> {
+  const now = deps.clock.now();
+  const { changes, deliveries } = await deps.db.transaction(async (tx) => {
+    const intents = await lockOverdueIntents(tx, now, BATCH);
+    const changes = intents.flatMap((before): Change[] => {
+      const steps = transition(before, { type: 'time_passed' }, now);
+      return 'refused' in steps ? [] : [{ before, steps }];
+    });
+    return { changes, deliveries: await saveSteps(tx, changes, now) };
+  });
+  for (const { before } of changes) deps.wakeups.send('intent', before.id);
+  if (deliveries > 0) deps.wakeups.send('deliveries');
+  return changes.length === BATCH;
+}

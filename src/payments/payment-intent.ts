@@ -1,0 +1,319 @@
+import { assertNever } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Atoms } from '#core/money.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import { type Decline, type PaymentError, paymentError } from '#payments/decline.ts';
+
+/** How the payer pays: decided by what was tapped or sent. */
+export type Credential =
+  | { readonly type: 'nfc_id'; readonly passId: string }
+  | { readonly type: 'agent_token'; readonly tokenId: string };
+
+/** One try to pay an intent. At most one is under way. */
+export interface Attempt {
+  readonly payerId: string;
+  readonly payerAddress: `0x${string}`;
+  readonly credential: Credential;
+  /** The rule that asked for the payer's confirmation, if one did. */
+  readonly reasonCode: string | null;
+}
+
+export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired'] as const;
+export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
+
+/** What an intent carries whatever its status. */
+interface IntentFacts {
+  readonly id: string;
+  readonly tenant: Tenant;
+  readonly position: bigint;
+  readonly created: Date;
+  readonly amount: Atoms;
+  readonly terminalId: string;
+  readonly orderId: string;
+  readonly description: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly source: 'api' | 'terminal';
+  readonly splitGroup: string | null;
+  readonly expiresAt: Date;
+  readonly pickedUpAt: Date | null;
+  readonly tappedAt: Date | null;
+  readonly lastPaymentError: PaymentError | null;
+}
+
+export type IntentState =
+  | { readonly status: 'requires_payment_method' }
+  | { readonly status: 'requires_action'; readonly attempt: Attempt; readonly confirmBy: Date }
+  | { readonly status: 'processing'; readonly attempt: Attempt }
+  | {
+      readonly status: 'succeeded';
+      readonly attempt: Attempt;
+      readonly paymentId: string;
+      readonly txHash: string;
+    }
+  | {
+      readonly status: 'canceled';
+      readonly canceledAt: Date;
+      readonly cancellationReason: CancellationReason;
+    };
+
+export type PaymentIntent = IntentFacts & IntentState;
+export type IntentStatus = IntentState['status'];
+
+export const INTENT_STATUSES = [
+  'requires_payment_method',
+  'requires_action',
+  'processing',
+  'succeeded',
+  'canceled',
+] as const satisfies readonly IntentStatus[];
+
+/** What can happen to an intent. The checks that need I/O are done before: see `pay.ts`. */
+export type IntentCommand =
+  /** Tap or confirm, every check passed: settle now. */
+  | { readonly type: 'settle'; readonly attempt: Attempt }
+  /** Tap or confirm, every check passed, but the payer has to say yes until `confirmBy`. */
+  | { readonly type: 'ask_payer'; readonly attempt: Attempt; readonly confirmBy: Date }
+  /** Tap or confirm, a check failed. */
+  | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
+  | { readonly type: 'approve' }
+  | { readonly type: 'reject' }
+  /** The settlement contract did it. */
+  | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
+  /** The chain has said that nothing moved. */
+  | { readonly type: 'not_settled'; readonly decline: Decline }
+  | { readonly type: 'cancel' }
+  /** Time has passed: an open intent's expiry, or a confirmation that did not come. */
+  | { readonly type: 'time_passed' };
+
+export type IntentEventType =
+  | 'payment_intent.requires_action'
+  | 'payment_intent.processing'
+  | 'payment_intent.succeeded'
+  | 'payment_intent.canceled'
+  | 'payment_intent.payment_failed';
+
+/** The intent after one step, and the event that tells of it. */
+export interface Step {
+  readonly intent: PaymentIntent;
+  readonly event: IntentEventType;
+}
+
+/** No steps: nothing changes and nothing is said (canceling twice). */
+export type Transition = readonly Step[] | Refusal;
+
+function factsOf(intent: PaymentIntent): IntentFacts {
+  const { id, tenant, position, created, amount, terminalId, orderId, description } = intent;
+  const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
+  const { lastPaymentError } = intent;
+  return {
+    id,
+    tenant,
+    position,
+    created,
+    amount,
+    terminalId,
+    orderId,
+    description,
+    metadata,
+    source,
+    splitGroup,
+    expiresAt,
+    pickedUpAt,
+    tappedAt,
+    lastPaymentError,
+  };
+}
+
+function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
+  const advice =
+    intent.status === 'processing' || intent.status === 'succeeded'
+      ? ' Refund the payment instead once it has succeeded.'
+      : '';
+  return refuse(
+    'payment_intent_unexpected_state',
+    `The payment intent is ${intent.status}: it cannot be ${wanted}.${advice}`,
+  );
+}
+
+function cancel(intent: PaymentIntent, reason: CancellationReason, at: Date): Step {
+  const state = { status: 'canceled', canceledAt: at, cancellationReason: reason } as const;
+  return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
+}
+
+/** Back to open, so that another tap may follow; past its expiry it ends instead. */
+function declineSteps(
+  intent: PaymentIntent,
+  decline: Decline,
+  at: Date,
+  rule?: string,
+): readonly Step[] {
+  const facts = { ...factsOf(intent), lastPaymentError: paymentError(decline, at, rule) };
+  const open: PaymentIntent = { ...facts, status: 'requires_payment_method' };
+  const failed: Step = { intent: open, event: 'payment_intent.payment_failed' };
+  return at < intent.expiresAt ? [failed] : [failed, cancel(open, 'expired', at)];
+}
+
+function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
+  return {
+    intent: { ...factsOf(intent), status: 'processing', attempt },
+    event: 'payment_intent.processing',
+  };
+}
+
+function whenOpen(
+  intent: PaymentIntent & { status: 'requires_payment_method' },
+  command: IntentCommand,
+  now: Date,
+): Transition {
+  switch (command.type) {
+    case 'settle':
+      return [startSettlement(intent, command.attempt)];
+    case 'ask_payer': {
+      const { attempt, confirmBy } = command;
+      const next = { ...factsOf(intent), status: 'requires_action', attempt, confirmBy } as const;
+      return [{ intent: next, event: 'payment_intent.requires_action' }];
+    }
+    case 'decline':
+      return declineSteps(intent, command.decline, now, command.rule);
+    case 'cancel':
+      return [cancel(intent, 'requested_by_merchant', now)];
+    case 'time_passed':
+      return now >= intent.expiresAt ? [cancel(intent, 'expired', intent.expiresAt)] : [];
+    case 'approve':
+    case 'reject':
+      return unexpectedState(intent, 'confirmed by its payer');
+    case 'settled':
+    case 'not_settled':
+      return unexpectedState(intent, 'settled');
+    default:
+      return assertNever(command);
+  }
+}
+
+function whenAsked(
+  intent: PaymentIntent & { status: 'requires_action' },
+  command: IntentCommand,
+  now: Date,
+): Transition {
+  switch (command.type) {
+    case 'approve':
+      return [startSettlement(intent, intent.attempt)];
+    case 'reject':
+      return declineSteps(intent, 'payer_rejected', now);
+    case 'cancel':
+      return [cancel(intent, 'requested_by_merchant', now)];
+    case 'time_passed':
+      return now >= intent.confirmBy
+        ? declineSteps(intent, 'confirmation_timeout', intent.confirmBy)
+        : [];
+    case 'settle':
+    case 'ask_payer':
+    case 'decline':
+      return unexpectedState(intent, 'paid again while its payer is asked');
+    case 'settled':
+    case 'not_settled':
+      return unexpectedState(intent, 'settled');
+    default:
+      return assertNever(command);
+  }
+}
+
+function whenProcessing(
+  intent: PaymentIntent & { status: 'processing' },
+  command: IntentCommand,
+  now: Date,
+): Transition {
+  switch (command.type) {
+    case 'settled': {
+      const { paymentId, txHash } = command;
+      const { attempt } = intent;
+      const state = { status: 'succeeded', attempt, paymentId, txHash } as const;
+      const facts = { ...factsOf(intent), lastPaymentError: null };
+      return [{ intent: { ...facts, ...state }, event: 'payment_intent.succeeded' }];
+    }
+    case 'not_settled':
+      return declineSteps(intent, command.decline, now);
+    case 'time_passed':
+      return []; // Never expired under the payer: the chain decides.
+    case 'cancel':
+      return unexpectedState(intent, 'canceled');
+    case 'settle':
+    case 'ask_payer':
+    case 'decline':
+      return unexpectedState(intent, 'paid again');
+    case 'approve':
+    case 'reject':
+      return unexpectedState(intent, 'confirmed by its payer');
+    default:
+      return assertNever(command);
+  }
+}
+
+function whenEnded(
+  intent: PaymentIntent & { status: 'succeeded' | 'canceled' },
+  command: IntentCommand,
+): Transition {
+  switch (command.type) {
+    case 'time_passed':
+      return [];
+    case 'cancel':
+      return intent.status === 'canceled' ? [] : unexpectedState(intent, 'canceled');
+    case 'settle':
+    case 'ask_payer':
+    case 'decline':
+      return unexpectedState(intent, 'paid');
+    case 'approve':
+    case 'reject':
+      return unexpectedState(intent, 'confirmed by its payer');
+    case 'settled':
+    case 'not_settled':
+      return unexpectedState(intent, 'settled');
+    default:
+      return assertNever(command);
+  }
+}
+
+function step(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
+  switch (intent.status) {
+    case 'requires_payment_method':
+      return whenOpen(intent, command, now);
+    case 'requires_action':
+      return whenAsked(intent, command, now);
+    case 'processing':
+      return whenProcessing(intent, command, now);
+    case 'succeeded':
+    case 'canceled':
+      return whenEnded(intent, command);
+    default:
+      return assertNever(intent);
+  }
+}
+
+function last(steps: readonly Step[], intent: PaymentIntent): PaymentIntent {
+  return steps.at(-1)?.intent ?? intent;
+}
+
+/** What time alone has done to the intent by `now` (never a refusal). */
+function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
+  const first = step(intent, { type: 'time_passed' }, now) as readonly Step[];
+  if (first.length === 0) return first;
+  // A confirmation that timed out may leave an intent that has expired since.
+  const second = step(last(first, intent), { type: 'time_passed' }, now) as readonly Step[];
+  return [...first, ...second];
+}
+
+/**
+ * Decides a command: what time has done first, then the command itself. A refusal keeps what time
+ * did out of it: the worker that watches the clock will write that.
+ */
+export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
+  const passed = passTime(intent, now);
+  if (command.type === 'time_passed') return passed;
+  const steps = step(last(passed, intent), command, now);
+  return 'refused' in steps ? steps : [...passed, ...steps];
+}
+
+/** The intent as every reader must see it at `now`, even before a worker has written it. */
+export function asOf(intent: PaymentIntent, now: Date): PaymentIntent {
+  return last(passTime(intent, now), intent);
+}

@@ -1,0 +1,101 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
+import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
+
+const COLUMNS = `id, account_id, livemode, position, created, payment_intent_id, terminal_id,
+  payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
+  fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
+  settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
+  refundable_until`;
+
+export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
+  const rows = await sql.query<PaymentRow>(
+    `select ${COLUMNS} from payments where id = $1 and account_id = $2 and livemode = $3`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0] === undefined ? null : toPayment(rows[0]);
+}
+
+/** Locks the payment: refunds of one payment are decided one at a time. */
+export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
+  const rows = await tx.query<PaymentRow>(
+    `select ${COLUMNS} from payments
+     where id = $1 and account_id = $2 and livemode = $3 for update`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0] === undefined ? null : toPayment(rows[0]);
+}
+
+export interface PaymentFilters {
+  readonly terminal_id: string | null;
+  readonly payment_intent_id: string | null;
+  readonly status: PaymentStatus | null;
+}
+
+/** The status is derived from the amounts, so its filter is a condition, served by an index. */
+const STATUS_CONDITIONS: Readonly<Record<PaymentStatus, string>> = {
+  succeeded: 'amount_refunded = 0',
+  partially_refunded: 'amount_refunded > 0 and amount_refunded < amount',
+  refunded: 'amount_refunded = amount',
+};
+
+export async function selectPaymentPage(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly filters: PaymentFilters },
+  page: Page,
+): Promise<Payment[]> {
+  const { terminal_id, payment_intent_id, status } = of.filters;
+  const list = {
+    table: 'payments',
+    columns: COLUMNS,
+    filters: { terminal_id, payment_intent_id },
+    conditions: status === null ? [] : [STATUS_CONDITIONS[status]],
+  };
+  return (await selectPage<PaymentRow>(sql, list, of.tenant, page)).map(toPayment);
+}
+
+export async function insertPayments(tx: Tx, payments: readonly Payment[]): Promise<void> {
+  const rows = payments.map((payment) => ({
+    id: payment.id,
+    account_id: payment.tenant.accountId,
+    livemode: payment.tenant.livemode,
+    position: payment.position.toString(),
+    created: payment.created,
+    payment_intent_id: payment.paymentIntentId,
+    terminal_id: payment.terminalId,
+    payer_id: payment.payerId,
+    payer_address: payment.payerAddress,
+    order_id: payment.orderId,
+    split_group: payment.splitGroup,
+    method_type: payment.method.type,
+    credential_type: payment.method.credential,
+    amount: payment.amount.toString(),
+    fee_acquirer: payment.fees.acquirer.toString(),
+    fee_protocol: payment.fees.protocol.toString(),
+    fee_cashback: payment.fees.cashback.toString(),
+    chain_id: payment.chainId,
+    settlement_number: payment.settlementNumber.toString(),
+    batch_number: payment.batchNumber.toString(),
+    tx_hash: payment.place.txHash,
+    block_number: payment.place.blockNumber.toString(),
+    log_index: payment.place.logIndex,
+    settled_at: payment.settledAt,
+    refundable_until: payment.refundableUntil,
+  }));
+  await tx.query(
+    `insert into payments
+       (id, account_id, livemode, position, created, payment_intent_id, terminal_id, payer_id,
+        payer_address, order_id, split_group, method_type, credential_type, amount, fee_acquirer,
+        fee_protocol, fee_cashback, chain_id, settlement_number, batch_number, tx_hash,
+        block_number, log_index, settled_at, refundable_until)
+     select * from jsonb_to_recordset($1::jsonb) as t
+       (id text, account_id text, livemode boolean, position bigint, created timestamptz,
+        payment_intent_id text, terminal_id text, payer_id text, payer_address text,
+        order_id text, split_group text, method_type text, credential_type text, amount bigint,
+        fee_acquirer bigint, fee_protocol bigint, fee_cashback bigint, chain_id bigint,
+        settlement_number bigint, batch_number bigint, tx_hash text, block_number bigint,
+        log_index int, settled_at timestamptz, refundable_until timestamptz)`,
+    [JSON.stringify(rows)],
+  );
+}

@@ -1,0 +1,119 @@
+import type { Tenant } from '#core/mode.ts';
+import { type Atoms, add, atoms } from '#core/money.ts';
+
+export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+export type PaymentMethod =
+  | { readonly type: 'wallet_pass'; readonly credential: 'nfc_id' }
+  | { readonly type: 'agent_token'; readonly credential: 'agent_token' };
+
+/** A settled payment: facts of the chain, and how much of it went back. */
+export interface Payment {
+  readonly id: string;
+  readonly tenant: Tenant;
+  readonly position: bigint;
+  readonly created: Date;
+  readonly paymentIntentId: string;
+  readonly terminalId: string;
+  readonly payerId: string;
+  readonly payerAddress: string;
+  readonly orderId: string;
+  readonly splitGroup: string | null;
+  readonly method: PaymentMethod;
+  readonly amount: Atoms;
+  readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
+  /** What the payer paid: amount and fees, before the cashback. */
+  readonly totalCharged: Atoms;
+  /** Pending and succeeded refunds together: never above the amount. */
+  readonly amountReserved: Atoms;
+  readonly amountRefunded: Atoms;
+  readonly status: PaymentStatus;
+  readonly chainId: number;
+  readonly settlementNumber: bigint;
+  readonly batchNumber: bigint;
+  readonly place: {
+    readonly txHash: string;
+    readonly blockNumber: bigint;
+    readonly logIndex: number;
+  };
+  readonly settledAt: Date;
+  readonly refundableUntil: Date;
+}
+
+/** A row of payments. */
+export interface PaymentRow {
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  position: bigint;
+  created: Date;
+  payment_intent_id: string;
+  terminal_id: string;
+  payer_id: string;
+  payer_address: string;
+  order_id: string;
+  split_group: string | null;
+  method_type: 'wallet_pass' | 'agent_token';
+  credential_type: 'nfc_id' | 'agent_token';
+  amount: bigint;
+  fee_acquirer: bigint;
+  fee_protocol: bigint;
+  fee_cashback: bigint;
+  amount_reserved: bigint;
+  amount_refunded: bigint;
+  chain_id: bigint;
+  settlement_number: bigint;
+  batch_number: bigint;
+  tx_hash: string;
+  block_number: bigint;
+  log_index: number;
+  settled_at: Date;
+  refundable_until: Date;
+}
+
+/** Derived, never stored: it cannot disagree with the amounts. */
+export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
+  if (refunded === 0n) return 'succeeded';
+  return refunded < amount ? 'partially_refunded' : 'refunded';
+}
+
+export function methodOf(credential: 'nfc_id' | 'agent_token'): PaymentMethod {
+  return credential === 'nfc_id'
+    ? { type: 'wallet_pass', credential }
+    : { type: 'agent_token', credential };
+}
+
+export function toPayment(row: PaymentRow): Payment {
+  const fees = {
+    acquirer: atoms(row.fee_acquirer),
+    protocol: atoms(row.fee_protocol),
+    cashback: atoms(row.fee_cashback),
+  };
+  const amount = atoms(row.amount);
+  return {
+    id: row.id,
+    tenant: { accountId: row.account_id, livemode: row.livemode },
+    position: row.position,
+    created: row.created,
+    paymentIntentId: row.payment_intent_id,
+    terminalId: row.terminal_id,
+    payerId: row.payer_id,
+    payerAddress: row.payer_address,
+    orderId: row.order_id,
+    splitGroup: row.split_group,
+    method: methodOf(row.credential_type),
+    amount,
+    fees,
+    totalCharged: add(amount, fees.acquirer, fees.protocol),
+    amountReserved: atoms(row.amount_reserved),
+    amountRefunded: atoms(row.amount_refunded),
+    status: paymentStatus(row.amount, row.amount_refunded),
+    chainId: Number(row.chain_id),
+    settlementNumber: row.settlement_number,
+    batchNumber: row.batch_number,
+    place: { txHash: row.tx_hash, blockNumber: row.block_number, logIndex: row.log_index },
+    settledAt: row.settled_at,
+    refundableUntil: row.refundable_until,
+  };
+}

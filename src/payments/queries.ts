@@ -1,0 +1,201 @@
+import { assert } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
+import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.ts';
+import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
+
+const COLUMNS = `id, account_id, livemode, position, created, amount, terminal_id, order_id,
+  description, metadata, source, split_group, expires_at, picked_up_at, tapped_at, status, attempt,
+  confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at`;
+
+/** Reads of one process that wait at the same time go as one statement; see `read-intent.ts`. */
+export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
+  const rows = await sql.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents where id = any($1)`,
+    [ids],
+  );
+  return rows.map(toIntent);
+}
+
+export async function selectIntent(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<PaymentIntent | null> {
+  const rows = await sql.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents where id = $1 and account_id = $2 and livemode = $3`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0] === undefined ? null : toIntent(rows[0]);
+}
+
+/** Locks the intent until the end of the transaction: one decision at a time. */
+export async function lockIntent(
+  tx: Tx,
+  tenant: Tenant,
+  id: string,
+): Promise<PaymentIntent | null> {
+  const rows = await tx.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents
+     where id = $1 and account_id = $2 and livemode = $3 for update`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0] === undefined ? null : toIntent(rows[0]);
+}
+
+/** Locks several in the order of their ids, so that no two transactions wait in a circle. */
+export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
+  const rows = await tx.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents where id = any($1) order by id for update`,
+    [ids],
+  );
+  return rows.map(toIntent);
+}
+
+/** Open intents past their expiry and confirmations past their time; others' locks are skipped. */
+export async function lockOverdueIntents(
+  tx: Tx,
+  now: Date,
+  limit: number,
+): Promise<PaymentIntent[]> {
+  const rows = await tx.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents where id in (
+       select id from payment_intents
+         where status = 'requires_payment_method' and expires_at <= $1
+       union all
+       select id from payment_intents where status = 'requires_action' and confirm_by <= $1
+       limit $2)
+     order by id for update skip locked`,
+    [now, limit],
+  );
+  return rows.map(toIntent);
+}
+
+/** When the next open intent or confirmation runs out, or null. */
+export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
+  const rows = await sql.query<{ at: Date | null }>(
+    `select least(
+       (select min(expires_at) from payment_intents where status = 'requires_payment_method'),
+       (select min(confirm_by) from payment_intents where status = 'requires_action')) as at`,
+  );
+  return rows[0]?.at ?? null;
+}
+
+export interface IntentFilters {
+  readonly terminal_id: string | null;
+  readonly source: string | null;
+}
+
+export async function selectIntentPage(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly filters: IntentFilters },
+  page: Page,
+): Promise<PaymentIntent[]> {
+  const list = {
+    table: 'payment_intents',
+    columns: COLUMNS,
+    filters: { terminal_id: of.filters.terminal_id, source: of.filters.source },
+  };
+  return (await selectPage<IntentRow>(sql, list, of.tenant, page)).map(toIntent);
+}
+
+/** The oldest open intent addressed to a terminal. */
+export async function selectNextForTerminal(
+  sql: Sql,
+  terminalId: string,
+  now: Date,
+): Promise<PaymentIntent | null> {
+  const rows = await sql.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents
+     where terminal_id = $1 and status = 'requires_payment_method' and expires_at > $2
+     order by position limit 1`,
+    [terminalId, now],
+  );
+  return rows[0] === undefined ? null : toIntent(rows[0]);
+}
+
+export async function updatePickedUp(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql.query(
+    'update payment_intents set picked_up_at = $2 where id = $1 and picked_up_at is null',
+    [id, now],
+  );
+}
+
+export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
+  const rows = intents.map((intent) => ({
+    id: intent.id,
+    account_id: intent.tenant.accountId,
+    livemode: intent.tenant.livemode,
+    position: intent.position.toString(),
+    created: intent.created,
+    amount: intent.amount.toString(),
+    terminal_id: intent.terminalId,
+    order_id: intent.orderId,
+    description: intent.description,
+    metadata: intent.metadata,
+    source: intent.source,
+    split_group: intent.splitGroup,
+    expires_at: intent.expiresAt,
+    picked_up_at: intent.pickedUpAt,
+    status: intent.status,
+  }));
+  await tx.query(
+    `insert into payment_intents
+       (id, account_id, livemode, position, created, amount, terminal_id, order_id, description,
+        metadata, source, split_group, expires_at, picked_up_at, status)
+     select * from jsonb_to_recordset($1::jsonb) as t
+       (id text, account_id text, livemode boolean, position bigint, created timestamptz,
+        amount bigint, terminal_id text, order_id text, description text, metadata jsonb,
+        source text, split_group text, expires_at timestamptz, picked_up_at timestamptz,
+        status text)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/**
+ * Writes new states. Each row's expected status stands in the WHERE: a row that is not what was
+ * decided on fails the transaction.
+ */
+export async function updateIntentStates(
+  tx: Tx,
+  changes: readonly { readonly from: IntentStatus; readonly intent: PaymentIntent }[],
+): Promise<void> {
+  const rows = changes.map(({ from, intent }) => ({
+    id: intent.id,
+    from_status: from,
+    tapped_at: intent.tappedAt,
+    ...toStateColumns(intent),
+  }));
+  const updated = await tx.query(
+    `update payment_intents i
+     set status = n.status, attempt = n.attempt, confirm_by = n.confirm_by,
+       last_payment_error = n.last_payment_error, payment_id = n.payment_id,
+       tx_hash = n.tx_hash, cancellation_reason = n.cancellation_reason,
+       canceled_at = n.canceled_at, tapped_at = n.tapped_at
+     from jsonb_to_recordset($1::jsonb) as n
+       (id text, from_status text, status text, attempt jsonb, confirm_by timestamptz,
+        last_payment_error jsonb, payment_id text, tx_hash text, cancellation_reason text,
+        canceled_at timestamptz, tapped_at timestamptz)
+     where i.id = n.id and i.status = n.from_status
+     returning i.id`,
+    [JSON.stringify(rows)],
+  );
+  assert(updated.length === rows.length, 'an intent changed under its lock');
+}
+
+export async function selectOrderIdsInUse(
+  tx: Tx,
+  wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
+): Promise<{ account_id: string; livemode: boolean; order_id: string }[]> {
+  return tx.query(
+    `select account_id, livemode, order_id from payment_intents
+     where (account_id, livemode, order_id) in (
+       select * from unnest($1::text[], $2::boolean[], $3::text[]))`,
+    [
+      wanted.map((want) => want.tenant.accountId),
+      wanted.map((want) => want.tenant.livemode),
+      wanted.map((want) => want.orderId),
+    ],
+  );
+}
