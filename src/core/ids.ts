@@ -18,6 +18,12 @@ export const ID_PREFIXES = {
   webhookEndpoint: 'we_',
   webhookDelivery: 'wdl_',
   request: 'req_',
+  session: 'ses_',
+  invitation: 'inv_',
+  passkey: 'pkey_',
+  document: 'doc_',
+  goLive: 'live_',
+  walletChange: 'wch_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -1,0 +1,151 @@
+import { selectAccount } from '#accounts/account-queries.ts';
+import type { Actor } from '#accounts/actor.ts';
+import { type ApiKeyRow, lockApiKey, updateApiKey } from '#accounts/api-key-queries.ts';
+import { recordChange } from '#accounts/audit.ts';
+import {
+  auditedKey,
+  checkExpiry,
+  type Issued,
+  issueApiKey,
+  kybRequired,
+  readAllowlist,
+} from '#accounts/create-api-key.ts';
+import { readName } from '#accounts/names.ts';
+import { staleVersion } from '#accounts/versions.ts';
+import { only } from '#core/assert.ts';
+import { addSeconds } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import type { Tx } from '#db/database.ts';
+
+/** Long enough to roll a new key out over a weekend. */
+export const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
+
+interface KeyRef {
+  readonly tenant: Tenant;
+  readonly id: string;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+async function findUsable(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Refusal> {
+  const row = await lockApiKey(tx, ref.tenant, ref.id);
+  if (row === undefined) return resourceMissing('API key');
+  const isOver = row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= ref.now);
+  if (isOver) return refuse('unexpected_state', 'This key is revoked or has expired.');
+  return row;
+}
+
+async function record(
+  tx: Tx,
+  ref: KeyRef,
+  change: { readonly action: string; readonly before: ApiKeyRow; readonly after: ApiKeyRow },
+): Promise<void> {
+  await recordChange(tx, {
+    chain: ref.tenant.accountId,
+    actor: ref.actor,
+    action: change.action,
+    objectId: change.after.id,
+    livemode: ref.tenant.livemode,
+    before: auditedKey(change.before),
+    after: auditedKey(change.after),
+    now: ref.now,
+  });
+}
+
+async function save(
+  tx: Tx,
+  row: ApiKeyRow,
+  change: {
+    readonly name?: string;
+    readonly scopes?: readonly string[];
+    readonly ipAllowlist?: readonly string[];
+    readonly expiresAt?: Date | null;
+    readonly revokedAt?: Date;
+  },
+): Promise<ApiKeyRow> {
+  const rows = await updateApiKey(tx, {
+    id: row.id,
+    name: change.name ?? row.name,
+    scopes: change.scopes ?? row.scopes,
+    ipAllowlist: change.ipAllowlist ?? row.ip_allowlist,
+    expiresAt: change.expiresAt === undefined ? row.expires_at : change.expiresAt,
+    revokedAt: change.revokedAt ?? row.revoked_at,
+  });
+  return only(rows, 'key');
+}
+
+/** Changes name, scopes, allowlist or expiry of a key that is in use. */
+export async function editApiKey(
+  tx: Tx,
+  ref: KeyRef,
+  edit: {
+    readonly version: number;
+    readonly name?: string;
+    readonly scopes?: readonly string[];
+    readonly ipAllowlist?: readonly string[];
+    readonly expiresAt?: Date | null;
+  },
+): Promise<ApiKeyRow | Refusal> {
+  const before = await findUsable(tx, ref);
+  if (isRefusal(before)) return before;
+  if (before.version !== edit.version) return staleVersion(before.version);
+  const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
+  if (isRefusal(name)) return name;
+  const ipAllowlist = readAllowlist(edit.ipAllowlist ?? before.ip_allowlist);
+  if (isRefusal(ipAllowlist)) return ipAllowlist;
+  const expired = checkExpiry(edit.expiresAt ?? null, ref.now);
+  if (expired !== null) return expired;
+  const { version: _version, ...rest } = edit;
+  const after = await save(tx, before, { ...rest, name, ipAllowlist });
+  await record(tx, ref, { action: 'api_key.updated', before, after });
+  return after;
+}
+
+/**
+ * A new key with the same rights; the old one goes on for `overlapSeconds` and then expires.
+ * Idempotency keys are not touched: they belong to the account and mode.
+ */
+export async function rotateApiKey(
+  tx: Tx,
+  ref: KeyRef,
+  overlapSeconds: number,
+): Promise<(Issued<ApiKeyRow> & { readonly old: ApiKeyRow }) | Refusal> {
+  const before = await findUsable(tx, ref);
+  if (isRefusal(before)) return before;
+  if (ref.tenant.livemode) {
+    const account = await selectAccount(tx, ref.tenant.accountId);
+    if (account?.kyb_status !== 'approved') return kybRequired('Live keys');
+  }
+  const overlapEnd = addSeconds(ref.now, overlapSeconds);
+  const endsSooner = before.expires_at !== null && before.expires_at < overlapEnd;
+  const old = await save(
+    tx,
+    before,
+    overlapSeconds === 0
+      ? { revokedAt: ref.now }
+      : { expiresAt: endsSooner ? before.expires_at : overlapEnd },
+  );
+  const issued = await issueApiKey(tx, {
+    tenant: ref.tenant,
+    name: before.name,
+    scopes: before.scopes,
+    ipAllowlist: before.ip_allowlist,
+    expiresAt: before.expires_at,
+    actor: ref.actor,
+    now: ref.now,
+    rotatedFrom: before.id,
+  });
+  await record(tx, ref, { action: 'api_key.rotated', before: old, after: issued.row });
+  return { ...issued, old };
+}
+
+/** Ends a key. It opens nothing any more within a second, on every node. */
+export async function revokeApiKey(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Refusal> {
+  const before = await lockApiKey(tx, ref.tenant, ref.id);
+  if (before === undefined) return resourceMissing('API key');
+  if (before.revoked_at !== null) return before;
+  const after = await save(tx, before, { revokedAt: ref.now });
+  await record(tx, ref, { action: 'api_key.revoked', before, after });
+  return after;
+}

@@ -1,0 +1,144 @@
+import ipaddr from 'ipaddr.js';
+import { lockAccount } from '#accounts/account-queries.ts';
+import { type Actor, actorId } from '#accounts/actor.ts';
+import { type ApiKeyRow, countUsableApiKeys, insertApiKey } from '#accounts/api-key-queries.ts';
+import { recordChange } from '#accounts/audit.ts';
+import { readName } from '#accounts/names.ts';
+import { only, present } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { newId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { CURRENT_API_VERSION } from '#events/append.ts';
+
+/** One key per system is the advice; this is room for many systems and a bound for mistakes. */
+export const MAX_USABLE_KEYS = 100;
+export const MAX_ALLOWLIST_ENTRIES = 50;
+
+export interface ApiKeyInput {
+  readonly tenant: Tenant;
+  readonly name: string;
+  /** Scopes of api-v1.md section 5; the route has checked them. */
+  readonly scopes: readonly string[];
+  /** Addresses and CIDR ranges of both families; empty: every address. */
+  readonly ipAllowlist: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+/** A row, and the secret that is shown this once. */
+export interface Issued<Row> {
+  readonly row: Row;
+  readonly secret: string;
+}
+
+export function kybRequired(what: string): Refusal {
+  return refuse(
+    'kyb_required',
+    `${what} need an approved business verification: submit it in the dashboard. ` +
+      'Test mode needs none.',
+  );
+}
+
+/** The entry in its normal form, or null when it is neither an address nor a range. */
+function normalEntry(entry: string): string | null {
+  try {
+    if (!entry.includes('/')) {
+      const isPlain = ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry);
+      return isPlain ? ipaddr.process(entry).toString() : null;
+    }
+    const [address, bits] = ipaddr.parseCIDR(entry);
+    return `${address.toString()}/${bits}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Addresses and ranges in one spelling each. */
+export function readAllowlist(entries: readonly string[]): readonly string[] | Refusal {
+  const normal = entries.map(normalEntry);
+  const wrong = normal.indexOf(null);
+  if (wrong >= 0) {
+    const param = `ip_allowlist.${wrong}`;
+    return refuse('parameter_invalid', `${param} is not an IPv4 or IPv6 address or range.`, param);
+  }
+  return [...new Set(normal.map((entry) => present(entry, 'allowlist entry')))];
+}
+
+export function checkExpiry(expiresAt: Date | null, now: Date): Refusal | null {
+  if (expiresAt === null || expiresAt > now) return null;
+  return refuse('parameter_invalid', 'expires_at must be in the future.', 'expires_at');
+}
+
+/** Writes the key; every check is done. */
+export async function issueApiKey(
+  tx: Tx,
+  input: ApiKeyInput & { readonly rotatedFrom: string | null },
+): Promise<Issued<ApiKeyRow>> {
+  const { tenant, now } = input;
+  const secret = newSecret(tenant.livemode ? 'apiKeyLive' : 'apiKeyTest');
+  const rows = await insertApiKey(tx, {
+    id: newId('apiKey', now),
+    tenant,
+    hash: hashSecret(secret),
+    hint: `${secret.slice(0, 'tlsk_test_'.length)}…${secret.slice(-4)}`,
+    name: input.name,
+    scopes: input.scopes,
+    ipAllowlist: input.ipAllowlist,
+    apiVersion: CURRENT_API_VERSION,
+    createdBy: actorId(input.actor),
+    expiresAt: input.expiresAt,
+    rotatedFrom: input.rotatedFrom,
+    now,
+  });
+  return { row: only(rows, 'new key'), secret };
+}
+
+/** What the audit log keeps of a key. */
+export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
+  return {
+    name: row.name,
+    hint: row.hint,
+    scopes: row.scopes,
+    ip_allowlist: row.ip_allowlist,
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  };
+}
+
+/**
+ * A secret key of one mode, pinned to the latest API version. The secret is returned this once.
+ * Refuses a live key without approved KYB (api-v1.md section 5), and more keys than the limit.
+ */
+export async function createApiKey(
+  tx: Tx,
+  input: ApiKeyInput,
+): Promise<Issued<ApiKeyRow> | Refusal> {
+  const { tenant, now } = input;
+  const name = readName(input.name, 'name');
+  if (isRefusal(name)) return name;
+  const ipAllowlist = readAllowlist(input.ipAllowlist);
+  if (isRefusal(ipAllowlist)) return ipAllowlist;
+  const expired = checkExpiry(input.expiresAt, now);
+  if (expired !== null) return expired;
+  const account = present(await lockAccount(tx, tenant.accountId), 'account');
+  if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live keys');
+  if ((await countUsableApiKeys(tx, tenant, now)) >= MAX_USABLE_KEYS) {
+    return refuse('unexpected_state', `At most ${MAX_USABLE_KEYS} keys: revoke one first.`);
+  }
+  const issued = await issueApiKey(tx, { ...input, name, ipAllowlist, rotatedFrom: null });
+  await recordChange(tx, {
+    chain: tenant.accountId,
+    actor: input.actor,
+    action: 'api_key.created',
+    objectId: issued.row.id,
+    livemode: tenant.livemode,
+    before: null,
+    after: auditedKey(issued.row),
+    now,
+  });
+  return issued;
+}

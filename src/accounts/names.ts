@@ -1,0 +1,71 @@
+import { type Refusal, refuse } from '#core/refusal.ts';
+
+/** Longer names break screens and receipts, and no real one needs it. */
+export const MAX_NAME_LENGTH = 100;
+
+/**
+ * Letters of different scripts that look alike make one name pass for another. Real words are
+ * written in one script; Japanese and Korean mix theirs, and do not resemble Latin.
+ */
+const LOOKALIKE_SCRIPTS = [
+  /\p{Script=Latin}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Lisu}/u,
+];
+
+/** Invisible, direction-changing and unassigned characters, and line breaks of all kinds. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
+/** More than this on one letter is meant to deface, not to write. */
+const MARK_PILE = /\p{M}{4}/u;
+
+function mixesScripts(word: string): boolean {
+  return LOOKALIKE_SCRIPTS.filter((script) => script.test(word)).length > 1;
+}
+
+function invalid(param: string, why: string): Refusal {
+  return refuse('parameter_invalid', `${param} ${why}.`, param);
+}
+
+/**
+ * A name that people will read, in its one normal form (NFC, single spaces), or why it cannot be
+ * one: too long, hidden characters, or letters of look-alike scripts within one word.
+ */
+export function readName(text: string, param: string): string | Refusal {
+  const name = text
+    .normalize('NFC')
+    .replaceAll(/\p{Zs}+/gu, ' ')
+    .trim();
+  if (name === '') return invalid(param, 'must not be empty');
+  if ([...name].length > MAX_NAME_LENGTH) {
+    return invalid(param, `must have at most ${MAX_NAME_LENGTH} characters`);
+  }
+  if (HIDDEN.test(name)) return invalid(param, 'must not contain invisible characters');
+  if (MARK_PILE.test(name)) return invalid(param, 'piles up too many marks on one letter');
+  if (name.split(/[^\p{L}\p{M}]+/u).some(mixesScripts)) {
+    return invalid(param, 'mixes letters of different alphabets that look alike in one word');
+  }
+  return name;
+}
+
+/** Longest address that SMTP carries (RFC 5321). */
+const MAX_EMAIL_LENGTH = 254;
+const EMAIL =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+
+/**
+ * The address in lower case. ASCII only (a domain in other letters is sent as punycode), so that
+ * no two addresses look alike.
+ */
+export function readEmail(text: string, param = 'email'): string | Refusal {
+  const email = text.trim().toLowerCase();
+  if (email.length <= MAX_EMAIL_LENGTH && EMAIL.test(email)) return email;
+  return refuse(
+    'parameter_invalid',
+    `${param} must be an e-mail address in ASCII characters, such as name@example.com.`,
+    param,
+  );
+}

@@ -1,0 +1,140 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface TerminalRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly livemode: boolean;
+  readonly position: bigint;
+  readonly created: Date;
+  readonly label: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly status: 'active' | 'inactive';
+  readonly last_seen_at: Date | null;
+  readonly version: number;
+}
+
+const COLUMNS = `id, account_id, livemode, position, created, label, name, platform, status,
+  last_seen_at, version`;
+
+export async function insertTerminal(
+  tx: Tx,
+  terminal: {
+    readonly id: string;
+    readonly tenant: Tenant;
+    readonly position: bigint;
+    readonly created: Date;
+    readonly label: string;
+    readonly name: string;
+    readonly platform: string;
+  },
+): Promise<TerminalRow[]> {
+  return tx.query(
+    `insert into terminals (id, account_id, livemode, position, created, label, name, platform)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
+    [
+      terminal.id,
+      terminal.tenant.accountId,
+      terminal.tenant.livemode,
+      terminal.position,
+      terminal.created,
+      terminal.label,
+      terminal.name,
+      terminal.platform,
+    ],
+  );
+}
+
+export async function countTerminals(sql: Sql, tenant: Tenant): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    'select count(*)::int as count from terminals where account_id = $1 and livemode = $2',
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function lockTerminal(
+  tx: Tx,
+  tenant: Tenant,
+  id: string,
+): Promise<TerminalRow | undefined> {
+  const rows = await tx.query<TerminalRow>(
+    `select ${COLUMNS} from terminals where id = $3 and account_id = $1 and livemode = $2
+     for update`,
+    [tenant.accountId, tenant.livemode, id],
+  );
+  return rows[0];
+}
+
+export async function updateTerminal(
+  tx: Tx,
+  terminal: {
+    readonly id: string;
+    readonly label: string;
+    readonly name: string;
+    readonly status: 'active' | 'inactive';
+  },
+): Promise<TerminalRow[]> {
+  return tx.query(
+    `update terminals set label = $2, name = $3, status = $4, version = version + 1
+     where id = $1 returning ${COLUMNS}`,
+    [terminal.id, terminal.label, terminal.name, terminal.status],
+  );
+}
+
+export async function insertDeviceKey(
+  tx: Tx,
+  key: { readonly hash: Buffer; readonly terminalId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query('insert into device_keys (hash, terminal_id, created) values ($1, $2, $3)', [
+    key.hash,
+    key.terminalId,
+    key.now,
+  ]);
+}
+
+export async function revokeDeviceKeys(
+  tx: Tx,
+  of: { readonly terminalId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    'update device_keys set revoked_at = $2 where terminal_id = $1 and revoked_at is null',
+    [of.terminalId, of.now],
+  );
+}
+
+/** A terminal has at most one code that works. */
+export async function replacePairingCode(
+  tx: Tx,
+  code: {
+    readonly hash: Buffer;
+    readonly terminalId: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `with gone as (delete from pairing_codes where terminal_id = $2)
+     insert into pairing_codes (hash, terminal_id, created, expires_at) values ($1, $2, $3, $4)`,
+    [code.hash, code.terminalId, code.now, code.expiresAt],
+  );
+}
+
+export async function deletePairingCodes(tx: Tx, terminalId: string): Promise<void> {
+  await tx.query('delete from pairing_codes where terminal_id = $1', [terminalId]);
+}
+
+/** Takes the code, so that it works once, and says whose it was. */
+export async function takePairingCode(
+  tx: Tx,
+  of: { readonly hash: Buffer; readonly now: Date },
+): Promise<{ terminal_id: string; account_id: string; livemode: boolean } | undefined> {
+  const rows = await tx.query<{ terminal_id: string; account_id: string; livemode: boolean }>(
+    `update pairing_codes p set used_at = $2 from terminals t
+     where p.hash = $1 and p.expires_at > $2 and p.used_at is null and t.id = p.terminal_id
+     returning p.terminal_id, t.account_id, t.livemode`,
+    [of.hash, of.now],
+  );
+  return rows[0];
+}
