@@ -1,0 +1,129 @@
+import Type from 'typebox';
+import {
+  Amount,
+  AtomsOut,
+  commonFields,
+  idOf,
+  listOf,
+  Metadata,
+  nullable,
+  oneOf,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import { DECLINES } from '#payments/decline.ts';
+import { PAYMENT_STATUSES } from '#payments/payment.ts';
+import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
+
+export const OrderId = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,8}$',
+  description:
+    '1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; ' +
+    'generated when left out.',
+});
+
+const Currency = Type.Unsafe<'usdc'>({ type: 'string', const: 'usdc' });
+const TxHash = Type.String({
+  pattern: '^0x[0-9a-f]{64}$',
+  description: 'Hash of the settlement transaction.',
+});
+
+const PayerConfirmation = Type.Object({
+  type: Type.Unsafe<'payer_confirmation'>({ type: 'string', const: 'payer_confirmation' }),
+  reason_code: Type.String({ description: 'The rule that asked. The list may grow.' }),
+  expires_at: Timestamp,
+});
+
+const PaymentErrorSchema = Type.Object({
+  type: Type.Unsafe<'payment_error'>({ type: 'string', const: 'payment_error' }),
+  code: Type.Unsafe<'payment_declined'>({ type: 'string', const: 'payment_declined' }),
+  decline_code: oneOf(Object.keys(DECLINES), 'Why. The list may grow.'),
+  reason_code: Type.String({
+    description: "The decline code in upper case, or the risk rule's name. The list may grow.",
+  }),
+  message: Type.String(),
+  created: Timestamp,
+});
+
+const SplitGroup = nullable(text(64, 'Intents of one split bill carry the same value.'));
+
+export const PaymentIntentSchema = Type.Object(
+  {
+    id: idOf('pi_', 'payment intent'),
+    ...commonFields('payment_intent'),
+    amount: Amount,
+    currency: Currency,
+    status: oneOf(INTENT_STATUSES, 'The list may grow.'),
+    terminal: idOf('tml_', 'terminal'),
+    order_id: OrderId,
+    description: nullable(text(500, 'Shown on the terminal while waiting.')),
+    metadata: Metadata,
+    source: oneOf(['api', 'terminal'] as const, 'Who created it.'),
+    payment: nullable(idOf('pay_', 'payment')),
+    tx_hash: nullable(TxHash),
+    next_action: nullable(PayerConfirmation),
+    last_payment_error: nullable(PaymentErrorSchema),
+    cancellation_reason: nullable(oneOf(CANCELLATION_REASONS, 'The list may grow.')),
+    canceled_at: nullable(Timestamp),
+    split_group: SplitGroup,
+    picked_up_at: nullable(Timestamp),
+    tapped_at: nullable(Timestamp),
+    expires_at: Timestamp,
+    created: Timestamp,
+  },
+  { title: 'PaymentIntent' },
+);
+
+export const PaymentSchema = Type.Object(
+  {
+    id: idOf('pay_', 'payment'),
+    ...commonFields('payment'),
+    amount: Amount,
+    currency: Currency,
+    amount_refunded: AtomsOut,
+    status: oneOf(PAYMENT_STATUSES, 'The list may grow.'),
+    fees: Type.Object({ acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut }),
+    total_charged: Type.Integer({
+      minimum: 1,
+      description: 'What the payer paid: amount, acquirer fee and protocol fee.',
+    }),
+    net: Type.Integer({ minimum: 1, description: 'Credited to the merchant: the whole amount.' }),
+    cashback_status: oneOf(['none', 'pending', 'paid'] as const, 'Of the cashback in fees.'),
+    payer: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: "The payer's address." }),
+    order_id: OrderId,
+    terminal: idOf('tml_', 'terminal'),
+    payment_intent: idOf('pi_', 'payment intent'),
+    payment_method: Type.Object({
+      type: oneOf(['wallet_pass', 'agent_token'] as const, 'How it was paid.'),
+      credential: oneOf(['nfc_id', 'agent_token'] as const, 'What was presented.'),
+    }),
+    split_group: SplitGroup,
+    chain_id: Type.Integer({ minimum: 1 }),
+    tx_hash: TxHash,
+    block_number: Type.Integer({ minimum: 0 }),
+    log_index: Type.Integer({ minimum: 0 }),
+    settled_at: Timestamp,
+    refundable_until: Timestamp,
+    created: Timestamp,
+  },
+  { title: 'Payment' },
+);
+
+export const PaymentIntentList = listOf(PaymentIntentSchema);
+export const PaymentList = listOf(PaymentSchema);
+
+export const CreateIntentBody = Type.Object({
+  amount: Amount,
+  terminal: idOf('tml_', 'terminal'),
+  order_id: Type.Optional(OrderId),
+  description: Type.Optional(text(500, 'Up to 500 characters; shown on the terminal.')),
+  metadata: Type.Optional(Metadata),
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 30,
+      maximum: 600,
+      default: 120,
+      description: 'Seconds until an unpaid intent is canceled: 30 to 600, default 120.',
+    }),
+  ),
+});

@@ -1,0 +1,228 @@
+import { type StandingRow, selectStandings } from '#accounts/queries.ts';
+import { answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
+import { newId } from '#core/ids.ts';
+import type { Log } from '#core/log.ts';
+import { atoms } from '#core/money.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import { updateWaiting } from '#idempotency/queries.ts';
+import type { Decline } from '#payments/decline.ts';
+import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
+import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { insertPayments } from '#payments/payment-queries.ts';
+import { lockIntents } from '#payments/queries.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
+import { type Change, saveSteps } from '#payments/save.ts';
+import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+
+export interface SettleDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Frees or spends what an attempt held (agent tokens), in the same transaction. */
+  readonly releaseCredentials: (tx: Tx, settled: readonly Settled[], now: Date) => Promise<void>;
+}
+
+/** An intent whose attempt has come to its end. */
+export interface Settled {
+  readonly intent: PaymentIntent;
+  readonly succeeded: boolean;
+}
+
+/** One settlement batch's worth; a transaction of this size takes a few milliseconds. */
+const BATCH = 200;
+const DAY_MS = 86_400_000;
+/** The payment itself and at most two events of it. */
+const PLACES_PER_PAYMENT = 3;
+
+const DECLINES: Readonly<Record<FailureReason, Decline>> = {
+  insufficient_funds: 'insufficient_funds',
+  approval_insufficient: 'approval_insufficient',
+  limit_exceeded: 'limit_exceeded',
+  settlement_failed: 'settlement_failed',
+  insufficient_balance: 'settlement_failed',
+  transaction_reverted: 'settlement_failed',
+};
+
+/** An outcome with the intent that it is about, and what it makes of it. */
+interface Decided {
+  readonly outcome: Outcome<'payment'>;
+  readonly change: Change;
+  readonly after: PaymentIntent;
+  readonly paymentId: string | null;
+}
+
+function toCommand(outcome: Outcome<'payment'>, paymentId: string): IntentCommand {
+  const { result } = outcome;
+  return result.succeeded
+    ? { type: 'settled', paymentId, txHash: result.facts.txHash }
+    : { type: 'not_settled', decline: DECLINES[result.reason] };
+}
+
+function decide(
+  outcome: Outcome<'payment'>,
+  intent: PaymentIntent | undefined,
+  deps: { readonly now: Date; readonly log: Log },
+): Decided | null {
+  const paymentId = newId('payment', deps.now);
+  const steps = intent && transition(intent, toCommand(outcome, paymentId), deps.now);
+  if (intent === undefined || steps === undefined || isRefusal(steps)) {
+    // Cannot happen: nothing but an outcome leaves `processing`. Money may have moved without a
+    // record, so say it loudly; reconciliation shows it as well.
+    const fields = { intent: outcome.subjectId, status: intent?.status, result: outcome.result };
+    deps.log.error('a settlement outcome does not fit its payment intent', fields);
+    return null;
+  }
+  return {
+    outcome,
+    change: { before: intent, steps },
+    after: steps.at(-1)?.intent ?? intent,
+    paymentId: outcome.result.succeeded ? paymentId : null,
+  };
+}
+
+function toNewPayment(decided: Decided, standing: StandingRow, stamp: Stamp): Payment | null {
+  const { outcome, after, paymentId } = decided;
+  if (!outcome.result.succeeded || after.status !== 'succeeded' || paymentId === null) return null;
+  const { facts } = outcome.result;
+  const settledAt = new Date(facts.blockTime);
+  const method = methodOf(after.attempt.credential.type);
+  return toPayment({
+    id: paymentId,
+    account_id: after.tenant.accountId,
+    livemode: after.tenant.livemode,
+    position: stamp.next(),
+    created: stamp.created,
+    payment_intent_id: after.id,
+    terminal_id: after.terminalId,
+    payer_id: after.attempt.payerId,
+    payer_address: after.attempt.payerAddress,
+    order_id: after.orderId,
+    split_group: after.splitGroup,
+    method_type: method.type,
+    credential_type: method.credential,
+    amount: atoms(after.amount),
+    fee_acquirer: BigInt(facts.feeAcquirer),
+    fee_protocol: BigInt(facts.feeProtocol),
+    fee_cashback: BigInt(facts.cashback),
+    amount_reserved: 0n,
+    amount_refunded: 0n,
+    chain_id: BigInt(facts.chainId),
+    settlement_number: BigInt(facts.settlementNumber),
+    batch_number: BigInt(facts.batchNumber),
+    tx_hash: facts.txHash,
+    block_number: BigInt(facts.blockNumber),
+    log_index: facts.logIndex,
+    settled_at: settledAt,
+    refundable_until: addMs(settledAt, standing.refund_window_days * DAY_MS),
+  });
+}
+
+function toDrafts(payment: Payment, stamp: Stamp): EventDraft[] {
+  const { tenant, id: objectId } = payment;
+  const object = renderPayment(payment);
+  const draft = { tenant, objectId, object, stamp };
+  const paid: EventDraft = { ...draft, type: 'payment.succeeded' };
+  if (payment.fees.cashback === 0n) return [paid];
+  return [paid, { ...draft, type: 'payment.cashback_paid' }];
+}
+
+/** Writes the payments of settled intents, and their events. @returns the number of deliveries. */
+async function writePayments(tx: Tx, decided: readonly Decided[], now: Date): Promise<number> {
+  const paid = decided.filter((one) => one.paymentId !== null);
+  if (paid.length === 0) return 0;
+  const byTenant = Map.groupBy(paid, (one) => tenantKey(one.after.tenant));
+  const wanted = [...byTenant.values()].map((group) => ({
+    tenant: present(group[0], 'payment').after.tenant,
+    count: group.length * PLACES_PER_PAYMENT,
+  }));
+  const stamps = await stampOrders(tx, wanted, now);
+  const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
+  const standings = new Map(
+    (await selectStandings(tx, accountIds)).map((row) => [
+      tenantKey({ accountId: row.account_id, livemode: row.livemode }),
+      row,
+    ]),
+  );
+  const written = paid.map((one) => {
+    const key = tenantKey(one.after.tenant);
+    const stamp = present(stamps.get(key), 'stamp');
+    const standing = present(standings.get(key), 'standing');
+    return { payment: present(toNewPayment(one, standing, stamp), 'payment'), stamp };
+  });
+  await insertPayments(
+    tx,
+    written.map(({ payment }) => payment),
+  );
+  return appendEvents(
+    tx,
+    written.flatMap(({ payment, stamp }) => toDrafts(payment, stamp)),
+  );
+}
+
+async function apply(
+  tx: Tx,
+  outcomes: readonly Outcome<'payment'>[],
+  deps: SettleDeps,
+): Promise<{ readonly decided: readonly Decided[]; readonly deliveries: number }> {
+  const now = deps.clock.now();
+  const intents = await lockIntents(
+    tx,
+    outcomes.map((outcome) => outcome.subjectId),
+  );
+  const byId = new Map(intents.map((intent) => [intent.id, intent]));
+  const decided = outcomes.flatMap((outcome) => {
+    const one = decide(outcome, byId.get(outcome.subjectId), { now, log: deps.log });
+    return one === null ? [] : [one];
+  });
+  const settled = decided.map(({ change, after }) => ({
+    intent: change.before,
+    succeeded: after.status === 'succeeded',
+  }));
+  await deps.releaseCredentials(tx, settled, now);
+  const ofIntents = await saveSteps(
+    tx,
+    decided.map((one) => one.change),
+    now,
+  );
+  const ofPayments = await writePayments(tx, decided, now);
+  // Whoever tapped or confirmed, and lost the process that worked for it, gets this answer.
+  await updateWaiting(
+    tx,
+    decided.map(({ after }) => ({
+      resource: after.id,
+      ...answerWith(200, renderIntent(after)),
+    })),
+  );
+  await applied(
+    tx,
+    outcomes.map((outcome) => outcome.requestId),
+    now,
+  );
+  return { decided, deliveries: ofIntents + ofPayments };
+}
+
+/**
+ * Applies what the chain has said of settlements: payment, intent, events, deliveries and the
+ * responses of waiting requests, in one transaction.
+ * @returns whether there may be more.
+ */
+export async function applySettlements(deps: SettleDeps): Promise<boolean> {
+  const result = await deps.db.transaction(async (tx) => {
+    const outcomes = await takeOutcomes(tx, 'payment', BATCH);
+    if (outcomes.length === 0) return null;
+    return { count: outcomes.length, ...(await apply(tx, outcomes, deps)) };
+  });
+  if (result === null) return false;
+  failpoint('payments.outcome_committed');
+  for (const { after } of result.decided) deps.wakeups.send('intent', after.id);
+  if (result.deliveries > 0) deps.wakeups.send('deliveries');
+  return result.count === BATCH;
+}
