@@ -83,6 +83,8 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   const file = join(path, 'lock');
   let lock: DatabaseSync | undefined;
   try {
+    // Made exclusively: closing a second descriptor of a locked file would drop our own lock.
+    await fs.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(acceptExisting);
     lock = new DatabaseSync(file, { timeout: 0 });
     // No journal: nothing is ever written, the transaction is only there to hold the lock.
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
@@ -163,10 +165,14 @@ async function createFile(file: string, content: string): Promise<void> {
     await fs.link(draft, file);
     await syncFolder(dirname(file));
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
+    acceptExisting(cause);
   } finally {
     await fs.rm(draft, { force: true });
   }
+}
+
+function acceptExisting(cause: unknown): void {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
 }
 
 async function writeDraft(file: string, content: string | Uint8Array): Promise<string> {

@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { type PostgresAccount, postgresEnvironment } from './postgres-account.ts';
 
@@ -61,15 +62,15 @@ export async function initialiseCluster(cluster: {
     const sync = cluster.durable ? [] : ['--no-sync'];
     const args = ['-D', folder, '--encoding=UTF8', ...locale, ...access, ...sync];
     const [file, ...rest] = [...account.wrapper, cluster.programs.initdb, ...args];
-    const ran = spawnSync(file ?? '', rest, {
+    await promisify(execFile)(file ?? '', rest, {
       ...account.switchTo,
       cwd: '/',
       env: postgresEnvironment(),
-      encoding: 'utf8',
     });
-    if (ran.status === 0) return;
-    const reason = ran.error?.message ?? ran.stderr.trim().split('\n').join(' ');
-    throw new StartError(`PostgreSQL's initdb failed in ${folder}: ${reason}`);
+  } catch (cause) {
+    const reason =
+      cause instanceof Error ? cause.message.trim().replaceAll(/\s*\n\s*/g, ' ') : cause;
+    throw new StartError(`PostgreSQL's initdb failed in ${folder}: ${reason}`, { cause });
   } finally {
     await fs.rm(passwordFile, { force: true });
   }

@@ -24,6 +24,7 @@ import {
   commandLine,
   findByWorkingFolder,
   freePort,
+  isListed,
   isRunning,
   lastLine,
   openChildLog,
@@ -41,6 +42,9 @@ const READY_MS = 30_000;
 
 /** What a killed server leaves (its other processes, its memory) is gone after 1 to 2 s. */
 const LEFTOVER_MS = 5000;
+
+/** A port found free can be taken before the server has it; three times is another fault. */
+const PORT_ATTEMPTS_MAX = 3;
 
 /** Wait for a sign-in: on this machine 10 ms. */
 const CONNECT_MS = 3000;
@@ -148,7 +152,7 @@ async function adoptServer(site: Site, log: PostgresOptions['log']): Promise<Ser
     log(`postgres: ended the server of an earlier run (process ${left.pid})`);
     await stopProcess(left.pid, STOP_STEPS);
   }
-  await clearLeftovers(site.cluster);
+  await clearLeftovers(site.cluster, left.pid);
   return undefined;
 }
 
@@ -168,9 +172,10 @@ async function hasSignature(site: Site, port: number): Promise<boolean> {
 /**
  * A server killed by force leaves processes that still work on the files until they notice, and a
  * `postmaster.pid` that may by now name a stranger's process or a zombie. That file guards against
- * two servers on one cluster, so it goes only when no process is left in the folder.
+ * two servers on one cluster, so it goes only when it would mislead (PostgreSQL itself judges a
+ * process id that is free) and no process is left in the folder.
  */
-async function clearLeftovers(cluster: string): Promise<void> {
+async function clearLeftovers(cluster: string, namedPid: number): Promise<void> {
   const gone = () => findByWorkingFolder(cluster).length === 0;
   if (!(await waitUntil(gone, LEFTOVER_MS))) {
     for (const pid of findByWorkingFolder(cluster)) signalProcess(pid, 'SIGQUIT');
@@ -178,14 +183,29 @@ async function clearLeftovers(cluster: string): Promise<void> {
       throw new StartError(`Processes of an earlier PostgreSQL hold ${cluster}; end them first.`);
     }
   }
-  await fs.rm(join(cluster, 'postmaster.pid'), { force: true });
+  if (isListed(namedPid)) await fs.rm(join(cluster, 'postmaster.pid'), { force: true });
 }
 
 async function startServer(site: Site, log: ChildLog): Promise<Server> {
   const account = await ensureCluster(site);
-  const record = await site.folder.readJson('postgres.json');
-  const port = await freePort(recordedPort(record));
-  await site.folder.writeJson('postgres.json', { port });
+  const remembered = recordedPort(await site.folder.readJson('postgres.json'));
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort(attempt === 1 ? remembered : undefined);
+    const server = await launch(site, { account, port, log });
+    if (server !== undefined) {
+      await site.folder.writeJson('postgres.json', { port });
+      return server;
+    }
+    const reason = lastLine(site.logFile);
+    if (/could not create any TCP/i.test(reason) && attempt < PORT_ATTEMPTS_MAX) continue;
+    throw new StartError(`PostgreSQL does not start: ${reason} (see ${site.logFile})`);
+  }
+}
+
+async function launch(
+  site: Site,
+  { account, port, log }: { account: PostgresAccount; port: number; log: ChildLog },
+): Promise<Server | undefined> {
   const settings = { ...clusterSettings(port), cluster_name: site.signature };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
@@ -198,17 +218,17 @@ async function startServer(site: Site, log: ChildLog): Promise<Server> {
     stdio: ['ignore', log.fd, log.fd],
   });
   child.once('error', () => undefined);
+  // It must not keep us alive: who forgets to stop it still ends, and then it ends too.
+  child.unref();
+  const ended = () => child.pid === undefined || child.exitCode !== null;
   const ready = async () => {
     const server = await readServerFile(site.cluster);
     return server?.ready === true && server.pid === child.pid;
   };
-  const ended = () => child.exitCode !== null || child.signalCode !== null;
   const settled = await waitUntil(async () => ended() || (await ready()), READY_MS);
   if (settled && !ended() && child.pid !== undefined) return { pid: child.pid, port, child };
   child.kill('SIGQUIT');
-  throw new StartError(
-    `PostgreSQL does not start: ${lastLine(site.logFile)} (see ${site.logFile})`,
-  );
+  return undefined;
 }
 
 function recordedPort(record: unknown): number | undefined {
@@ -276,8 +296,6 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
     if (stopped !== undefined) return;
     lost.resolve(`PostgreSQL ended (${signal ?? code}); see ${site.logFile}`);
   });
-  // It must not keep us alive: who forgets to stop it still ends, and then it ends too.
-  server.child?.unref();
   const stop = async () => {
     await stopProcess(server.pid, STOP_STEPS);
     process.off('exit', endWithUs);

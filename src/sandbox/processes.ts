@@ -12,18 +12,23 @@ const LOG_BYTES_MAX = 8 * 1024 * 1024;
 /** Time between two looks at a log's size: the fastest child writes a few MB in it. */
 const LOG_CHECK_MS = 10_000;
 
+/** Whether the process id is taken, be it by a zombie. */
+export function isListed(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    // EPERM: it is there, and belongs to somebody else.
+    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
+  }
+}
+
 /**
  * Whether a process runs. A zombie (dead, not yet collected by its parent) does not: it holds no
  * file, port or memory, though `kill -0` still finds it.
  */
 export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (cause) {
-    // EPERM: it is there, and belongs to somebody else.
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPERM')) return false;
-  }
-  return !isZombie(pid);
+  return isListed(pid) && !isZombie(pid);
 }
 
 function isZombie(pid: number): boolean {
@@ -108,6 +113,17 @@ export async function waitUntil(
   return true;
 }
 
+/** The promise's value, or undefined when it takes longer than this. */
+export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  const timer = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
 /** One signal and the time that a process gets to obey it. */
 export interface StopStep {
   signal: NodeJS.Signals;
@@ -158,6 +174,7 @@ function tryPort(port: number): Promise<number | undefined> {
 
 /** A file that a child writes its output to, kept below twice `LOG_BYTES_MAX`. */
 export interface ChildLog {
+  readonly file: string;
   /** The descriptor to hand to the child, open for appending. */
   readonly fd: number;
   close(): void;
@@ -178,6 +195,7 @@ export function openChildLog(file: string): ChildLog {
   bound();
   const timer = setInterval(bound, LOG_CHECK_MS).unref();
   return {
+    file,
     fd,
     close: () => {
       clearInterval(timer);

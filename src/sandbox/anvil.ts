@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { StartError } from '#core/start-error.ts';
+import { connectRpc, type RpcCall } from './json-rpc.ts';
+import { type ChildLog, freePort, lastLine, waitUntil } from './processes.ts';
+
+/** Gas of one block: what Ethereum had for years, and room for a hundred batches. */
+const BLOCK_GAS_LIMIT = 30_000_000;
+
+/**
+ * Blocks whose full state stays readable. Each costs a copy of all accounts and slots; the node's
+ * own interval mining keeps 1,500 of them whatever it is told (2 GB at 3,000 slots, against 230 MB
+ * here), which is why the sandbox asks for each block from outside.
+ */
+const STATES_KEPT = 128;
+
+/** A start takes 0.1 s, and 2 s with a state of 100 MB. */
+const READY_MS = 20_000;
+
+/** A port found free can be taken before the node has it; three times in a row is another fault. */
+const PORT_ATTEMPTS_MAX = 3;
+
+/** When the node makes blocks by itself. */
+export type Mining =
+  | { kind: 'on request' }
+  | { kind: 'every transaction' }
+  | { kind: 'interval'; seconds: number };
+
+export interface AnvilOptions {
+  chainId: number;
+  mining: Mining;
+  /**
+   * Where the node would put old states. It puts none, but the path tells it from every other
+   * process, and without one it writes gigabytes into the home folder when it does.
+   */
+  cacheFolder: string;
+}
+
+/** A node that answers as the wanted chain. */
+export interface AnvilProcess {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly port: number;
+  readonly call: RpcCall;
+}
+
+export function rpcUrlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** All arguments but the state to load. */
+export function anvilArguments(options: AnvilOptions, port: number): string[] {
+  return [
+    ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(options.chainId)],
+    // No known keys with money, and no web page may read our answers.
+    ...['--accounts', '0', '--no-cors', '--quiet'],
+    // EIP-7825: a transaction above 2^24 gas is refused, as on a real network.
+    ...['--gas-limit', String(BLOCK_GAS_LIMIT), '--enable-tx-gas-limit'],
+    ...['--prune-history', String(STATES_KEPT), '--cache-path', options.cacheFolder],
+    ...miningArguments(options.mining),
+  ];
+}
+
+function miningArguments(mining: Mining): string[] {
+  switch (mining.kind) {
+    case 'on request':
+      return ['--no-mining'];
+    case 'every transaction':
+      return [];
+    case 'interval':
+      return ['--block-time', String(mining.seconds)];
+  }
+}
+
+/** Whether a node answers and is of this chain. */
+export async function answersAs(call: RpcCall, chainId: number): Promise<boolean> {
+  try {
+    return Number(await call('eth_chainId')) === chainId;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Starts a node on the wanted port, or on another one when that is taken.
+ *
+ * @throws StartError when it does not come up; the message names the log.
+ */
+export async function startAnvil(
+  options: AnvilOptions,
+  place: {
+    folder: string;
+    log: ChildLog;
+    port?: number | undefined;
+    loadState?: string | undefined;
+  },
+): Promise<AnvilProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort(attempt === 1 ? place.port : undefined);
+    const args = anvilArguments(options, port);
+    if (place.loadState !== undefined) args.push('--load-state', place.loadState);
+    // Detached: Ctrl-C reaches us alone, so that the state is saved before the node ends.
+    const child = spawn(anvilProgram(), args, {
+      detached: true,
+      cwd: place.folder,
+      stdio: ['ignore', place.log.fd, place.log.fd],
+    });
+    child.once('error', () => undefined);
+    // It must not keep us alive: who forgets to stop it still ends, and then it ends too.
+    child.unref();
+    const call = connectRpc(rpcUrlOf(port));
+    const ended = () => child.pid === undefined || child.exitCode !== null;
+    const settled = await waitUntil(
+      async () => ended() || (await answersAs(call, options.chainId)),
+      READY_MS,
+    );
+    if (settled && !ended() && child.pid !== undefined)
+      return { child, pid: child.pid, port, call };
+    child.kill('SIGKILL');
+    const reason = lastLine(place.log.file);
+    if (/in use/i.test(reason) && attempt < PORT_ATTEMPTS_MAX) continue;
+    throw new StartError(
+      `The node of chain ${options.chainId} does not start: ${reason} (see ${place.log.file})`,
+    );
+  }
+}
+
+/** The path of the program itself: the package's own wrapper would be a second process. */
+function anvilProgram(): string {
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
+  try {
+    const outer = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json');
+    const platform = `@foundry-rs/anvil-${process.platform}-${arch}`;
+    return createRequire(outer).resolve(`${platform}/bin/anvil`);
+  } catch (cause) {
+    throw new StartError(
+      `No anvil for ${process.platform} ${process.arch} in node_modules: run npm ci again with ` +
+        'optional packages, or set CHAIN_TESTNET_RPC_URL and CHAIN_MAINNET_RPC_URL.',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { StartError } from '#core/start-error.ts';
+import { openDataFolder } from './data-folder.ts';
+import { startInstance } from './instance-for-tests.ts';
+
+const roots: string[] = [];
+
+async function emptyPlace(): Promise<string> {
+  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
+  roots.push(root);
+  return join(root, 'data');
+}
+
+after(async () => {
+  for (const root of roots) await fs.rm(root, { recursive: true, force: true });
+});
+
+test('a folder that is made is closed to other users', async () => {
+  const folder = await openDataFolder(await emptyPlace());
+  await folder.secret('one');
+  await folder.writeJson('sandbox.json', { a: 1 });
+  assert.equal((await fs.stat(folder.path)).mode & 0o777, 0o700);
+  for (const file of ['secrets/one', 'sandbox.json', 'lock']) {
+    assert.equal((await fs.stat(join(folder.path, file))).mode & 0o777, 0o600, file);
+  }
+  await folder.close();
+});
+
+test('a folder in use by another process is refused, and its sandbox.json stays', async () => {
+  const path = await emptyPlace();
+  const holder = await startInstance(path, []);
+  await fs.writeFile(join(path, 'sandbox.json'), '{}');
+  await assert.rejects(openDataFolder(path), (error) => {
+    assert.ok(error instanceof StartError);
+    assert.ok(error.message.includes(path) && error.message.includes(`${holder.process.pid}`));
+    assert.ok(error.message.includes('TAPLINE_DATA_DIR') && !error.message.includes('\n'));
+    return true;
+  });
+  assert.equal(await fs.readFile(join(path, 'sandbox.json'), 'utf8'), '{}');
+  await holder.kill('SIGKILL');
+});
+
+test('a folder is refused to a second holder in the same process', async () => {
+  const path = await emptyPlace();
+  const first = await openDataFolder(path);
+  await assert.rejects(openDataFolder(path), StartError);
+  await assert.rejects(startInstance(path, []), /in use by another instance/);
+  await first.close();
+});
+
+test('a folder whose holder was killed opens at once, without the stale sandbox.json', async () => {
+  const path = await emptyPlace();
+  const holder = await startInstance(path, []);
+  await fs.writeFile(join(path, 'sandbox.json'), '{}');
+  await holder.kill('SIGKILL');
+  const folder = await openDataFolder(path);
+  await assert.rejects(fs.stat(join(path, 'sandbox.json')), { code: 'ENOENT' });
+  await folder.close();
+});
+
+test('of many starts at once exactly one gets the folder', async () => {
+  const path = await emptyPlace();
+  await (await startInstance(path, [])).kill('SIGKILL');
+  const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startInstance(path, [])));
+  const winners = starts.filter((start) => start.status === 'fulfilled');
+  for (const winner of winners) await winner.value.kill('SIGKILL');
+  assert.equal(winners.length, 1);
+});
+
+test('a secret is 32 random bytes, the same for every caller and after a restart', async () => {
+  const path = await emptyPlace();
+  const folder = await openDataFolder(path);
+  const [first, second] = await Promise.all([folder.secret('pair'), folder.secret('pair')]);
+  const other = await folder.secret('other');
+  await folder.close();
+  const again = await openDataFolder(path);
+  assert.equal(first.length, 32);
+  assert.deepEqual([second, await again.secret('pair')], [first, first]);
+  assert.notDeepEqual(other, first);
+  assert.deepEqual((await fs.readdir(join(path, 'secrets'))).sort(), ['other', 'pair']);
+  await again.close();
+});
+
+test('a damaged secret stops the start instead of being replaced', async () => {
+  const folder = await openDataFolder(await emptyPlace());
+  await folder.secret('key');
+  await fs.writeFile(join(folder.path, 'secrets', 'key'), 'abc');
+  await assert.rejects(folder.secret('key'), StartError);
+  assert.equal(await fs.readFile(join(folder.path, 'secrets', 'key'), 'utf8'), 'abc');
+  await folder.close();
+});
+
+test('a path that is not a folder is refused in one line', async () => {
+  const path = await emptyPlace();
+  await fs.writeFile(path, 'a file');
+  await assert.rejects(openDataFolder(path), (error) => {
+    assert.ok(error instanceof StartError && error.message.startsWith('TAPLINE_DATA_DIR'));
+    return !error.message.includes('\n');
+  });
+});

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** What the instance reports about itself once its parts run. */
+export interface InstanceReport {
+  url?: string;
+  rpcUrl?: string;
+  fresh?: boolean;
+  log: string[];
+}
+
+/** Another process that holds a data folder, for tests that kill it. */
+export interface Instance {
+  readonly process: ChildProcess;
+  readonly report: InstanceReport;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+const PROGRAM = `
+  const [folderPath, parts, base] = process.argv.slice(1);
+  const use = (file) => import(new URL(file, base).href);
+  const { openDataFolder } = await use('./data-folder.ts');
+  const { startPostgres } = await use('./postgres.ts');
+  const { startChainNode } = await use('./chain-node.ts');
+  const report = { log: [] };
+  const log = (line) => report.log.push(line);
+  const folder = await openDataFolder(folderPath);
+  if (parts.includes('postgres')) report.url = (await startPostgres({ folder, log })).url;
+  if (parts.includes('chain')) {
+    const chain = await startChainNode({ folder, name: 'testnet', chainId: 31337, log });
+    Object.assign(report, { rpcUrl: chain.rpcUrl, fresh: chain.fresh });
+  }
+  console.log(JSON.stringify(report));
+  process.once('SIGTERM', () => process.exit(0));
+  setInterval(() => {}, 60_000);
+`;
+
+/**
+ * Starts a process that opens the folder, runs the parts and then waits to be killed.
+ *
+ * @throws Error with what the process wrote when it ended before its parts ran.
+ */
+export async function startInstance(
+  folder: string,
+  parts: readonly ('postgres' | 'chain')[],
+  user: { uid?: number; gid?: number } = {},
+): Promise<Instance> {
+  const args = ['--input-type=module', '-e', PROGRAM, folder, parts.join(), import.meta.url];
+  const child = spawn(process.execPath, args, { ...user, stdio: ['ignore', 'pipe', 'pipe'] });
+  let faults = '';
+  child.stderr.on('data', (chunk) => {
+    faults += String(chunk);
+  });
+  const ended = once(child, 'exit');
+  const reported = once(createInterface(child.stdout), 'line');
+  const [line] = await Promise.race([reported, ended.then(() => [undefined])]);
+  if (typeof line !== 'string') throw new Error(`The instance ended early: ${faults}`);
+  return {
+    process: child,
+    report: JSON.parse(line),
+    kill: async (signal) => {
+      child.kill(signal);
+      await ended;
+    },
+  };
+}
