@@ -16,6 +16,10 @@ export const SECRET_PREFIXES = {
   deviceKeyLive: 'tldk_live_',
   agentToken: 'agt_',
   pass: 'nfc_',
+  session: 'tlus_',
+  mailLink: 'tlml_',
+  invitation: 'tliv_',
+  knownDevice: 'tlkd_',
 } as const;
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;

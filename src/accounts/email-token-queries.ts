@@ -1,0 +1,49 @@
+import type { Realm } from '#accounts/user-queries.ts';
+import type { Tx } from '#db/database.ts';
+
+export type TokenPurpose = 'sign_up' | 'password_reset';
+
+export async function insertEmailToken(
+  tx: Tx,
+  token: {
+    readonly hash: Buffer;
+    readonly purpose: TokenPurpose;
+    readonly realm: Realm;
+    readonly email: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into email_tokens (hash, purpose, realm, email, created, expires_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [token.hash, token.purpose, token.realm, token.email, token.now, token.expiresAt],
+  );
+}
+
+/** Uses the token up and says whose address it proves. */
+export async function takeEmailToken(
+  tx: Tx,
+  of: {
+    readonly hash: Buffer;
+    readonly purpose: TokenPurpose;
+    readonly realm: Realm;
+    readonly now: Date;
+  },
+): Promise<string | undefined> {
+  const rows = await tx.query<{ email: string }>(
+    `update email_tokens set used_at = $4
+     where hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null
+     returning email`,
+    [of.hash, of.purpose, of.realm, of.now],
+  );
+  return rows[0]?.email;
+}
+
+/** Once one link has worked, the others to the same address are void. */
+export async function deleteEmailTokens(
+  tx: Tx,
+  of: { readonly realm: Realm; readonly email: string },
+): Promise<void> {
+  await tx.query('delete from email_tokens where realm = $1 and email = $2', [of.realm, of.email]);
+}

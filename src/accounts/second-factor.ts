@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { forgetAttempts, PER_SECOND_FACTOR, takeAttempt } from '#accounts/attempts.ts';
+import { countPasskeys } from '#accounts/passkey-queries.ts';
+import type { PeopleDeps } from '#accounts/people.ts';
+import {
+  deleteRecoveryCodes,
+  insertRecoveryCodes,
+  takeRecoveryCode,
+  updateTotpConfirmed,
+  updateTotpSecret,
+  updateTotpStep,
+} from '#accounts/second-factor-queries.ts';
+import { type OpenedSession, strengthenSession } from '#accounts/sessions.ts';
+import { lockUser, type UserRow } from '#accounts/user-queries.ts';
+import { present } from '#core/assert.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { decrypt, encrypt } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+
+const PERIOD_SECONDS = 30;
+/** One step back and forth: clocks of phones are rarely off by more. */
+const WINDOW_STEPS = 1;
+const RECOVERY_CODES = 10;
+/** 80 bits: nothing to guess, so a plain hash is enough. */
+const RECOVERY_BYTES = 10;
+
+/** Session and user that prove, or set up, a factor. */
+export interface FactorRef {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly now: Date;
+}
+
+function totpOf(secret: Secret, user: UserRow): TOTP {
+  return new TOTP({
+    issuer: user.realm === 'operator' ? 'Tapline operator' : 'Tapline',
+    label: user.email,
+    secret,
+    period: PERIOD_SECONDS,
+    digits: 6,
+    algorithm: 'SHA1',
+  });
+}
+
+function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
+  if (user.totp_secret === null) return null;
+  return totpOf(Secret.fromBase32(decrypt(deps.secretKey, user.totp_secret, user.id)), user);
+}
+
+/** The time step whose code this is, or null. */
+function stepOf(totp: TOTP, code: string, now: Date): number | null {
+  const timestamp = now.getTime();
+  const delta = totp.validate({ token: code, timestamp, window: WINDOW_STEPS });
+  return delta === null ? null : totp.counter({ timestamp }) + delta;
+}
+
+function hashRecoveryCode(code: string): Buffer {
+  return createHash('sha256').update(code.replaceAll(/[\s-]/g, '').toUpperCase()).digest();
+}
+
+function newRecoveryCode(): string {
+  const { base32 } = new Secret({ size: RECOVERY_BYTES });
+  return present(base32.match(/.{4}/g), 'recovery code').join('-');
+}
+
+export function codeRefused(): Refusal {
+  return refuse(
+    'sign_in_failed',
+    'This code is not valid now. Codes work once: wait for the next.',
+  );
+}
+
+/** Starts the set-up of an authenticator app. Nothing changes until a code confirms it. */
+export async function beginTotp(
+  deps: PeopleDeps,
+  ref: FactorRef,
+): Promise<{ readonly secret: string; readonly uri: string } | Refusal> {
+  const secret = new Secret({ size: 20 });
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (user.totp_confirmed_at !== null) {
+      return refuse('unexpected_state', 'There is an authenticator app already: remove it first.');
+    }
+    const sealed = encrypt(deps.secretKey, secret.base32, user.id);
+    await updateTotpSecret(tx, { userId: user.id, sealed });
+    return { secret: secret.base32, uri: totpOf(secret, user).toString() };
+  });
+}
+
+async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  await deleteRecoveryCodes(tx, userId);
+  await insertRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
+  return codes;
+}
+
+/** The app shows the right code: from now on signing in needs it. Returns codes for emergencies. */
+export async function confirmTotp(
+  deps: PeopleDeps,
+  ref: FactorRef,
+  code: string,
+): Promise<
+  { readonly recoveryCodes: readonly string[]; readonly session: OpenedSession } | Refusal
+> {
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    const totp = storedTotp(deps, user);
+    if (totp === null || user.totp_confirmed_at !== null) {
+      return refuse('unexpected_state', 'Begin the set-up of an authenticator app first.');
+    }
+    const step = stepOf(totp, code, ref.now);
+    if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');
+    await updateTotpConfirmed(tx, ref);
+    await updateTotpStep(tx, { userId: user.id, step });
+    const recoveryCodes = await renewRecoveryCodes(tx, user.id);
+    return { recoveryCodes, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
+  });
+}
+
+/** Takes the authenticator app away. Staff keep at least one factor. */
+export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null | Refusal> {
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (user.realm === 'operator' && (await countPasskeys(tx, user.id)) === 0) {
+      return refuse('unexpected_state', 'Add a passkey first: staff need a second factor.');
+    }
+    await updateTotpSecret(tx, { userId: user.id, sealed: null });
+    await deleteRecoveryCodes(tx, user.id);
+    return null;
+  });
+}
+
+/** Ten new codes; the old ones are void. */
+export async function replaceRecoveryCodes(
+  deps: PeopleDeps,
+  ref: FactorRef,
+): Promise<readonly string[] | Refusal> {
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (user.totp_confirmed_at === null) {
+      return refuse('unexpected_state', 'Set up an authenticator app first.');
+    }
+    return renewRecoveryCodes(tx, user.id);
+  });
+}
+
+async function acceptCode(
+  deps: PeopleDeps,
+  tx: Tx,
+  of: { readonly user: UserRow; readonly code: string; readonly now: Date },
+): Promise<boolean> {
+  const { user, code, now } = of;
+  if (!/^\d{6}$/.test(code)) {
+    return takeRecoveryCode(tx, { userId: user.id, hash: hashRecoveryCode(code), now });
+  }
+  const totp = user.totp_confirmed_at === null ? null : storedTotp(deps, user);
+  const step = totp === null ? null : stepOf(totp, code, now);
+  return step !== null && updateTotpStep(tx, { userId: user.id, step });
+}
+
+/**
+ * Proves the second factor with a code of the app or a recovery code: the session gets its full
+ * rights and a new token. Whoever gets here knows the password, so counting per user locks
+ * nobody out that was not in danger already.
+ */
+export async function proveSecondFactor(
+  deps: PeopleDeps,
+  ref: FactorRef,
+  code: string,
+): Promise<OpenedSession | Refusal> {
+  const bucket = `second-factor ${ref.userId}`;
+  const counted = { allowance: PER_SECOND_FACTOR, now: ref.now };
+  const tooMany = await takeAttempt(deps.db, bucket, counted);
+  if (tooMany !== null) return tooMany;
+  const session = await deps.db.transaction<OpenedSession | Refusal>(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) return codeRefused();
+    return strengthenSession(tx, { ...ref, realm: user.realm });
+  });
+  if (!isRefusal(session)) await forgetAttempts(deps.db, bucket);
+  return session;
+}

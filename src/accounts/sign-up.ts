@@ -1,0 +1,74 @@
+import type { Actor } from '#accounts/actor.ts';
+import { addUser, createAccount } from '#accounts/create-account.ts';
+import { linkRefused } from '#accounts/email-links.ts';
+import { deleteEmailTokens, takeEmailToken } from '#accounts/email-token-queries.ts';
+import { readName } from '#accounts/names.ts';
+import { checkPassword, hashPassword } from '#accounts/passwords.ts';
+import type { PeopleDeps, Visit } from '#accounts/people.ts';
+import { type OpenedSession, openSession } from '#accounts/sessions.ts';
+import { selectUser, type UserRow } from '#accounts/user-queries.ts';
+import { present } from '#core/assert.ts';
+import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import { Abandon } from '#db/database.ts';
+
+export interface SignedUp {
+  readonly accountId: string;
+  readonly user: UserRow;
+  readonly session: OpenedSession;
+}
+
+/**
+ * Second half of signing up: whoever has the link has the mailbox, and only now chooses name and
+ * password. (A password chosen before the address is proven would be that of whoever typed the
+ * address first, and the mailbox's owner would confirm a stranger's access.)
+ */
+export async function completeSignUp(
+  deps: PeopleDeps,
+  input: {
+    readonly token: string;
+    readonly name: string;
+    readonly accountName: string;
+    readonly password: string;
+    readonly requestId: string;
+    readonly visit: Visit;
+  },
+): Promise<SignedUp | Refusal> {
+  const { visit } = input;
+  const { now } = visit;
+  if (!isSecret('mailLink', input.token)) return linkRefused();
+  const name = readName(input.name, 'name');
+  if (isRefusal(name)) return name;
+  const accountName = readName(input.accountName, 'account_name');
+  if (isRefusal(accountName)) return accountName;
+  const weak = checkPassword(input.password, '@');
+  if (weak !== null) return weak;
+  const passwordHash = await hashPassword(input.password);
+  const hash = hashSecret(input.token);
+  return deps.db.transaction<SignedUp | Refusal>(async (tx) => {
+    const token = { hash, purpose: 'sign_up', realm: 'merchant', now } as const;
+    const email = await takeEmailToken(tx, token);
+    if (email === undefined) return linkRefused();
+    const tooEasy = checkPassword(input.password, email);
+    if (tooEasy !== null) return new Abandon<SignedUp | Refusal>(tooEasy);
+    const userId = await addUser(tx, { email, name, passwordHash }, { realm: 'merchant', now });
+    if (isRefusal(userId)) return linkRefused();
+    await deleteEmailTokens(tx, { realm: 'merchant', email });
+    const who = { requestId: input.requestId, address: visit.address };
+    const actor: Actor = { type: 'user', userId, email, ...who };
+    const { accountId } = await createAccount(tx, {
+      name: accountName,
+      ownerId: userId,
+      actor,
+      now,
+    });
+    const session = await openSession(tx, {
+      userId,
+      realm: 'merchant',
+      level: 'full',
+      secondFactorAt: null,
+      visit,
+    });
+    return { accountId, user: present(await selectUser(tx, userId), 'user'), session };
+  });
+}
