@@ -1,0 +1,221 @@
+import { hkdfSync } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+import { NETWORKS, type Network } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
+import type { RateLimit } from '#http/rate-limit.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+export type Role = 'api' | 'worker';
+
+/** What a process was told, read once. Every message of a wrong value names its variable. */
+export interface Config {
+  readonly roles: ReadonlySet<Role>;
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly production: boolean;
+  /** null: the embedded PostgreSQL. */
+  readonly databaseUrl: string | null;
+  readonly maxConnections: number;
+  readonly redisUrl: string | null;
+  /** null: the embedded chain. */
+  readonly chains: Readonly<Record<Network, NetworkConfig | null>>;
+  readonly rateLimit: RateLimit;
+  readonly webhookAllowCidrs: readonly string[];
+  readonly trustedProxies: readonly string[];
+  /** null: kept in the data folder. */
+  readonly secret: Buffer | null;
+  /** null: messages are written to files in the data folder. */
+  readonly smtpUrl: string | null;
+  /** Where people reach the web apps; null: this machine and port. */
+  readonly publicUrl: string | null;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const CHAIN_SETTINGS = [
+  'RPC_URL',
+  'HEADS_URL',
+  'CHAIN_ID',
+  'USDC',
+  'SETTLEMENT',
+  'DEPLOYED_AT_BLOCK',
+  'RELAYER_KEYS',
+  'REGISTRAR_KEY',
+  'CONFIRMATIONS',
+] as const;
+
+/** Read by tests and by the crash points; not settings of a start. */
+const OTHER_NAMES = ['TAPLINE_FAILPOINT', 'TAPLINE_TEST_DATABASE_URL'];
+
+const NAMES = new Set([
+  ...OTHER_NAMES,
+  'TAPLINE_DATA_DIR',
+  'TAPLINE_SECRET',
+  'TAPLINE_PUBLIC_URL',
+  ...NETWORKS.flatMap((network) =>
+    CHAIN_SETTINGS.map((setting) => `CHAIN_${network.toUpperCase()}_${setting}`),
+  ),
+]);
+
+function refuseUnknown(env: Env): void {
+  for (const name of Object.keys(env)) {
+    if (/^(CHAIN_(TESTNET|MAINNET)_|TAPLINE_)/.test(name) && !NAMES.has(name)) {
+      throw new StartError(`${name} is not a setting of Tapline: see README.md for their names`);
+    }
+  }
+}
+
+function read(env: Env, name: string): string | null {
+  const value = env[name]?.trim();
+  return value === undefined || value === '' ? null : value;
+}
+
+function integer(env: Env, name: string, range: { min: number; max: number; default: number }) {
+  const text = read(env, name);
+  if (text === null) return range.default;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= range.min && value <= range.max) return value;
+  throw new StartError(`${name}=${text} must be an integer from ${range.min} to ${range.max}`);
+}
+
+function url(env: Env, name: string, protocols: readonly string[]): string | null {
+  const text = read(env, name);
+  if (text === null) return null;
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  if (parsed !== null && protocols.includes(parsed.protocol)) return text;
+  throw new StartError(`${name} must be a URL that begins with ${protocols.join(' or ')}`);
+}
+
+function cidrs(env: Env, name: string): string[] {
+  const entries = (read(env, name) ?? '').split(',').map((entry) => entry.trim());
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      if (ipaddr.isValidCIDR(entry)) return entry;
+      if (ipaddr.isValid(entry)) return `${entry}/${entry.includes(':') ? 128 : 32}`;
+      throw new StartError(`${name}: ${entry} is neither an address nor a CIDR range`);
+    });
+}
+
+function rateLimit(env: Env): RateLimit {
+  const text = read(env, 'RATE_LIMIT') ?? '100/1';
+  const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(text) ?? [];
+  if (requests === undefined || seconds === undefined) {
+    throw new StartError(`RATE_LIMIT=${text} must be <requests>/<seconds>, for example 100/1`);
+  }
+  return { requests: Number(requests), seconds: Number(seconds) };
+}
+
+const SECRET_BYTES = 32;
+
+function secret(env: Env): Buffer | null {
+  const text = read(env, 'TAPLINE_SECRET');
+  if (text === null) return null;
+  const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  if (bytes.length === SECRET_BYTES && new Set(bytes).size > 1) return bytes;
+  throw new StartError('TAPLINE_SECRET must be 32 random bytes in hex or base64');
+}
+
+const HEX_KEY = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+function hex(env: Env, name: string, shape: RegExp, what: string): Hex {
+  const text = read(env, name);
+  if (text !== null && shape.test(text)) return text as Hex;
+  throw new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
+}
+
+function privateKeys(env: Env, name: string): Hex[] {
+  const keys = (read(env, name) ?? '').split(',').map((key) => key.trim());
+  if (keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
+  throw new StartError(`${name} must be private keys (0x and 64 hex digits), separated by commas`);
+}
+
+/** The external chain of a network, or null when none is configured. */
+function chain(env: Env, network: Network): NetworkConfig | null {
+  const prefix = `CHAIN_${network.toUpperCase()}_`;
+  const given = CHAIN_SETTINGS.filter((setting) => read(env, prefix + setting) !== null);
+  const rpcUrls = (read(env, `${prefix}RPC_URL`) ?? '').split(',').map((one) => one.trim());
+  if (given.length === 0) return null;
+  if (!rpcUrls.every((one) => URL.canParse(one) && /^https?:/.test(one))) {
+    throw new StartError(`${prefix}RPC_URL must be http or https URLs, separated by commas`);
+  }
+  const max = Number.MAX_SAFE_INTEGER;
+  const chainId = integer(env, `${prefix}CHAIN_ID`, { min: 1, max, default: 0 });
+  if (chainId === 0) throw new StartError(`${prefix}CHAIN_ID must be set: the id of the chain`);
+  const deployedAt = integer(env, `${prefix}DEPLOYED_AT_BLOCK`, { min: 0, max, default: 0 });
+  return {
+    ...NETWORK_DEFAULTS,
+    network,
+    livemode: network === 'mainnet',
+    chainId,
+    rpcUrls,
+    headsUrl: url(env, `${prefix}HEADS_URL`, ['ws:', 'wss:']),
+    usdc: hex(env, `${prefix}USDC`, ADDRESS, 'the address of the USDC contract'),
+    settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
+    deployedAtBlock: BigInt(deployedAt),
+    relayerKeys: privateKeys(env, `${prefix}RELAYER_KEYS`),
+    registrarKey: hex(env, `${prefix}REGISTRAR_KEY`, HEX_KEY, 'a private key (0x, 64 hex digits)'),
+    confirmations: integer(env, `${prefix}CONFIRMATIONS`, { min: 0, max: 1000, default: 0 }),
+  };
+}
+
+function roles(args: readonly string[]): ReadonlySet<Role> {
+  const at = args.indexOf('--roles');
+  const unknown = args.find((_, index) => index !== at && !(at >= 0 && index === at + 1));
+  if (unknown !== undefined) throw new StartError(`unknown argument ${unknown}: only --roles`);
+  if (at < 0) return new Set(['api', 'worker']);
+  const names = (args[at + 1] ?? '').split(',');
+  for (const name of names) {
+    if (name !== 'api' && name !== 'worker') {
+      throw new StartError('--roles takes api, worker, or both: --roles api,worker');
+    }
+  }
+  return new Set(names as Role[]);
+}
+
+/** What production must not be without: nothing embedded, nothing that a default would fill. */
+function checkProduction(config: Config): void {
+  const missing = [
+    config.databaseUrl === null && 'DATABASE_URL',
+    config.chains.testnet === null && 'CHAIN_TESTNET_RPC_URL',
+    config.chains.mainnet === null && 'CHAIN_MAINNET_RPC_URL',
+    config.secret === null && 'TAPLINE_SECRET',
+    config.publicUrl === null && 'TAPLINE_PUBLIC_URL',
+    config.smtpUrl === null && 'SMTP_URL',
+  ].filter((name) => name !== false);
+  if (missing.length > 0) {
+    throw new StartError(`NODE_ENV=production needs ${missing.join(', ')}: see docs/operate.md`);
+  }
+}
+
+/** @throws StartError for the first setting that is missing, unknown or wrong. */
+export function readConfig(env: Env, args: readonly string[]): Config {
+  refuseUnknown(env);
+  const config: Config = {
+    roles: roles(args),
+    host: read(env, 'HOST') ?? '127.0.0.1',
+    port: integer(env, 'PORT', { min: 0, max: 65_535, default: 4242 }),
+    dataDir: read(env, 'TAPLINE_DATA_DIR') ?? '.tapline',
+    production: env.NODE_ENV === 'production',
+    databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+    maxConnections: integer(env, 'DATABASE_CONNECTIONS', { min: 4, max: 500, default: 20 }),
+    redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
+    chains: { testnet: chain(env, 'testnet'), mainnet: chain(env, 'mainnet') },
+    rateLimit: rateLimit(env),
+    webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
+    trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),
+    secret: secret(env),
+    smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
+    publicUrl: url(env, 'TAPLINE_PUBLIC_URL', ['http:', 'https:']),
+  };
+  if (config.production) checkProduction(config);
+  return config;
+}
+
+/** One key per purpose out of the process's one secret. */
+export function deriveKey(secretBytes: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretBytes, 'tapline', purpose, SECRET_BYTES));
+}

@@ -1,0 +1,143 @@
+import { answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
+import type { Log } from '#core/log.ts';
+import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import { updateWaiting } from '#idempotency/queries.ts';
+import type { Payment } from '#payments/payment.ts';
+import { selectPayment } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+import { book, lockRefunds, release, updateEnded } from '#refunds/queries.ts';
+import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
+import { renderRefund } from '#refunds/render.ts';
+import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+
+export interface ApplyRefundsDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Ended = Refund & { status: 'succeeded' | 'failed' };
+
+/** A transaction of this size takes a few milliseconds. */
+const BATCH = 50;
+/** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
+const PLACES_PER_REFUND = 3;
+
+function failureOf(reason: FailureReason): RefundFailure {
+  return reason === 'insufficient_balance' ? 'insufficient_balance' : 'transaction_reverted';
+}
+
+/** What the outcome makes of a pending refund; null when it is not pending any more. */
+function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
+  if (refund.status !== 'pending') return null;
+  const { result } = outcome;
+  const updated = now;
+  if (result.succeeded) {
+    return { ...refund, updated, status: 'succeeded', txHash: result.facts.txHash };
+  }
+  const { txHash, reason } = result;
+  return { ...refund, updated, status: 'failed', failure: failureOf(reason), txHash };
+}
+
+/** An ended refund, and its payment as the refund left it. */
+interface Written {
+  readonly refund: Ended;
+  readonly payment: Payment;
+}
+
+/** Books or releases the reserved amount, ends the refund. */
+async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
+  if (refund.status === 'succeeded') await book(tx, refund.paymentId, refund.amount);
+  else await release(tx, refund.paymentId, refund.amount);
+  const message = refund.status === 'failed' ? REFUND_FAILURES[refund.failure] : null;
+  await updateEnded(tx, refund, message);
+  const payment = await selectPayment(tx, refund.tenant, refund.paymentId);
+  return { refund, payment: present(payment, 'payment') };
+}
+
+function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
+  const { tenant } = refund;
+  const of = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
+  const previousAttributes = { status: 'pending', tx_hash: null };
+  const updated: EventDraft = { ...of, type: 'refund.updated', previousAttributes };
+  if (refund.status === 'failed') return [updated, { ...of, type: 'refund.failed' }];
+  const object = renderPayment(payment);
+  return [
+    updated,
+    { ...of, type: 'refund.succeeded' },
+    { tenant, type: 'payment.refunded', objectId: payment.id, object, stamp },
+  ];
+}
+
+async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<number> {
+  if (ended.length === 0) return 0;
+  const byTenant = Map.groupBy(ended, (refund) => tenantKey(refund.tenant));
+  const wanted = [...byTenant.values()].map((group) => ({
+    tenant: present(group[0], 'refund').tenant,
+    count: group.length * PLACES_PER_REFUND,
+  }));
+  const written: Written[] = [];
+  // One after the other: two refunds of one payment show two sums.
+  for (const refund of ended) written.push(await writeEnd(tx, refund));
+  const stamps = await stampOrders(tx, wanted, now);
+  const events = written.flatMap((one) =>
+    draftsOf(one, present(stamps.get(tenantKey(one.refund.tenant)), 'stamp')),
+  );
+  await updateWaiting(
+    tx,
+    ended.map((refund) => ({ resource: refund.id, ...answerWith(201, renderRefund(refund)) })),
+  );
+  return appendEvents(tx, events);
+}
+
+async function apply(
+  tx: Tx,
+  outcomes: readonly Outcome<'refund'>[],
+  deps: ApplyRefundsDeps,
+): Promise<{ readonly ended: readonly Ended[]; readonly deliveries: number }> {
+  const now = deps.clock.now();
+  const refunds = await lockRefunds(
+    tx,
+    outcomes.map((outcome) => outcome.subjectId),
+  );
+  const byId = new Map(refunds.map((refund) => [refund.id, refund]));
+  const ended = outcomes.flatMap((outcome) => {
+    const refund = byId.get(outcome.subjectId);
+    const end = refund === undefined ? null : endOf(refund, outcome, now);
+    if (end !== null) return [end];
+    // Cannot happen: only an outcome ends a pending refund. Reconciliation shows it as well.
+    deps.log.error('a refund outcome does not fit its refund', { refund: outcome.subjectId });
+    return [];
+  });
+  const deliveries = await writeAll(tx, ended, now);
+  await applied(
+    tx,
+    outcomes.map((outcome) => outcome.requestId),
+    now,
+  );
+  return { ended, deliveries };
+}
+
+/**
+ * Applies what the chain has said of refunds: refund, payment, events and the responses of waiting
+ * requests in one transaction. @returns whether there may be more.
+ */
+export async function applyRefundOutcomes(deps: ApplyRefundsDeps): Promise<boolean> {
+  const result = await deps.db.transaction(async (tx) => {
+    const outcomes = await takeOutcomes(tx, 'refund', BATCH);
+    if (outcomes.length === 0) return null;
+    return { count: outcomes.length, ...(await apply(tx, outcomes, deps)) };
+  });
+  if (result === null) return false;
+  failpoint('refunds.outcome_committed');
+  for (const refund of result.ended) deps.wakeups.send('refund', refund.id);
+  if (result.deliveries > 0) deps.wakeups.send('deliveries');
+  return result.count === BATCH;
+}

@@ -1,0 +1,190 @@
+import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf, type Tenant } from '#core/mode.ts';
+import type { Atoms } from '#core/money.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { type Stamp, stampOrder } from '#db/commit-order.ts';
+import { Abandon, type Database, type Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import { awaitAnswer } from '#idempotency/await-answer.ts';
+import { freesKey, type IdempotentRequest } from '#idempotency/request.ts';
+import { claim, complete, waitFor } from '#idempotency/run-once.ts';
+import type { Payment } from '#payments/payment.ts';
+import { lockPayment } from '#payments/payment-queries.ts';
+import {
+  insertRefund,
+  reserve,
+  selectDailyLimit,
+  selectRefund,
+  selectRefundedSince,
+} from '#refunds/queries.ts';
+import {
+  checkAccountRules,
+  decideAmount,
+  REFUND_FAILURES,
+  type Refund,
+  startOfUtcDay,
+} from '#refunds/refund.ts';
+import { renderRefund } from '#refunds/render.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+
+/** api-v1.md section 4: the route waits this long for the transaction's receipt. */
+const RECEIPT_WAIT_MS = 60_000;
+/** The refund, refund.created and refund.failed. */
+const PLACES = 3;
+
+export interface NewRefund {
+  readonly paymentId: string;
+  /** Atoms; null: everything that is left. */
+  readonly amount: number | null;
+  readonly reason: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly source: Refund['source'];
+}
+
+export interface RefundRequest {
+  readonly tenant: Tenant;
+  /** Only this terminal's payments, when a terminal refunds. */
+  readonly terminalId?: string;
+  readonly idempotency: IdempotentRequest;
+  readonly requestId: string;
+  readonly now: Date;
+  readonly input: NewRefund;
+}
+
+export interface RefundDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+}
+
+/** What the first transaction came to. */
+type Begun =
+  | { readonly kind: 'answered'; readonly answer: Answer | Refusal; readonly deliveries: number }
+  | { readonly kind: 'asked'; readonly refund: Refund; readonly deliveries: number };
+
+function paymentUnknown(): Refusal {
+  const message = "payment is not one of this account's payments in this mode.";
+  return refuse('parameter_invalid', message, 'payment');
+}
+
+function toRefund(
+  request: RefundRequest,
+  of: { readonly amount: Atoms; readonly stamp: Stamp },
+): Refund & { status: 'pending' } {
+  const { stamp } = of;
+  return {
+    id: newId('refund', stamp.created),
+    tenant: request.tenant,
+    position: stamp.next(),
+    created: stamp.created,
+    updated: stamp.created,
+    paymentId: request.input.paymentId,
+    amount: of.amount,
+    reason: request.input.reason,
+    source: request.input.source,
+    metadata: request.input.metadata,
+    status: 'pending',
+  };
+}
+
+function draft(refund: Refund, type: EventDraft['type'], stamp: Stamp): EventDraft {
+  return { tenant: refund.tenant, type, objectId: refund.id, object: renderRefund(refund), stamp };
+}
+
+/** Writes the refund as it begins: pending with its request to the chain, or failed at once. */
+async function begin(
+  tx: Tx,
+  request: RefundRequest,
+  of: { readonly payment: Payment; readonly amount: Atoms },
+): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
+  const { tenant, now } = request;
+  // The order lock is held from here on: the day's sum cannot be raced past.
+  const stamp = await stampOrder(tx, tenant, now, PLACES);
+  const failure = checkAccountRules(
+    of.payment,
+    { amount: of.amount, now },
+    {
+      refundedToday: await selectRefundedSince(tx, tenant, startOfUtcDay(now)),
+      dailyLimit: await selectDailyLimit(tx, tenant.accountId),
+    },
+  );
+  const pending = toRefund(request, { amount: of.amount, stamp });
+  if (failure !== null) {
+    const refund: Refund = { ...pending, status: 'failed', failure, txHash: null };
+    await insertRefund(tx, refund, REFUND_FAILURES[failure]);
+    const drafts = [draft(refund, 'refund.created', stamp), draft(refund, 'refund.failed', stamp)];
+    return { refund, deliveries: await appendEvents(tx, drafts) };
+  }
+  await reserve(tx, pending.paymentId, pending.amount);
+  await insertRefund(tx, pending, null);
+  await requestOnChain(tx, {
+    livemode: tenant.livemode,
+    kind: 'refund',
+    subjectId: pending.id,
+    payload: { paymentId: pending.paymentId, amount: pending.amount.toString() },
+    now,
+  });
+  const deliveries = await appendEvents(tx, [draft(pending, 'refund.created', stamp)]);
+  return { refund: pending, deliveries };
+}
+
+async function decide(tx: Tx, request: RefundRequest): Promise<Begun | Refusal> {
+  const { tenant, input, terminalId } = request;
+  const payment = await lockPayment(tx, tenant, input.paymentId);
+  if (payment === null) return paymentUnknown();
+  if (terminalId !== undefined && payment.terminalId !== terminalId) return paymentUnknown();
+  const amount = decideAmount(payment, input.amount);
+  if (isRefusal(amount)) return amount;
+  const { refund, deliveries } = await begin(tx, request, { payment, amount });
+  if (refund.status === 'pending') {
+    await waitFor(tx, request.idempotency, refund.id);
+    return { kind: 'asked', refund, deliveries };
+  }
+  const answer = answerWith(201, renderRefund(refund));
+  await complete(tx, request.idempotency, answer, refund.id);
+  return { kind: 'answered', answer, deliveries };
+}
+
+/** Claim, lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
+async function beginOnce(tx: Tx, request: RefundRequest): Promise<Begun | Abandon<Begun>> {
+  const state = await claim(tx, request.idempotency, request.now);
+  if (state !== 'claimed') return { kind: 'answered', answer: state, deliveries: 0 };
+  const begun = await decide(tx, request);
+  if (!isRefusal(begun)) return begun;
+  if (freesKey(begun.code)) return new Abandon({ kind: 'answered', answer: begun, deliveries: 0 });
+  const answer = answerRefusal(begun, request.requestId);
+  await complete(tx, request.idempotency, answer, null);
+  return { kind: 'answered', answer, deliveries: 0 };
+}
+
+/**
+ * Refunds a payment from the merchant balance. Refusals are about the request (no such payment,
+ * more than is left); what account or chain forbid is a refund with `status: failed`. Waits for
+ * the chain up to 60 s, then answers `pending`, which resolves by itself.
+ */
+export async function createRefund(
+  deps: RefundDeps,
+  request: RefundRequest,
+): Promise<Answer | Refusal> {
+  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, request));
+  if (begun.deliveries > 0) deps.wakeups.send('deliveries');
+  if (begun.kind === 'answered') return begun.answer;
+  failpoint('refunds.request_committed');
+  const { tenant } = request;
+  deps.wakeups.send('chain-requests', networkOf(tenant.livemode));
+  return awaitAnswer(deps, {
+    request: request.idempotency,
+    topic: 'refund',
+    resource: begun.refund.id,
+    timeoutMs: RECEIPT_WAIT_MS,
+    answerLate: async () => {
+      const refund = await selectRefund(deps.db, tenant, begun.refund.id);
+      return answerWith(201, renderRefund(present(refund, 'refund')));
+    },
+  });
+}

@@ -1,0 +1,187 @@
+import { assert, assertNever, present } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import { atoms } from '#core/money.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
+import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/refund.ts';
+
+interface RefundRow {
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  position: bigint;
+  created: Date;
+  updated: Date;
+  payment_id: string;
+  amount: bigint;
+  status: RefundStatus;
+  reason: string | null;
+  failure_code: RefundFailure | null;
+  tx_hash: string | null;
+  source: 'api' | 'terminal' | 'dashboard';
+  metadata: Record<string, string>;
+}
+
+const COLUMNS = `id, account_id, livemode, position, created, updated, payment_id, amount, status,
+  reason, failure_code, tx_hash, source, metadata`;
+
+function stateOf(row: RefundRow): RefundState {
+  switch (row.status) {
+    case 'pending':
+      return { status: row.status };
+    case 'succeeded':
+      return { status: row.status, txHash: present(row.tx_hash, 'tx_hash') };
+    case 'failed': {
+      const failure = present(row.failure_code, 'failure_code');
+      return { status: row.status, failure, txHash: row.tx_hash };
+    }
+    default:
+      return assertNever(row.status);
+  }
+}
+
+function toRefund(row: RefundRow): Refund {
+  return {
+    id: row.id,
+    tenant: { accountId: row.account_id, livemode: row.livemode },
+    position: row.position,
+    created: row.created,
+    updated: row.updated,
+    paymentId: row.payment_id,
+    amount: atoms(row.amount),
+    reason: row.reason,
+    source: row.source,
+    metadata: row.metadata,
+    ...stateOf(row),
+  };
+}
+
+export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promise<Refund | null> {
+  const rows = await sql.query<RefundRow>(
+    `select ${COLUMNS} from refunds where id = $1 and account_id = $2 and livemode = $3`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0] === undefined ? null : toRefund(rows[0]);
+}
+
+/** Locks refunds in the order of their ids. */
+export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refund[]> {
+  const rows = await tx.query<RefundRow>(
+    `select ${COLUMNS} from refunds where id = any($1) order by id for update`,
+    [ids],
+  );
+  return rows.map(toRefund);
+}
+
+export async function selectRefundPage(
+  sql: Sql,
+  of: {
+    readonly tenant: Tenant;
+    readonly paymentId: string | null;
+    readonly status: string | null;
+  },
+  page: Page,
+): Promise<Refund[]> {
+  const filters = { payment_id: of.paymentId, status: of.status };
+  const list = { table: 'refunds', columns: COLUMNS, filters };
+  return (await selectPage<RefundRow>(sql, list, of.tenant, page)).map(toRefund);
+}
+
+/** Refunds of a day that count against the limit. Exact only under the account's order lock. */
+export async function selectRefundedSince(tx: Tx, tenant: Tenant, since: Date): Promise<bigint> {
+  const rows = await tx.query<{ sum: bigint }>(
+    `select coalesce(sum(amount), 0)::bigint as sum from refunds
+     where account_id = $1 and livemode = $2 and created >= $3 and status <> 'failed'`,
+    [tenant.accountId, tenant.livemode, since],
+  );
+  return rows[0]?.sum ?? 0n;
+}
+
+export async function selectDailyLimit(tx: Tx, accountId: string): Promise<bigint> {
+  const rows = await tx.query<{ refund_daily_limit: bigint }>(
+    'select refund_daily_limit from accounts where id = $1',
+    [accountId],
+  );
+  return present(rows[0], 'account').refund_daily_limit;
+}
+
+export async function insertRefund(
+  tx: Tx,
+  refund: Refund,
+  failureMessage: string | null,
+): Promise<void> {
+  const failed = refund.status === 'failed' ? refund.failure : null;
+  await tx.query(
+    `insert into refunds (id, account_id, livemode, position, created, updated, payment_id, amount,
+       status, reason, failure_code, failure_message, source, metadata)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb)`,
+    [
+      refund.id,
+      refund.tenant.accountId,
+      refund.tenant.livemode,
+      refund.position,
+      refund.created,
+      refund.updated,
+      refund.paymentId,
+      refund.amount,
+      refund.status,
+      refund.reason,
+      failed,
+      failureMessage,
+      refund.source,
+      JSON.stringify(refund.metadata),
+    ],
+  );
+}
+
+/** Holds the amount of a pending refund; the table's check refuses more than the payment. */
+export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
+  const rows = await tx.query(
+    `update payments set amount_reserved = amount_reserved + $2
+     where id = $1 and amount_reserved + $2 <= amount returning id`,
+    [paymentId, amount],
+  );
+  assert(rows.length === 1, 'a refund above what is left got past its check');
+}
+
+/** The refund succeeded: what was reserved is refunded. */
+export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
+  const rows = await tx.query(
+    `update payments set amount_refunded = amount_refunded + $2
+     where id = $1 and amount_refunded + $2 <= amount_reserved returning id`,
+    [paymentId, amount],
+  );
+  assert(rows.length === 1, 'a refund was booked that was not reserved');
+}
+
+/** The refund failed: what was reserved is free again. */
+export async function release(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
+  const rows = await tx.query(
+    `update payments set amount_reserved = amount_reserved - $2
+     where id = $1 and amount_reserved - $2 >= amount_refunded returning id`,
+    [paymentId, amount],
+  );
+  assert(rows.length === 1, 'a refund was released that was not reserved');
+}
+
+/** Ends a pending refund. */
+export async function updateEnded(
+  tx: Tx,
+  refund: Refund & { status: 'succeeded' | 'failed' },
+  failureMessage: string | null,
+): Promise<void> {
+  const rows = await tx.query(
+    `update refunds set status = $2, tx_hash = $3, failure_code = $4, failure_message = $5,
+       updated = $6
+     where id = $1 and status = 'pending' returning id`,
+    [
+      refund.id,
+      refund.status,
+      refund.txHash,
+      refund.status === 'failed' ? refund.failure : null,
+      failureMessage,
+      refund.updated,
+    ],
+  );
+  assert(rows.length === 1, 'a refund ended twice');
+}

@@ -1,0 +1,80 @@
+import type { Tenant } from '#core/mode.ts';
+import { type Atoms, atoms, subtract } from '#core/money.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { Payment } from '#payments/payment.ts';
+
+export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
+export type RefundStatus = (typeof REFUND_STATUSES)[number];
+
+/** Why a refund failed (decisions.md section 4). Nothing moved. */
+export const REFUND_FAILURES = {
+  insufficient_balance: 'The merchant balance on the contract does not cover the refund.',
+  refund_window_expired: "The payment is older than the account's refund window.",
+  refund_daily_limit_exceeded: "The account's daily refund limit (UTC day) would be passed.",
+  transaction_reverted: 'The settlement contract refused the refund.',
+} as const;
+
+export type RefundFailure = keyof typeof REFUND_FAILURES;
+
+interface RefundFacts {
+  readonly id: string;
+  readonly tenant: Tenant;
+  readonly position: bigint;
+  readonly created: Date;
+  readonly updated: Date;
+  readonly paymentId: string;
+  readonly amount: Atoms;
+  readonly reason: string | null;
+  readonly source: 'api' | 'terminal' | 'dashboard';
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export type RefundState =
+  /** Asked of the chain, which has not said yes or no. */
+  | { readonly status: 'pending' }
+  | { readonly status: 'succeeded'; readonly txHash: string }
+  | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };
+
+export type Refund = RefundFacts & RefundState;
+
+/** What of a payment is not refunded and not reserved by a pending refund. */
+export function refundable(payment: Payment): Atoms {
+  return subtract(payment.amount, payment.amountReserved);
+}
+
+/** The amount of a new refund; `asked` null means everything that is left. */
+export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
+  const left = refundable(payment);
+  if (left === 0n) {
+    return refuse(
+      'payment_already_refunded',
+      'Nothing is left to refund: the payment is refunded, or pending refunds hold the rest.',
+      'payment',
+    );
+  }
+  const amount = asked === null ? left : atoms(asked);
+  if (amount <= left) return amount;
+  return refuse(
+    'amount_too_large',
+    `amount is ${amount}, but only ${left} atoms of this payment are left to refund.`,
+    'amount',
+  );
+}
+
+/** Account rules that end a new refund at once as `failed` (they are not request errors). */
+export function checkAccountRules(
+  payment: Payment,
+  refund: { readonly amount: Atoms; readonly now: Date },
+  account: { readonly refundedToday: bigint; readonly dailyLimit: bigint },
+): RefundFailure | null {
+  if (refund.now >= payment.refundableUntil) return 'refund_window_expired';
+  if (account.refundedToday + refund.amount > account.dailyLimit) {
+    return 'refund_daily_limit_exceeded';
+  }
+  return null;
+}
+
+/** 00:00 UTC of the day: daily limits count from there. */
+export function startOfUtcDay(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
+}

@@ -1,0 +1,27 @@
+import type { Json } from '#core/canonical-json.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
+
+/** The refund as api-v1.md section 2 shows it. */
+export function renderRefund(refund: Refund): { [key: string]: Json } {
+  const failed = refund.status === 'failed' ? refund : null;
+  return {
+    id: refund.id,
+    object: 'refund',
+    livemode: refund.tenant.livemode,
+    amount: toJsonAtoms(refund.amount),
+    currency: 'usdc',
+    payment: refund.paymentId,
+    status: refund.status,
+    reason: refund.reason,
+    failure_code: failed?.failure ?? null,
+    failure_message: failed === null ? null : REFUND_FAILURES[failed.failure],
+    tx_hash: refund.status === 'pending' ? null : refund.txHash,
+    source: refund.source,
+    metadata: { ...refund.metadata },
+    network: networkOf(refund.tenant.livemode),
+    created: refund.created.toISOString(),
+    updated: refund.updated.toISOString(),
+  };
+}

@@ -1,0 +1,129 @@
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeDeployData,
+  getContractAddress,
+  type Hex,
+  http,
+  numberToHex,
+  parseEther,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { isLive, type Network } from '#core/mode.ts';
+import type { ChainNode } from '#sandbox/chain-node.ts';
+import { laneKeys, wallet, walletKey } from '#sandbox/wallets.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** Fees of decisions.md section 4, in basis points. */
+const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
+const DAY_SECONDS = 86_400;
+/** A wallet change can be watched through in a sandbox; a real network waits for days. */
+const SANDBOX_WALLET_DELAY_SECONDS = 60;
+/** Coin for gas: it never runs out in a sandbox, and costs nothing. */
+const GAS_BALANCE = parseEther('1000000');
+/** More than enough for a block to take a transaction that waits for it. */
+const RECEIPT_TIMEOUT_MS = 20_000;
+const RECEIPT_POLL_MS = 50;
+
+function clientsOf(node: ChainNode, key: Hex) {
+  const chain = defineChain({
+    id: node.chainId,
+    name: `sandbox ${node.chainId}`,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [node.rpcUrl] } },
+  });
+  const transport = http(node.rpcUrl);
+  return {
+    reader: createPublicClient({ chain, transport, pollingInterval: RECEIPT_POLL_MS }),
+    deployer: createWalletClient({ chain, transport, account: privateKeyToAccount(key) }),
+  };
+}
+
+type Clients = ReturnType<typeof clientsOf>;
+
+async function fund(clients: Clients, addresses: readonly Hex[]): Promise<void> {
+  await Promise.all(
+    addresses.map((address) =>
+      clients.reader.request({
+        method: 'anvil_setBalance' as never,
+        params: [address, numberToHex(GAS_BALANCE)] as never,
+      }),
+    ),
+  );
+}
+
+/** Sends both deployments at once, so that one block takes them. */
+async function deployContracts(clients: Clients, usdc: Hex, setup: object): Promise<bigint> {
+  const { reader, deployer } = clients;
+  const from = deployer.account.address;
+  const token = encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [from] });
+  const settlement = encodeDeployData({
+    abi: settlementAbi,
+    bytecode: settlementBytecode,
+    args: [usdc, setup as never],
+  });
+  const gas = 12_000_000n;
+  const hashes = [
+    await deployer.sendTransaction({ data: token, nonce: 0, gas }),
+    await deployer.sendTransaction({ data: settlement, nonce: 1, gas }),
+  ];
+  const receipts = await Promise.all(
+    hashes.map((hash) =>
+      reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_TIMEOUT_MS, confirmations: 1 }),
+    ),
+  );
+  if (receipts.some((receipt) => receipt.status !== 'success')) {
+    throw new Error('deploying the contracts of the sandbox failed');
+  }
+  return receipts[0]?.blockNumber ?? 0n;
+}
+
+/**
+ * Makes an embedded chain ready: funds the relayer, deploys the contracts when they are not there
+ * yet (the first start, or a start after a crash before the state was saved), and describes the
+ * network in the terms that an external chain is configured in.
+ */
+export async function prepareNetwork(
+  node: ChainNode,
+  network: Network,
+  secret: Buffer,
+): Promise<NetworkConfig> {
+  const role = (name: string) => wallet(secret, `${network} ${name}`).address;
+  const adminKey = walletKey(secret, `${network} admin`);
+  const clients = clientsOf(node, adminKey);
+  const relayerKeys = laneKeys(secret, network);
+  const operators = relayerKeys.map((key) => privateKeyToAccount(key).address);
+  const from = role('admin');
+  const usdc = getContractAddress({ from, nonce: 0n });
+  const settlement = getContractAddress({ from, nonce: 1n });
+  await fund(clients, [from, role('registrar'), ...operators]);
+  const code = await clients.reader.getCode({ address: settlement });
+  if (code === undefined) {
+    await deployContracts(clients, usdc, {
+      admin: from,
+      operators,
+      registrar: role('registrar'),
+      guardian: role('guardian'),
+      treasurer: role('treasurer'),
+      adminDelay: DAY_SECONDS,
+      ratesDelay: DAY_SECONDS,
+      walletDelay: SANDBOX_WALLET_DELAY_SECONDS,
+      rates: RATES,
+    });
+    await node.saveState();
+  }
+  return {
+    ...NETWORK_DEFAULTS,
+    network,
+    livemode: isLive(network),
+    chainId: node.chainId,
+    rpcUrls: [node.rpcUrl],
+    usdc,
+    settlement,
+    relayerKeys,
+    registrarKey: walletKey(secret, `${network} registrar`),
+  };
+}

@@ -1,0 +1,28 @@
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { deriveKey } from '#config.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** The parts that the sandbox plays on its own chains. */
+export const CHAIN_ROLES = ['admin', 'registrar', 'guardian', 'treasurer'] as const;
+export type ChainRole = (typeof CHAIN_ROLES)[number];
+
+/** Relayer lanes of a sandbox network. */
+export const SANDBOX_LANES = 4;
+
+/**
+ * A wallet of the sandbox, always the same for one data folder and name: what a crash lost is made
+ * again with the same address. No well-known development key is ever used.
+ */
+export function walletKey(secret: Buffer, name: string): Hex {
+  return `0x${deriveKey(secret, `wallet ${name}`).toString('hex')}`;
+}
+
+export function wallet(secret: Buffer, name: string): PrivateKeyAccount {
+  return privateKeyToAccount(walletKey(secret, name));
+}
+
+export function laneKeys(secret: Buffer, network: string): Hex[] {
+  return Array.from({ length: SANDBOX_LANES }, (_, lane) =>
+    walletKey(secret, `${network} lane ${lane}`),
+  );
+}
