@@ -1,4 +1,3 @@
-import { only } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 
 export interface OutcomeRow {
@@ -9,44 +8,69 @@ export interface OutcomeRow {
   outcome: unknown;
 }
 
-export async function insertRequest(
-  tx: Tx,
-  request: {
-    readonly livemode: boolean;
-    readonly kind: string;
-    readonly subjectId: string;
-    readonly payload: string;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into chain_requests (livemode, kind, subject_id, payload, status, created)
-     values ($1, $2, $3, $4::text::jsonb, 'queued', $5)`,
-    [request.livemode, request.kind, request.subjectId, request.payload, request.now],
-  );
+export interface NewRequestRow {
+  readonly livemode: boolean;
+  readonly kind: string;
+  readonly subjectId: string;
+  readonly payload: unknown;
 }
 
+// The number of a refund is its index among the refunds of its payment: the next free one. The
+// contract has 200; behind the last one those of failed refunds are used again. Two requests that
+// chose the same at once meet in a unique index.
+const REFUND_INDEX = `
+  select case when max(o.number) < 199 or max(o.number) is null then coalesce(max(o.number), -1) + 1
+    else (select min(free) from generate_series(0, 199) as free
+          where not exists (
+            select from chain_requests u
+            where u.kind = 'refund' and u.livemode = i.livemode and u.number = free
+              and u.payload ->> 'paymentId' = i.payload ->> 'paymentId'
+              and u.status in ('queued', 'submitted', 'succeeded')))
+    end
+  from chain_requests o
+  where o.kind = 'refund' and o.livemode = i.livemode
+    and o.payload ->> 'paymentId' = i.payload ->> 'paymentId'`;
+
 /**
- * The number of an intent on the settlement contract: the same for each of its attempts, so that
- * the contract settles the intent at most once whatever happened to earlier attempts.
+ * Leaves the requests as `queued`, each with the number that the contract will know it by.
+ * An intent keeps its number over all of its attempts, so that the contract settles it at most once
+ * whatever happened to earlier ones.
  */
-export async function settlementNumber(
+export async function insertRequests(
   tx: Tx,
-  of: { readonly livemode: boolean; readonly intentId: string },
-): Promise<bigint> {
-  const sequence = of.livemode ? 'settlement_number_live' : 'settlement_number_test';
-  const rows = await tx.query<{ number: bigint }>(
-    `with known as (
-       select number from settlement_numbers where payment_intent_id = $2
+  requests: readonly NewRequestRow[],
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `with input as (
+       select * from jsonb_to_recordset($1::jsonb)
+         as t (livemode boolean, kind text, "subjectId" text, payload jsonb)
+       order by kind, "subjectId"
      ), added as (
        insert into settlement_numbers (livemode, number, payment_intent_id)
-       select $1, nextval('${sequence}'), $2 where not exists (select from known)
-       returning number
+       select livemode, nextval(case when livemode then 'settlement_number_live'
+         else 'settlement_number_test' end::regclass), "subjectId"
+       from input
+       where kind = 'payment' and not exists (
+         select from settlement_numbers n where n.payment_intent_id = "subjectId")
+       returning payment_intent_id, number
+     ), numbers as (
+       select payment_intent_id, number from added
+       union all
+       select n.payment_intent_id, n.number from settlement_numbers n
+       join input on n.payment_intent_id = "subjectId" and kind = 'payment'
      )
-     select number from known union all select number from added`,
-    [of.livemode, of.intentId],
+     insert into chain_requests (livemode, kind, subject_id, number, payload, status, created)
+     select i.livemode, i.kind, i."subjectId",
+       case i.kind
+         when 'payment' then (select number from numbers where payment_intent_id = i."subjectId")
+         when 'withdrawal' then nextval('transfer_number')
+         when 'refund' then (${REFUND_INDEX})
+       end,
+       i.payload, 'queued', $2
+     from input i`,
+    [JSON.stringify(requests), now],
   );
-  return only(rows, 'settlement number').number;
 }
 
 export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promise<OutcomeRow[]> {

@@ -1,10 +1,9 @@
 import type { Tx } from '#db/database.ts';
 import {
-  insertRequest,
+  insertRequests,
   markOutcomesApplied,
   type OutcomeRow,
   selectOutcomes,
-  settlementNumber,
 } from '#settlement/request-queries.ts';
 
 /** A checksummed address, or bytes, as hex. */
@@ -18,7 +17,7 @@ export type Hex = `0x${string}`;
 export interface RequestPayloads {
   /** subject: payment intent. Settled through settleBatch under the intent's number. */
   payment: { merchantNumber: string; payer: Hex; amount: string; orderId: string };
-  /** subject: refund. */
+  /** subject: refund. Lock the payment's row first: its refunds are numbered one after the other. */
   refund: { paymentId: string; amount: string };
   /** subject: withdrawal. */
   withdrawal: { merchantNumber: string; amount: string };
@@ -31,7 +30,10 @@ export interface RequestPayloads {
       perPaymentCap: string;
       periodCap: string;
       periodSeconds: string;
+      /** Unix seconds. */
       expiry: string;
+      /** Basis points of acquirer and protocol fee together that the payer accepts. */
+      maxFeeRate: string;
       nonce: string;
       deadline: string;
       signature: Hex;
@@ -106,10 +108,16 @@ export async function requestOnChain<K extends RequestKind>(
   tx: Tx,
   request: NewRequest<K>,
 ): Promise<void> {
-  if (request.kind === 'payment') {
-    await settlementNumber(tx, { livemode: request.livemode, intentId: request.subjectId });
-  }
-  await insertRequest(tx, { ...request, payload: JSON.stringify(request.payload) });
+  await insertRequests(tx, [request], request.now);
+}
+
+/** The same for several requests at once, in one statement: for group commits. */
+export async function requestAllOnChain<K extends RequestKind>(
+  tx: Tx,
+  requests: readonly Omit<NewRequest<K>, 'now'>[],
+  now: Date,
+): Promise<void> {
+  if (requests.length > 0) await insertRequests(tx, requests, now);
 }
 
 /**

@@ -1,0 +1,190 @@
+import {
+  concat,
+  decodeErrorResult,
+  encodeFunctionData,
+  keccak256,
+  parseSignature,
+  toHex,
+} from 'viem';
+import type { FailureReason, Hex, RequestPayloads } from '#settlement/requests.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+import { packPayment } from '../../contracts/payment-tree.ts';
+
+// All calls of the contracts are spelled here, all their events in contract-events.ts.
+
+export interface PaymentCall {
+  readonly number: bigint;
+  readonly payer: Hex;
+  readonly merchantNumber: bigint;
+  readonly amount: bigint;
+  readonly orderId: string;
+}
+
+/** The payment in the contract's 45 bytes, which are also the preimage of its Merkle leaf. */
+export function pack(payment: PaymentCall): Hex {
+  return packPayment({ ...payment, merchant: Number(payment.merchantNumber) });
+}
+
+export function settleBatchCall(payments: readonly PaymentCall[]): Hex {
+  const args = [concat(payments.map(pack))] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'settleBatch', args });
+}
+
+export function preflightCall(payments: readonly PaymentCall[]): Hex {
+  const args = [concat(payments.map(pack))] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'preflight', args });
+}
+
+export function refundCall(refund: {
+  readonly payment: PaymentCall;
+  readonly batchNumber: bigint;
+  readonly proof: readonly Hex[];
+  readonly index: bigint;
+  readonly amount: bigint;
+}): Hex {
+  const { payment, batchNumber, proof, index, amount } = refund;
+  const args = [batchNumber, pack(payment), Number(index), proof, amount] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
+}
+
+export function withdrawCall(withdrawal: {
+  readonly merchantNumber: bigint;
+  readonly amount: bigint;
+  readonly number: bigint;
+}): Hex {
+  const { merchantNumber, amount, number } = withdrawal;
+  const args = [Number(merchantNumber), amount, number] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
+}
+
+/** What the contract knows an account by. */
+export function merchantReference(accountId: string): Hex {
+  return keccak256(toHex(accountId));
+}
+
+export function registerMerchantCall(payload: RequestPayloads['merchant_registration']): Hex {
+  const { accountId, wallet, deadline, signature } = payload;
+  const args = [merchantReference(accountId), wallet, BigInt(deadline), signature] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'registerMerchant', args });
+}
+
+type Policy = NonNullable<RequestPayloads['enrolment']['policy']>;
+type Permit = NonNullable<RequestPayloads['enrolment']['permit']>;
+
+function policyArgument(policy: Policy) {
+  return {
+    perPayment: Number(policy.perPaymentCap),
+    perPeriod: Number(policy.periodCap),
+    periodSeconds: Number(policy.periodSeconds),
+    expiresAt: Number(policy.expiry),
+    maxFeeRate: Number(policy.maxFeeRate),
+  };
+}
+
+export function policyCall(payer: Hex, policy: Policy): Hex {
+  const { deadline, signature } = policy;
+  const args = [payer, policyArgument(policy), BigInt(deadline), signature] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'setPolicyBySignature', args });
+}
+
+export function enrolCall(payer: Hex, policy: Policy, permit: Permit): Hex {
+  const { r, s, v } = splitSignature(permit.signature);
+  const value = BigInt(permit.value);
+  const signed = { value, deadline: BigInt(permit.deadline), v, r, s };
+  const { deadline, signature } = policy;
+  const args = [payer, policyArgument(policy), BigInt(deadline), signature, signed] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'enrol', args });
+}
+
+/** On the token. */
+export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
+  const { r, s, v } = splitSignature(permit.signature);
+  const args = [payer, spender, BigInt(permit.value), BigInt(permit.deadline), v, r, s] as const;
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
+}
+
+/** On the token of a test network. */
+export function mintCall(to: Hex, amount: bigint): Hex {
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [to, amount] });
+}
+
+function splitSignature(signature: Hex): { r: Hex; s: Hex; v: number } {
+  const { r, s, yParity } = parseSignature(signature);
+  return { r, s, v: 27 + yParity };
+}
+
+/** The name of the contract's error in revert data, or '' when there is none. */
+export function errorName(data: unknown): string {
+  if (typeof data !== 'string' || !data.startsWith('0x') || data.length < 10) return '';
+  try {
+    return decodeErrorResult({ abi: settlementAbi, data: data as Hex }).errorName;
+  } catch {
+    return '';
+  }
+}
+
+/** Errors that say: an earlier transaction has done just this. */
+const DONE_BEFORE = new Set([
+  'RefundAlreadyPaid',
+  'WithdrawalAlreadyPaid',
+  'MerchantAlreadyRegistered',
+]);
+
+export type Revert =
+  | { readonly kind: 'done_before' }
+  | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
+
+/** What a revert means for the one request of its transaction. */
+export function readRevert(data: unknown): Revert {
+  const error = errorName(data);
+  if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
+  const short = error === 'InsufficientMerchantBalance';
+  return {
+    kind: 'refused',
+    reason: short ? 'insufficient_balance' : 'transaction_reverted',
+    error,
+  };
+}
+
+/** The contract's Reason, by its value (contracts/PaymentTypes.sol). */
+export const PAYMENT_REASONS = [
+  'None',
+  'AlreadySettled',
+  'AmountInvalid',
+  'OrderIdInvalid',
+  'MerchantUnknown',
+  'PolicyMissing',
+  'PolicyRevoked',
+  'PolicyExpired',
+  'FeesAbovePolicy',
+  'PaymentCapExceeded',
+  'PeriodCapExceeded',
+  'InsufficientFunds',
+  'InsufficientAllowance',
+  'AuthorizationRefused',
+  'TransferRefused',
+] as const;
+
+export type PaymentReason = (typeof PAYMENT_REASONS)[number];
+
+const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
+  PolicyMissing: 'approval_insufficient',
+  PolicyRevoked: 'approval_insufficient',
+  PolicyExpired: 'approval_insufficient',
+  FeesAbovePolicy: 'approval_insufficient',
+  InsufficientAllowance: 'approval_insufficient',
+  InsufficientFunds: 'insufficient_funds',
+  PaymentCapExceeded: 'limit_exceeded',
+  PeriodCapExceeded: 'limit_exceeded',
+};
+
+/** A reason that a later version of the contract may add reads as `TransferRefused`. */
+export function paymentReason(value: number): PaymentReason {
+  return PAYMENT_REASONS[value] ?? 'TransferRefused';
+}
+
+/** The decline code of decisions.md section 4; what has no code of its own: `settlement_failed`. */
+export function declineOf(reason: PaymentReason): FailureReason {
+  return DECLINES[reason] ?? 'settlement_failed';
+}

@@ -1,0 +1,72 @@
+import { assertNever } from '#core/assert.ts';
+import type { Sql } from '#db/database.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { merchantReference } from '#settlement/contract-calls.ts';
+import { eventTopics, readEvents, type SettlementEvent } from '#settlement/contract-events.ts';
+import { answers, eventResult, type Result } from '#settlement/facts.ts';
+import { numberOf, payloadOf } from '#settlement/payloads.ts';
+import { selectPaymentNumber } from '#settlement/refund-queries.ts';
+import type { OpenRequest } from '#settlement/relayer-state.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Providers refuse wider ranges in one question. */
+export const LOG_RANGE = 10_000n;
+
+/**
+ * The contract says that this was done before. Finds the event that did it, newest blocks first:
+ * an earlier transaction of ours that was mined after all, or one from before a database was
+ * restored. null: the event does not match the request, so somebody else's work has its number.
+ */
+export async function findEarlier(
+  deps: { readonly chain: Chain; readonly sql: Sql },
+  request: OpenRequest,
+): Promise<Result | null> {
+  const topics = await topicsOf(deps.sql, request);
+  if (topics === null) return null;
+  for await (const event of eventsBackwards(deps.chain, topics)) {
+    if (!answers(event, request)) continue;
+    const block = await deps.chain.block(event.blockNumber);
+    if (block === null) throw new Error('the block of an event is gone: look again later');
+    return eventResult(event, block.time, deps.chain.config.chainId);
+  }
+  return null;
+}
+
+async function topicsOf(sql: Sql, request: OpenRequest): Promise<(Hex | null)[] | null> {
+  switch (request.kind) {
+    case 'payment':
+      return eventTopics({ event: 'PaymentSettled', number: numberOf(request) });
+    case 'refund': {
+      const number = await selectPaymentNumber(sql, payloadOf(request, 'refund').paymentId);
+      return number === null ? null : eventTopics({ event: 'PaymentRefunded', number });
+    }
+    case 'withdrawal':
+      return eventTopics({ event: 'Withdrawn', number: numberOf(request) });
+    case 'merchant_registration': {
+      const { accountId } = payloadOf(request, 'merchant_registration');
+      const reference = merchantReference(accountId);
+      return eventTopics({ event: 'MerchantRegistered', reference });
+    }
+    case 'enrolment':
+    case 'faucet':
+      return null;
+    default:
+      return assertNever(request.kind);
+  }
+}
+
+async function* eventsBackwards(
+  chain: Chain,
+  topics: readonly (Hex | null)[],
+): AsyncGenerator<SettlementEvent> {
+  const head = await chain.block('latest');
+  const first = chain.config.deployedAtBlock;
+  let toBlock = head?.number ?? 0n;
+  while (toBlock >= first) {
+    const start = toBlock - LOG_RANGE + 1n;
+    const fromBlock = start > first ? start : first;
+    const logs = await chain.logs({ fromBlock, toBlock, topics });
+    yield* readEvents(chain.config.settlement, logs).reverse();
+    toBlock = fromBlock - 1n;
+  }
+}

@@ -1,0 +1,140 @@
+import { failpoint } from '#core/failpoints.ts';
+import type { Tx } from '#db/database.ts';
+import type { Result } from '#settlement/facts.ts';
+import { LaneLost } from '#settlement/flush-payments.ts';
+import { shareHeldLanes } from '#settlement/lane-queries.ts';
+import {
+  type Alarm,
+  insertAlarms,
+  type KnownOutcomeRow,
+  markMined,
+  replaceUnapplied,
+  requeue,
+  selectKnownOutcomes,
+  upsertChainPayments,
+  writeOutcomes,
+} from '#settlement/outcome-queries.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer-state.ts';
+import type { Resolution } from '#settlement/resolve.ts';
+
+/**
+ * Writes what was found in the chain: transactions mined, requests answered or queued again, and
+ * the settled payments, in one transaction. Doing it twice changes nothing.
+ * @throws LaneLost when another worker has taken one of the lanes meanwhile; it will do the same.
+ */
+export async function finish(
+  relayer: RelayerState,
+  resolutions: readonly Resolution[],
+): Promise<void> {
+  if (resolutions.length === 0) return;
+  failpoint('settlement.receipt_seen');
+  const { livemode } = relayer.chain.config;
+  const answered = resolutions.flatMap((one) =>
+    one.answered.map(({ request, result }) => ({
+      requestId: request.id,
+      transactionId: one.transaction.id,
+      result,
+    })),
+  );
+  const alarms = await relayer.db.transaction(async (tx) => {
+    await holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]);
+    await markMined(tx, resolutions.map(toMined));
+    await requeue(tx, resolutions.flatMap(toRequeued));
+    const written = new Set(await writeOutcomes(tx, answered));
+    const settled = resolutions.flatMap((one) => one.settled);
+    await upsertChainPayments(tx, livemode, settled);
+    const late = answered.filter((one) => !written.has(one.requestId));
+    const raised = [...resolutions.flatMap((one) => one.alarms), ...(await compareLate(tx, late))];
+    await insertAlarms(tx, livemode, raised, relayer.clock.now());
+    return raised;
+  });
+  failpoint('settlement.outcome_committed');
+  for (const { lane, transaction } of resolutions) lane.open.delete(transaction.nonce);
+  for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
+  announce(relayer, resolutions);
+}
+
+async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane[]): Promise<void> {
+  const held = new Set(
+    await shareHeldLanes(tx, {
+      livemode: relayer.chain.config.livemode,
+      owner: relayer.owner,
+      lanes: lanes.map((lane) => lane.lane),
+      fences: lanes.map((lane) => lane.fence),
+    }),
+  );
+  for (const lane of lanes) if (!held.has(lane.lane)) throw new LaneLost(lane.lane);
+}
+
+function toMined({ transaction, receipt }: Resolution) {
+  const { txHash, blockNumber, blockHash } = receipt;
+  return { id: transaction.id, txHash, blockNumber, blockHash };
+}
+
+function toRequeued({ transaction, requeued }: Resolution) {
+  return requeued.map((request) => ({ requestId: request.id, transactionId: transaction.id }));
+}
+
+interface Late {
+  readonly requestId: bigint;
+  readonly transactionId: bigint;
+  readonly result: Result;
+}
+
+/**
+ * These requests had an outcome already: a reorganisation has undone their block and the same bytes
+ * were mined again. What nobody has applied yet is corrected; what is applied is never rewritten,
+ * but a difference is said loudly.
+ */
+async function compareLate(tx: Tx, late: readonly Late[]): Promise<Alarm[]> {
+  if (late.length === 0) return [];
+  const known = await selectKnownOutcomes(
+    tx,
+    late.map((one) => one.requestId),
+  );
+  const byId = new Map(known.map((row) => [row.id, row]));
+  const alarms: Alarm[] = [];
+  for (const one of late) {
+    const before = byId.get(one.requestId);
+    // Queued again after the first block was lost: its next transaction will find the event.
+    if (before === undefined || before.outcome === null) continue;
+    if (before.transaction_id !== one.transactionId) continue;
+    if (!before.applied) await replaceUnapplied(tx, one);
+    else alarms.push(...differences(before, one.result));
+  }
+  return alarms;
+}
+
+/** What of a result may change when the same bytes are mined in another block. */
+const PLACE_FIELDS = ['blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
+
+function differences(before: KnownOutcomeRow, after: Result): Alarm[] {
+  const old = before.outcome as Result;
+  const details = { before: old, after };
+  if (withoutPlace(old) !== withoutPlace(after)) {
+    return [{ kind: 'outcome_changed', subject: before.subject_id, details }];
+  }
+  if (JSON.stringify(sorted(old)) === JSON.stringify(sorted(after))) return [];
+  return [{ kind: 'place_changed', subject: before.subject_id, details }];
+}
+
+function withoutPlace(result: Result): string {
+  if (!result.succeeded) return JSON.stringify({ reason: result.reason });
+  const facts = Object.entries(result.facts).filter(([name]) => !PLACE_FIELDS.includes(name));
+  return JSON.stringify(facts.sort());
+}
+
+function sorted(result: Result): unknown {
+  return result.succeeded ? Object.entries(result.facts).sort() : result.reason;
+}
+
+function announce(relayer: RelayerState, resolutions: readonly Resolution[]): void {
+  const kinds = new Set(
+    resolutions.flatMap((one) => one.answered.map(({ request }) => request.kind)),
+  );
+  for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
+  const { network } = relayer.chain.config;
+  if (resolutions.some((one) => one.requeued.length > 0)) {
+    relayer.wakeups.send('chain-requests', network);
+  }
+}

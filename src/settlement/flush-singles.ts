@@ -1,0 +1,204 @@
+import { failpoint } from '#core/failpoints.ts';
+import { broadcast } from '#settlement/broadcast.ts';
+import { quantity, toRevert } from '#settlement/chain.ts';
+import { readRevert, settleBatchCall } from '#settlement/contract-calls.ts';
+import { findEarlier } from '#settlement/earlier-events.ts';
+import { failed, type Result } from '#settlement/facts.ts';
+import { LaneLost, toOpenRequest } from '#settlement/flush-payments.ts';
+import { batchGasLimit, singleGasLimit } from '#settlement/gas.ts';
+import { lockHeldLane } from '#settlement/lane-queries.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import { type Alarm, insertAlarms, writeOutcomes } from '#settlement/outcome-queries.ts';
+import {
+  payloadOf,
+  paymentOf,
+  refundTarget,
+  singleCall,
+  type TargetCall,
+} from '#settlement/payloads.ts';
+import { rebuiltProof, storedProof } from '#settlement/refund-proof.ts';
+import { selectPaymentNumber } from '#settlement/refund-queries.ts';
+import type {
+  HeldLane,
+  OpenRequest,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer-state.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
+import type { RpcRefusal } from '#settlement/rpc.ts';
+import { type Planned, signAndStore } from '#settlement/sign-and-store.ts';
+import { lockQueued, selectSingles } from '#settlement/transaction-queries.ts';
+
+/** Simulated and signed together; each is a transaction of its own. */
+const MAX_SINGLES = 8;
+
+const KINDS: Record<LaneRole, readonly RequestKind[]> = {
+  operator: ['payment', 'refund', 'withdrawal', 'enrolment', 'faucet'],
+  registrar: ['merchant_registration'],
+};
+
+type Prepared =
+  | { readonly status: 'ready'; readonly planned: Planned }
+  | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
+
+/**
+ * Sends what is to be sent alone: refunds, withdrawals, registrations and the like, and payments
+ * whose batch was mined without an answer for them. Each is simulated first, so that what the
+ * contract would refuse costs no gas and fails with its reason.
+ * @returns how many requests were sent or decided. @throws LaneLost, RpcUnavailable
+ */
+export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promise<number> {
+  const { chain, db, owner, wakeups } = relayer;
+  const { livemode } = chain.config;
+  const kinds = KINDS[lane.role];
+  const waiting = await selectSingles(db, { livemode, kinds, limit: MAX_SINGLES });
+  if (waiting.length === 0) return 0;
+  const requests = waiting.map(toOpenRequest);
+  const prepared = new Map<bigint, Prepared>();
+  for (const request of requests) prepared.set(request.id, await prepare(relayer, lane, request));
+
+  const done = await db.transaction(async (tx) => {
+    const nonce = await lockHeldLane(tx, { livemode, lane: lane.lane, owner, fence: lane.fence });
+    if (nonce === null) throw new LaneLost(lane.lane);
+    const ids = new Set(await lockQueued(tx, [...prepared.keys()]));
+    const mine = requests.filter((request) => ids.has(request.id));
+    const { planned, outcomes, alarms, decided } = sortOut(mine, prepared);
+    await writeOutcomes(tx, outcomes);
+    await insertAlarms(tx, livemode, alarms, relayer.clock.now());
+    const stored =
+      planned.length === 0 ? [] : await signAndStore(tx, { relayer, lane, nonce }, planned);
+    return { stored, decided };
+  });
+  if (done.stored.length > 0) failpoint('settlement.signed_committed');
+  for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
+  await sendAll(relayer, lane, done.stored);
+  return done.stored.length + done.decided.length;
+}
+
+async function sendAll(
+  relayer: RelayerState,
+  lane: HeldLane,
+  stored: readonly OpenTransaction[],
+): Promise<void> {
+  for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
+  await broadcast(relayer, lane, stored);
+}
+
+function sortOut(mine: readonly OpenRequest[], prepared: ReadonlyMap<bigint, Prepared>) {
+  const planned: Planned[] = [];
+  const outcomes: { requestId: bigint; transactionId: null; result: Result }[] = [];
+  const alarms: Alarm[] = [];
+  const decided: RequestKind[] = [];
+  for (const request of mine) {
+    const one = prepared.get(request.id);
+    if (one?.status === 'ready') planned.push(one.planned);
+    if (one?.status !== 'decided') continue;
+    outcomes.push({ requestId: request.id, transactionId: null, result: one.result });
+    decided.push(request.kind);
+    if (one.alarm !== null) alarms.push(one.alarm);
+  }
+  return { planned, outcomes, alarms, decided };
+}
+
+async function prepare(
+  relayer: RelayerState,
+  lane: HeldLane,
+  request: OpenRequest,
+): Promise<Prepared> {
+  const call = await callOf(relayer, request);
+  if (call === null) return unknownPayment(request);
+  const estimate = await estimateGas(relayer, lane, call);
+  if (estimate.ok) return ready(request, call, estimate.gas);
+  if (request.kind === 'refund' && /PaymentNotInBatch/.test(estimate.error)) {
+    return afterRebuild(relayer, lane, request);
+  }
+  return refusedBy(relayer, request, estimate.revertData);
+}
+
+function ready(request: OpenRequest, call: TargetCall, gas: bigint): Prepared {
+  const gasLimit = request.kind === 'payment' ? batchGasLimit(1) : singleGasLimit(gas);
+  const planned = { kind: request.kind, call, gasLimit, requests: [request] };
+  return { status: 'ready', planned };
+}
+
+async function callOf(relayer: RelayerState, request: OpenRequest): Promise<TargetCall | null> {
+  const { config } = relayer.chain;
+  if (request.kind === 'payment') {
+    return { to: config.settlement, data: settleBatchCall([paymentOf(request)]) };
+  }
+  if (request.kind !== 'refund') return singleCall(request, config);
+  const number = await refundedNumber(relayer, request);
+  if (number === null) return null;
+  const proof =
+    (await storedProof(relayer.db, { livemode: config.livemode, number })) ??
+    (await rebuiltProof(relayer, number));
+  return proof === null ? null : refundTarget(request, proof, config);
+}
+
+/** The stored proof was refused: build it from the chain's own events and try that. */
+async function afterRebuild(
+  relayer: RelayerState,
+  lane: HeldLane,
+  request: OpenRequest,
+): Promise<Prepared> {
+  const number = await refundedNumber(relayer, request);
+  const proof = number === null ? null : await rebuiltProof(relayer, number);
+  if (proof === null) return unknownPayment(request);
+  const call = refundTarget(request, proof, relayer.chain.config);
+  const estimate = await estimateGas(relayer, lane, call);
+  if (estimate.ok) return ready(request, call, estimate.gas);
+  return refusedBy(relayer, request, estimate.revertData);
+}
+
+function refundedNumber(relayer: RelayerState, request: OpenRequest): Promise<bigint | null> {
+  return selectPaymentNumber(relayer.db, payloadOf(request, 'refund').paymentId);
+}
+
+function unknownPayment(request: OpenRequest): Prepared {
+  const details = { kind: request.kind, reason: 'the chain knows no such payment' };
+  const alarm = { kind: 'payment_missing', subject: request.subjectId, details };
+  return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+}
+
+type Estimate =
+  | { readonly ok: true; readonly gas: bigint }
+  | { readonly ok: false; readonly revertData: unknown; readonly error: string };
+
+/** At the head that we know, so that a node that lags behind does not answer from the past. */
+async function estimateGas(
+  relayer: RelayerState,
+  lane: HeldLane,
+  call: TargetCall,
+): Promise<Estimate> {
+  const at = quantity(relayer.head?.number ?? 0n);
+  const params = [{ from: lane.address, to: call.to, data: call.data }, at];
+  const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
+  if (answer?.ok === true) return { ok: true, gas: BigInt(answer.result as Hex) };
+  const revert = toRevert(answer?.refusal as RpcRefusal);
+  const known = readRevert(revert.revertData);
+  const error = known.kind === 'refused' ? known.error : '';
+  return { ok: false, revertData: revert.revertData, error };
+}
+
+/** The simulation reverted, so nothing is sent: it was done before, or it fails with its reason. */
+async function refusedBy(
+  relayer: RelayerState,
+  request: OpenRequest,
+  revertData: unknown,
+): Promise<Prepared> {
+  const revert = readRevert(revertData);
+  if (revert.kind === 'refused') {
+    const reason = request.kind === 'payment' ? 'settlement_failed' : revert.reason;
+    relayer.log.warn('the contract would refuse a request', {
+      kind: request.kind,
+      subject: request.subjectId,
+      error: revert.error,
+    });
+    return { status: 'decided', result: failed(reason, null), alarm: null };
+  }
+  const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
+  if (earlier !== null) return { status: 'decided', result: earlier, alarm: null };
+  const details = { kind: request.kind, number: request.number };
+  const alarm = { kind: 'number_taken', subject: request.subjectId, details };
+  return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+}

@@ -1,0 +1,204 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+// Leases are measured with the database's clock: it is the one clock that all workers share.
+
+export interface LaneRow {
+  lane: number;
+  role: LaneRole;
+  address: Hex;
+  next_nonce: bigint;
+  fence: bigint;
+}
+
+/** The worker lives; workers that have not been seen for `forgetMs` are forgotten. */
+export async function upsertWorker(
+  tx: Tx,
+  worker: { readonly livemode: boolean; readonly owner: string; readonly forgetMs: number },
+): Promise<number> {
+  const rows = await tx.query<{ workers: number }>(
+    `with gone as (
+       delete from relayer_workers
+       where livemode = $1 and seen_at < now() - $3 * interval '1 millisecond' and owner <> $2
+       returning owner
+     ), seen as (
+       insert into relayer_workers (livemode, owner, seen_at) values ($1, $2, now())
+       on conflict (livemode, owner) do update set seen_at = excluded.seen_at
+     )
+     select (select count(*)::int from relayer_workers where livemode = $1 and owner <> $2)
+       - (select count(*)::int from gone) + 1 as workers`,
+    [worker.livemode, worker.owner, worker.forgetMs],
+  );
+  return rows[0]?.workers ?? 1;
+}
+
+export async function deleteWorker(
+  tx: Tx,
+  worker: { readonly livemode: boolean; readonly owner: string },
+): Promise<void> {
+  await tx.query('delete from relayer_workers where livemode = $1 and owner = $2', [
+    worker.livemode,
+    worker.owner,
+  ]);
+}
+
+/** The lanes of a network, locked, so that two starts do not configure them together. */
+export async function lockLanes(tx: Tx, livemode: boolean): Promise<LaneRow[]> {
+  return tx.query(
+    `select lane, role, address, next_nonce, fence from relayer_lanes
+     where livemode = $1 order by lane for update`,
+    [livemode],
+  );
+}
+
+/** A new lane, or another key for one that has nothing under way. */
+export async function upsertLane(
+  tx: Tx,
+  lane: {
+    readonly livemode: boolean;
+    readonly lane: number;
+    readonly role: LaneRole;
+    readonly address: Hex;
+    readonly nextNonce: bigint;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+     values ($1, $2, $3, $4, $5)
+     on conflict (livemode, lane) do update
+     set role = excluded.role, address = excluded.address, next_nonce = excluded.next_nonce`,
+    [lane.livemode, lane.lane, lane.role, lane.address, lane.nextNonce],
+  );
+}
+
+export async function countUnfinished(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly lane: number },
+): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    `select count(*)::int as count from chain_transactions
+     where livemode = $1 and lane = $2 and status = 'signed'`,
+    [of.livemode, of.lane],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Keeps the leases of these lanes; a lane that is missing from the answer is lost. */
+export async function renewLeases(
+  sql: Sql,
+  lease: {
+    readonly livemode: boolean;
+    readonly owner: string;
+    readonly lanes: readonly number[];
+    readonly fences: readonly bigint[];
+    readonly leaseMs: number;
+  },
+): Promise<number[]> {
+  const rows = await sql.query<{ lane: number }>(
+    `update relayer_lanes l
+     set lease_until = now() + $5 * interval '1 millisecond'
+     from unnest($3::int[], $4::bigint[]) as held (lane, fence)
+     where l.livemode = $1 and l.lane = held.lane and l.fence = held.fence
+       and l.lease_owner = $2
+     returning l.lane`,
+    [lease.livemode, lease.owner, lease.lanes, lease.fences.map(String), lease.leaseMs],
+  );
+  return rows.map((row) => row.lane);
+}
+
+/** Takes up to `limit` lanes that nobody holds. Each gets a new fence. */
+export async function takeLanes(
+  sql: Sql,
+  wanted: {
+    readonly livemode: boolean;
+    readonly owner: string;
+    readonly lanes: readonly number[];
+    readonly limit: number;
+    readonly leaseMs: number;
+  },
+): Promise<LaneRow[]> {
+  return sql.query(
+    `update relayer_lanes l
+     set lease_owner = $2, lease_until = now() + $5 * interval '1 millisecond',
+       fence = l.fence + 1
+     from (
+       select lane from relayer_lanes
+       where livemode = $1 and lane = any($3::int[])
+         and (lease_owner is null or lease_until < now() or lease_owner = $2)
+       order by lane limit $4 for update skip locked
+     ) free
+     where l.livemode = $1 and l.lane = free.lane
+     returning l.lane, l.role, l.address, l.next_nonce, l.fence`,
+    [wanted.livemode, wanted.owner, wanted.lanes, wanted.limit, wanted.leaseMs],
+  );
+}
+
+export async function releaseLanes(
+  sql: Sql,
+  lease: {
+    readonly livemode: boolean;
+    readonly owner: string;
+    readonly lanes: readonly number[];
+  },
+): Promise<void> {
+  await sql.query(
+    `update relayer_lanes set lease_owner = null, lease_until = null
+     where livemode = $1 and lease_owner = $2 and lane = any($3::int[])`,
+    [lease.livemode, lease.owner, lease.lanes],
+  );
+}
+
+/**
+ * Locks the lane for as long as the transaction lasts and returns its next nonce; null when the
+ * lease was lost. The fence, not the time, decides: whoever took the lane over has raised it.
+ */
+export async function lockHeldLane(
+  tx: Tx,
+  held: {
+    readonly livemode: boolean;
+    readonly lane: number;
+    readonly owner: string;
+    readonly fence: bigint;
+  },
+): Promise<bigint | null> {
+  const rows = await tx.query<{ next_nonce: bigint }>(
+    `select next_nonce from relayer_lanes
+     where livemode = $1 and lane = $2 and lease_owner = $3 and fence = $4 for update`,
+    [held.livemode, held.lane, held.owner, held.fence],
+  );
+  return rows[0]?.next_nonce ?? null;
+}
+
+/** Keeps the leases of these lanes as they are until the transaction ends. */
+export async function shareHeldLanes(
+  tx: Tx,
+  held: {
+    readonly livemode: boolean;
+    readonly owner: string;
+    readonly lanes: readonly number[];
+    readonly fences: readonly bigint[];
+  },
+): Promise<number[]> {
+  const rows = await tx.query<{ lane: number }>(
+    `select l.lane from relayer_lanes l
+     join unnest($3::int[], $4::bigint[]) as held (lane, fence)
+       on l.lane = held.lane and l.fence = held.fence
+     where l.livemode = $1 and l.lease_owner = $2
+     order by l.lane for share of l`,
+    [held.livemode, held.owner, held.lanes, held.fences.map(String)],
+  );
+  return rows.map((row) => row.lane);
+}
+
+/** The chain has used more nonces than we know of: go on behind them. */
+export async function raiseNextNonce(
+  tx: Tx,
+  lane: { readonly livemode: boolean; readonly lane: number; readonly nextNonce: bigint },
+): Promise<void> {
+  await tx.query(
+    `update relayer_lanes set next_nonce = greatest(next_nonce, $3)
+     where livemode = $1 and lane = $2`,
+    [lane.livemode, lane.lane, lane.nextNonce],
+  );
+}

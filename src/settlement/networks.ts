@@ -1,0 +1,47 @@
+import type { Network } from '#core/mode.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** One network as a process knows it: where its nodes are, what is deployed, who signs. */
+export interface NetworkConfig {
+  readonly network: Network;
+  readonly livemode: boolean;
+  readonly chainId: number;
+  /** http(s) addresses, the preferred one first; the others are asked when it fails. */
+  readonly rpcUrls: readonly string[];
+  /** ws(s) address that tells of new blocks; null: the head is polled. */
+  readonly headsUrl: string | null;
+  readonly usdc: Hex;
+  readonly settlement: Hex;
+  /** The block of the contract's deployment: nothing of ours is older. */
+  readonly deployedAtBlock: bigint;
+  /** Private keys with the contract's operator role: one lane each. */
+  readonly relayerKeys: readonly Hex[];
+  /** Private key with the registrar role: a lane of its own. */
+  readonly registrarKey: Hex;
+  /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
+  readonly confirmations: number;
+  /** Wei per gas that is never exceeded, however the fees of the chain rise. */
+  readonly maxFeePerGasCeiling: bigint;
+  /** Wei of a lane below which operators are warned. */
+  readonly lowBalanceWei: bigint;
+  /** How often the head is asked for while something is under way and nobody tells of it. */
+  readonly headPollMs: number;
+}
+
+/** What need not be chosen per deployment. */
+export const NETWORK_DEFAULTS = {
+  headsUrl: null,
+  deployedAtBlock: 0n,
+  confirmations: 0,
+  /** 500 gwei: ten times what a busy day on a cheap chain costs. */
+  maxFeePerGasCeiling: 500_000_000_000n,
+  /** 0.05 of the chain's coin: some thousand batches at 1 gwei. */
+  lowBalanceWei: 50_000_000_000_000_000n,
+  /** Half of it is the mean delay after a block; an answer costs the node well below 1 ms. */
+  headPollMs: 25,
+} as const satisfies Partial<NetworkConfig>;
+
+/** The registrar's lane comes after those of the operators, whatever their number. */
+export const REGISTRAR_LANE = 1_000;
+
+export type LaneRole = 'operator' | 'registrar';

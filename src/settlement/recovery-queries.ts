@@ -1,0 +1,88 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Transactions from this nonce on count as not mined again: the chain has gone back behind them. */
+export async function reopenFromNonce(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly lane: number; readonly nonce: bigint },
+): Promise<number> {
+  const rows = await tx.query(
+    `update chain_transactions
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null,
+       finalized_at = null
+     where livemode = $1 and lane = $2 and nonce >= $3 and status in ('mined', 'finalized')
+     returning id`,
+    [of.livemode, of.lane, of.nonce],
+  );
+  return rows.length;
+}
+
+/** The same for the transactions of blocks that are not in the chain any more. */
+export async function reopenBlocks(
+  tx: Tx,
+  of: {
+    readonly livemode: boolean;
+    readonly lanes: readonly number[];
+    readonly blockHashes: readonly Hex[];
+  },
+): Promise<{ readonly lane: number }[]> {
+  return tx.query(
+    `update chain_transactions
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null
+     where livemode = $1 and lane = any($2::int[]) and block_hash = any($3)
+       and status = 'mined'
+     returning lane`,
+    [of.livemode, of.lanes, of.blockHashes],
+  );
+}
+
+export async function selectNonces(
+  tx: Tx,
+  of: {
+    readonly livemode: boolean;
+    readonly lane: number;
+    readonly from: bigint;
+    readonly to: bigint;
+  },
+): Promise<bigint[]> {
+  const rows = await tx.query<{ nonce: bigint }>(
+    `select nonce from chain_transactions
+     where livemode = $1 and lane = $2 and nonce >= $3 and nonce < $4`,
+    [of.livemode, of.lane, of.from, of.to],
+  );
+  return rows.map((row) => row.nonce);
+}
+
+export async function markForeign(tx: Tx, id: bigint): Promise<void> {
+  await tx.query(`update chain_transactions set status = 'foreign' where id = $1`, [id]);
+}
+
+export interface MinedBlockRow {
+  block_number: bigint;
+  block_hash: Hex;
+}
+
+/** Blocks that hold transactions of ours and are not final yet, oldest first. */
+export async function selectMinedBlocks(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly lanes: readonly number[]; readonly limit: number },
+): Promise<MinedBlockRow[]> {
+  return sql.query(
+    `select distinct block_number, block_hash from chain_transactions
+     where livemode = $1 and lane = any($2::int[]) and status = 'mined'
+     order by block_number limit $3`,
+    [of.livemode, of.lanes, of.limit],
+  );
+}
+
+export async function markFinalized(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly blockHashes: readonly Hex[] },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `update chain_transactions set status = 'finalized', finalized_at = $3
+     where livemode = $1 and block_hash = any($2) and status = 'mined'`,
+    [of.livemode, of.blockHashes, now],
+  );
+}

@@ -1,0 +1,158 @@
+import { type Fees, suggestFees } from '#settlement/fees.ts';
+import { LaneLost } from '#settlement/flush-payments.ts';
+import { NOOP_GAS_LIMIT } from '#settlement/gas.ts';
+import { lockHeldLane, raiseNextNonce } from '#settlement/lane-queries.ts';
+import { type Alarm, insertAlarms, requeue } from '#settlement/outcome-queries.ts';
+import { markForeign, reopenFromNonce, selectNonces } from '#settlement/recovery-queries.ts';
+import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
+import { signAttempt } from '#settlement/sign.ts';
+import { insertAttempt, insertFiller } from '#settlement/transaction-queries.ts';
+
+/**
+ * Makes a lane and the chain agree on the next nonce.
+ * The chain is ahead: a restored database, or a key used elsewhere; new work goes behind it.
+ * The chain is behind: it lost blocks; what we stored from there on is sent again, and a nonce of
+ * which we have nothing is filled, because nothing behind it could ever be mined.
+ */
+export async function catchUpNonce(
+  relayer: RelayerState,
+  lane: HeldLane,
+  nextNonce: bigint,
+): Promise<void> {
+  const [chainNonce = nextNonce] = await relayer.chain.nonces([lane.address]);
+  if (chainNonce === nextNonce) return;
+  const { livemode, network } = relayer.chain.config;
+  if (chainNonce < nextNonce) return fillGap(relayer, lane, chainNonce, nextNonce);
+  relayer.log.error('the chain has used more nonces of a lane than we know of', {
+    network,
+    lane: lane.lane,
+    chainNonce,
+    nextNonce,
+  });
+  const details = { chainNonce, nextNonce };
+  const alarm = { kind: 'nonce_ahead', subject: `lane ${lane.lane}`, details };
+  await inLane(relayer, lane, async (tx) => {
+    await raiseNextNonce(tx, { livemode, lane: lane.lane, nextNonce: chainNonce });
+    await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
+  });
+}
+
+/** Every nonce from `from` up to `to` gets a signed transaction again. */
+export async function fillGap(
+  relayer: RelayerState,
+  lane: HeldLane,
+  from: bigint,
+  to: bigint,
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  await inLane(relayer, lane, async (tx) => {
+    const reopened = await reopenFromNonce(tx, { livemode, lane: lane.lane, nonce: from });
+    const stored = new Set(await selectNonces(tx, { livemode, lane: lane.lane, from, to }));
+    let filled = 0;
+    for (let nonce = from; nonce < to; nonce++) {
+      if (stored.has(nonce)) continue;
+      await storeFiller(tx, relayer, lane, nonce);
+      filled++;
+    }
+    if (reopened + filled === 0) return;
+    const fields = { network, lane: lane.lane, from, reopened, filled };
+    relayer.log.warn('the chain is behind a lane: sending again', fields);
+  });
+}
+
+type LaneTx = Parameters<typeof insertFiller>[0];
+
+async function storeFiller(
+  tx: LaneTx,
+  relayer: RelayerState,
+  lane: HeldLane,
+  nonce: bigint,
+): Promise<void> {
+  const { chain, clock } = relayer;
+  const { livemode, chainId } = chain.config;
+  const where = { livemode, lane: lane.lane, nonce, target: lane.address };
+  const id = await insertFiller(tx, { ...where, gasLimit: NOOP_GAS_LIMIT }, clock.now());
+  const attempt = await signAttempt(
+    lane.account,
+    noop(lane, nonce, chainId, feesOf(relayer)),
+    true,
+  );
+  await insertAttempt(
+    tx,
+    { transactionId: id, txHash: attempt.hash, raw: attempt.raw, noop: true, ...attempt.fees },
+    clock.now(),
+  );
+}
+
+function noop(lane: HeldLane, nonce: bigint, chainId: number, fees: Fees) {
+  const gasLimit = NOOP_GAS_LIMIT;
+  return { chainId, nonce, to: lane.address, input: '0x', gasLimit, fees } as const;
+}
+
+function feesOf(relayer: RelayerState): Fees {
+  const ceiling = relayer.chain.config.maxFeePerGasCeiling;
+  const baseFeePerGas = relayer.head?.baseFeePerGas ?? 0n;
+  return relayer.fees ?? suggestFees({ baseFeePerGas, recentTips: [], ceiling });
+}
+
+/** Another attempt at the nonce of an open transaction: the same call for more, or a no-op. */
+export async function addAttempt(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+  fees: Fees,
+  asNoop: boolean,
+): Promise<void> {
+  const { chain, clock } = relayer;
+  const { chainId } = chain.config;
+  const { nonce, target: to, input, gasLimit } = transaction;
+  const unsigned = asNoop
+    ? noop(lane, nonce, chainId, fees)
+    : { chainId, nonce, to, input, gasLimit, fees };
+  const attempt = await signAttempt(lane.account, unsigned, asNoop);
+  const row = { transactionId: transaction.id, txHash: attempt.hash, raw: attempt.raw };
+  await inLane(relayer, lane, (tx) =>
+    insertAttempt(tx, { ...row, noop: asNoop, ...attempt.fees }, clock.now()),
+  );
+  transaction.attempts.push(attempt);
+}
+
+/**
+ * The nonce was used by bytes that we never signed. The contract's replay guard makes it safe to
+ * send the requests again: should the foreign transaction have settled them, its event answers.
+ */
+export async function giveUpNonce(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const details = { nonce: transaction.nonce, transaction: transaction.id };
+  const alarm: Alarm = { kind: 'nonce_foreign', subject: `lane ${lane.lane}`, details };
+  await inLane(relayer, lane, async (tx) => {
+    await markForeign(tx, transaction.id);
+    const requests = transaction.requests.map(({ id }) => id);
+    const transactionId = transaction.id;
+    await requeue(
+      tx,
+      requests.map((requestId) => ({ requestId, transactionId })),
+    );
+    await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
+  });
+  lane.open.delete(transaction.nonce);
+  relayer.log.error('a nonce was used by a foreign transaction', { network, ...details });
+  relayer.wakeups.send('chain-requests', network);
+}
+
+async function inLane(
+  relayer: RelayerState,
+  lane: HeldLane,
+  work: (tx: LaneTx) => Promise<void>,
+): Promise<void> {
+  const { livemode } = relayer.chain.config;
+  const held = { livemode, lane: lane.lane, owner: relayer.owner, fence: lane.fence };
+  await relayer.db.transaction(async (tx) => {
+    if ((await lockHeldLane(tx, held)) === null) throw new LaneLost(lane.lane);
+    await work(tx);
+  });
+}

@@ -1,0 +1,78 @@
+import type { Database } from '#db/database.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { type PaymentCall, pack } from '#settlement/contract-calls.ts';
+import { eventTopics, type PaymentSettled, readEvents } from '#settlement/contract-events.ts';
+import { LOG_RANGE } from '#settlement/earlier-events.ts';
+import { upsertChainPayments } from '#settlement/outcome-queries.ts';
+import type { RefundProof } from '#settlement/payloads.ts';
+import { type ChainPaymentRow, selectBatchOf } from '#settlement/refund-queries.ts';
+import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
+
+/** The proof from what we stored of the batch; null when we know nothing of the payment. */
+export async function storedProof(
+  db: Database,
+  of: { readonly livemode: boolean; readonly number: bigint },
+): Promise<RefundProof | null> {
+  const batch = await selectBatchOf(db, of);
+  const own = batch.find((row) => row.number === of.number);
+  if (own === undefined) return null;
+  return proofIn(batch.map(toCall), { number: of.number, batchNumber: own.batch_number });
+}
+
+function toCall(row: ChainPaymentRow): PaymentCall {
+  return {
+    number: row.number,
+    payer: row.payer,
+    merchantNumber: row.merchant_number,
+    amount: row.amount,
+    orderId: row.order_id,
+  };
+}
+
+function proofIn(
+  batch: readonly PaymentCall[],
+  of: { readonly number: bigint; readonly batchNumber: bigint },
+): RefundProof | null {
+  const index = batch.findIndex((payment) => payment.number === of.number);
+  const payment = batch[index];
+  if (payment === undefined) return null;
+  const leaves = batch.map((one) => paymentLeaf(pack(one)));
+  return { payment, batchNumber: of.batchNumber, proof: paymentProof(leaves, index) };
+}
+
+/**
+ * The proof from the chain alone, for when our rows are missing or a reorganisation has moved the
+ * payment to another batch. Stores what it finds. null: the chain knows no such payment.
+ */
+export async function rebuiltProof(
+  deps: { readonly db: Database; readonly chain: Chain },
+  number: bigint,
+): Promise<RefundProof | null> {
+  const { db, chain } = deps;
+  const settled = await findSettled(chain, number);
+  if (settled === null) return null;
+  const [receipt] = await chain.receipts([settled.txHash]);
+  const block = await chain.block(settled.blockNumber);
+  if (receipt === null || receipt === undefined || block === null) return null;
+  const batch = readEvents(chain.config.settlement, receipt.logs).filter(
+    (event): event is PaymentSettled => event.event === 'PaymentSettled',
+  );
+  const rows = batch.map((payment) => ({ payment, blockTime: block.time }));
+  await db.transaction((tx) => upsertChainPayments(tx, chain.config.livemode, rows));
+  return proofIn(batch, { number, batchNumber: settled.batchNumber });
+}
+
+async function findSettled(chain: Chain, number: bigint): Promise<PaymentSettled | null> {
+  const topics = eventTopics({ event: 'PaymentSettled', number });
+  const head = await chain.block('latest');
+  let toBlock = head?.number ?? 0n;
+  while (toBlock >= chain.config.deployedAtBlock) {
+    const start = toBlock - LOG_RANGE + 1n;
+    const fromBlock = start > chain.config.deployedAtBlock ? start : chain.config.deployedAtBlock;
+    const logs = await chain.logs({ fromBlock, toBlock, topics });
+    const [event] = readEvents(chain.config.settlement, logs);
+    if (event?.event === 'PaymentSettled') return event;
+    toBlock = fromBlock - 1n;
+  }
+  return null;
+}

@@ -1,0 +1,92 @@
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { Block, Chain } from '#settlement/chain.ts';
+import type { Fees } from '#settlement/fees.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
+
+export interface RelayerDeps {
+  readonly chain: Chain;
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * What one process knows of one network. All of it can be lost at any time: the rows of
+ * chain_transactions and chain_requests hold everything that matters.
+ */
+export interface RelayerState extends RelayerDeps {
+  /** Names this process in leases. */
+  readonly owner: string;
+  readonly lanes: Map<number, HeldLane>;
+  head: Block | null;
+  /** What to offer now; null until a block was seen. */
+  fees: Fees | null;
+  /** The next look at the chain asks for every open transaction, not only for those in the head. */
+  recheckAll: boolean;
+}
+
+/** A lane that this process has leased. */
+export interface HeldLane {
+  readonly lane: number;
+  readonly role: LaneRole;
+  readonly address: Hex;
+  readonly account: PrivateKeyAccount;
+  readonly fence: bigint;
+  /** By nonce: signed and, as far as we know, not mined. */
+  readonly open: Map<bigint, OpenTransaction>;
+  /** Takes no new work: another worker is to have it as soon as it is idle. */
+  draining: boolean;
+}
+
+export interface OpenTransaction {
+  readonly id: bigint;
+  readonly nonce: bigint;
+  readonly kind: string;
+  readonly target: Hex;
+  readonly input: Hex;
+  readonly gasLimit: bigint;
+  /** Each was stored before it was sent. The cheapest first. */
+  readonly attempts: Attempt[];
+  readonly requests: readonly OpenRequest[];
+  /** The head when it was last sent; null: not sent by this process. */
+  sentAtBlock: bigint | null;
+  /** Times that it had to be sent again. */
+  resent: number;
+  /** Its receipt may be in any block: ask for it, whatever the head lists. */
+  recheck: boolean;
+  /** Blocks in which its nonce was seen used without a receipt for any of its attempts. */
+  usedElsewhere: number;
+  /** A node will never take these bytes: its nonce needs a no-op. */
+  unsendable: boolean;
+}
+
+export interface Attempt {
+  readonly hash: Hex;
+  readonly raw: Hex;
+  readonly noop: boolean;
+  readonly fees: Fees;
+}
+
+export interface OpenRequest {
+  readonly id: bigint;
+  readonly kind: RequestKind;
+  readonly subjectId: string;
+  readonly number: bigint | null;
+  readonly payload: unknown;
+  readonly tries: number;
+}
+
+export function openTransactions(relayer: RelayerState): OpenTransaction[] {
+  return [...relayer.lanes.values()].flatMap((lane) => [...lane.open.values()]);
+}
+
+/** In the order of nonces, as they must be sent. */
+export function inNonceOrder(lane: HeldLane): OpenTransaction[] {
+  return [...lane.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+}

@@ -1,0 +1,151 @@
+import { present } from '#core/assert.ts';
+import type { Block, Receipt } from '#settlement/chain.ts';
+import { declineOf, readRevert } from '#settlement/contract-calls.ts';
+import {
+  type PaymentSettled,
+  readEvents,
+  type SettlementEvent,
+} from '#settlement/contract-events.ts';
+import { findEarlier } from '#settlement/earlier-events.ts';
+import { answers, eventResult, failed, type Result } from '#settlement/facts.ts';
+import type { Alarm, SettledInBlock } from '#settlement/outcome-queries.ts';
+import type {
+  HeldLane,
+  OpenRequest,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer-state.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A transaction that is in the chain, and what that means for each of its requests. */
+export interface Resolution {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly receipt: Receipt;
+  readonly answered: readonly { readonly request: OpenRequest; readonly result: Result }[];
+  /** To be sent again in another transaction: this one gave them no answer. */
+  readonly requeued: readonly OpenRequest[];
+  readonly settled: readonly SettledInBlock[];
+  readonly alarms: readonly Alarm[];
+}
+
+export interface Mined {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly receipt: Receipt;
+  readonly block: Block;
+}
+
+type Answer =
+  | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
+  | { readonly status: 'again' };
+
+/** A request that this many transactions gave no answer for is given up: nothing was moved. */
+const MAX_TRIES = 3;
+
+/** Reads outcomes from the contract's events, never from the transaction's status alone. */
+export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
+  const { lane, transaction, receipt, block } = mined;
+  const events = readEvents(relayer.chain.config.settlement, receipt.logs);
+  const answered: { request: OpenRequest; result: Result }[] = [];
+  const requeued: OpenRequest[] = [];
+  const alarms: Alarm[] = [];
+  for (const request of transaction.requests) {
+    const answer = await answerOf(relayer, mined, events, request);
+    if (answer.status === 'answered') {
+      answered.push({ request, result: answer.result });
+      if (answer.alarm !== undefined) alarms.push(answer.alarm);
+    } else if (request.tries + 1 < MAX_TRIES) {
+      requeued.push(request);
+    } else {
+      answered.push({ request, result: giveUp(request, receipt.txHash) });
+    }
+  }
+  const settled = events
+    .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
+    .map((payment) => ({ payment, blockTime: block.time }));
+  return { lane, transaction, receipt, answered, requeued, settled, alarms };
+}
+
+function giveUp(request: OpenRequest, txHash: Hex): Result {
+  return failed(request.kind === 'payment' ? 'settlement_failed' : 'transaction_reverted', txHash);
+}
+
+async function answerOf(
+  relayer: RelayerState,
+  mined: Mined,
+  events: readonly SettlementEvent[],
+  request: OpenRequest,
+): Promise<Answer> {
+  const { transaction, receipt, block } = mined;
+  const attempt = transaction.attempts.find((one) => one.hash === receipt.txHash);
+  if (present(attempt, 'the attempt that was mined').noop) return { status: 'again' };
+  if (!receipt.succeeded) return afterRevert(relayer, mined, request);
+  const { chainId } = relayer.chain.config;
+  const event = events.find((one) => answers(one, request));
+  if (event !== undefined) {
+    return { status: 'answered', result: eventResult(event, block.time, chainId) };
+  }
+  if (request.kind === 'payment') return paymentAnswer(relayer, receipt, events, request);
+  if (request.kind !== 'enrolment' && request.kind !== 'faucet') return { status: 'again' };
+  return { status: 'answered', result: { succeeded: true, facts: lastPlace(mined) } };
+}
+
+/** Enrolments and the faucet have no event of ours to look for: success is the receipt's. */
+function lastPlace({ receipt, block }: Mined) {
+  return {
+    txHash: receipt.txHash,
+    blockNumber: receipt.blockNumber.toString(),
+    logIndex: Number(receipt.logs.at(-1)?.logIndex ?? 0),
+    blockTime: block.time.toISOString(),
+  };
+}
+
+async function paymentAnswer(
+  relayer: RelayerState,
+  receipt: Receipt,
+  events: readonly SettlementEvent[],
+  request: OpenRequest,
+): Promise<Answer> {
+  const failure = events.find(
+    (event) => event.event === 'PaymentFailed' && event.number === request.number,
+  );
+  // Neither event: the transaction did not run our batch. Nothing is known, so nothing is decided.
+  if (failure?.event !== 'PaymentFailed') return { status: 'again' };
+  if (failure.reason !== 'AlreadySettled') {
+    return { status: 'answered', result: failed(declineOf(failure.reason), receipt.txHash) };
+  }
+  return settledBefore(relayer, request, receipt.txHash);
+}
+
+/** The number is used up: by this very payment, or (alarming) by another one. */
+async function settledBefore(
+  relayer: RelayerState,
+  request: OpenRequest,
+  txHash: Hex,
+): Promise<Answer> {
+  const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
+  if (earlier !== null) return { status: 'answered', result: earlier };
+  const details = { number: request.number, txHash };
+  const alarm = { kind: 'number_taken', subject: request.subjectId, details };
+  return { status: 'answered', result: failed('settlement_failed', txHash), alarm };
+}
+
+/** A payment's batch reverted as a whole; anything else is asked again what is wrong. */
+async function afterRevert(
+  relayer: RelayerState,
+  { lane, transaction, receipt }: Mined,
+  request: OpenRequest,
+): Promise<Answer> {
+  if (request.kind === 'payment') return { status: 'again' };
+  const call = { from: lane.address, to: transaction.target, data: transaction.input };
+  const [answer] = await relayer.chain.calls([call], receipt.blockNumber);
+  if (answer === undefined || answer.ok) return { status: 'again' };
+  const revert = readRevert(answer.revertData);
+  if (revert.kind === 'refused') {
+    return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
+  }
+  const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
+  const result = earlier ?? failed('transaction_reverted', receipt.txHash);
+  return { status: 'answered', result };
+}

@@ -1,0 +1,98 @@
+import { present } from '#core/assert.ts';
+import { broadcast } from '#settlement/broadcast.ts';
+import type { Block } from '#settlement/chain.ts';
+import { bumpFees } from '#settlement/fees.ts';
+import { loadOpen } from '#settlement/load-open.ts';
+import { addAttempt, fillGap, giveUpNonce } from '#settlement/recovery.ts';
+import {
+  type HeldLane,
+  inNonceOrder,
+  type OpenTransaction,
+  type RelayerState,
+} from '#settlement/relayer-state.ts';
+
+/** An unmined transaction is sent again after this many blocks: pools forget, nodes restart. */
+const RESEND_BLOCKS = 2n;
+/** Sent again this often and still not mined: it has to offer more. */
+const REPLACE_AFTER = 2;
+/** One node's word is not enough to call a nonce lost. */
+const FOREIGN_AFTER = 5;
+
+/** Looks after what should have been mined by now. Call it after the receipts of a new head. */
+export async function tendLanes(relayer: RelayerState, head: Block): Promise<void> {
+  const due = [...relayer.lanes.values()].filter((lane) =>
+    [...lane.open.values()].some((transaction) => isDue(transaction, head)),
+  );
+  if (due.length === 0) return;
+  const nonces = await relayer.chain.nonces(due.map((lane) => lane.address));
+  for (const [index, lane] of due.entries()) {
+    await tend(relayer, lane, present(nonces[index], 'nonce of a lane'), head);
+  }
+}
+
+function isDue({ sentAtBlock }: OpenTransaction, head: Block): boolean {
+  return sentAtBlock === null || head.number - sentAtBlock >= RESEND_BLOCKS;
+}
+
+async function tend(
+  relayer: RelayerState,
+  lane: HeldLane,
+  chainNonce: bigint,
+  head: Block,
+): Promise<void> {
+  for (const transaction of inNonceOrder(lane)) {
+    if (transaction.nonce < chainNonce) await tendUsed(relayer, lane, transaction);
+  }
+  const [first] = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
+  if (first === undefined) return;
+  if (first.nonce > chainNonce) {
+    await fillGap(relayer, lane, chainNonce, first.nonce);
+    await loadOpen(relayer, lane);
+    relayer.recheckAll = true;
+  } else {
+    await tendFirst(relayer, lane, first, head);
+  }
+  const waiting = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
+  await broadcast(relayer, lane, waiting);
+}
+
+/** Mined, it seems, but we have no receipt yet: ask for all of them at the next block. */
+async function tendUsed(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  relayer.recheckAll = true;
+  transaction.usedElsewhere++;
+  if (transaction.usedElsewhere >= FOREIGN_AFTER) await giveUpNonce(relayer, lane, transaction);
+}
+
+/** The one that all others of the lane wait for. */
+async function tendFirst(
+  relayer: RelayerState,
+  lane: HeldLane,
+  first: OpenTransaction,
+  head: Block,
+): Promise<void> {
+  const suggested = relayer.fees;
+  const last = first.attempts.at(-1);
+  if (suggested === null || last === undefined) return;
+  if (first.unsendable && !last.noop) {
+    // No node holds the old bytes, so there is nothing to outbid.
+    await addAttempt(relayer, lane, first, suggested, true);
+    first.unsendable = false;
+    return;
+  }
+  first.resent++;
+  const tooCheap = last.fees.maxFeePerGas < head.baseFeePerGas;
+  if (!tooCheap && first.resent < REPLACE_AFTER) return;
+  const fees = bumpFees(last.fees, suggested, relayer.chain.config.maxFeePerGasCeiling);
+  const fields = { network: relayer.chain.config.network, lane: lane.lane, nonce: first.nonce };
+  if (fees === null) {
+    relayer.log.error('a lane is stuck: the chain asks for more than the ceiling', fields);
+    return;
+  }
+  first.resent = 0;
+  await addAttempt(relayer, lane, first, fees, last.noop);
+  relayer.log.warn('offered more for a stuck transaction', { ...fields, ...fees });
+}

@@ -1,0 +1,114 @@
+import type { Block, Chain, Receipt } from '#settlement/chain.ts';
+import { suggestFees, TIP_BLOCKS, TIP_PERCENTILE } from '#settlement/fees.ts';
+import { finish } from '#settlement/finish.ts';
+import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { type Mined, resolve } from '#settlement/resolve.ts';
+
+export type HeadChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'next'; readonly block: Block }
+  /** Blocks that we have seen are not there any more. */
+  | { readonly kind: 'reorganised'; readonly block: Block };
+
+/** Looks at the head once. A node that lags behind the one we asked before tells us nothing. */
+export async function readHead(relayer: RelayerState): Promise<HeadChange> {
+  const block = await relayer.chain.block('latest');
+  const known = relayer.head;
+  if (block === null || block.hash === known?.hash) return { kind: 'none' };
+  if (known === null) return { kind: 'next', block };
+  if (block.number > known.number) {
+    const follows = block.number > known.number + 1n || block.parentHash === known.hash;
+    if (block.number > known.number + 1n) relayer.recheckAll = true;
+    return { kind: follows ? 'next' : 'reorganised', block };
+  }
+  return (await lagsBehind(relayer.chain, block, known))
+    ? { kind: 'none' }
+    : { kind: 'reorganised', block };
+}
+
+/** The same chain, only shorter: the node that we asked has not heard of our head yet. */
+async function lagsBehind(chain: Chain, block: Block, known: Block): Promise<boolean> {
+  if (block.number === known.number) return false;
+  const again = await chain.block(known.number);
+  return again?.hash === known.hash;
+}
+
+/**
+ * Finds which open transactions are in the chain and writes their outcomes. One question per
+ * block: for those that the head lists, or for all after a gap, a fault or a new lane.
+ */
+export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
+  const wanted = candidates(relayer, head);
+  if (wanted.length === 0) return 0;
+  relayer.recheckAll = true;
+  const receipts = await relayer.chain.receipts(wanted.map((one) => one.hash));
+  const deep = wanted.flatMap((one, index) => {
+    const receipt = receipts[index] ?? null;
+    return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
+  });
+  const mined = await withBlocks(relayer.chain, head, deep);
+  const resolutions = await Promise.all(mined.map((one) => resolve(relayer, one)));
+  await finish(relayer, resolutions);
+  relayer.recheckAll = mined.length < deep.length;
+  for (const { transaction } of wanted) transaction.recheck = false;
+  return mined.length;
+}
+
+interface Candidate {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly hash: Hex;
+}
+
+function candidates(relayer: RelayerState, head: Block): Candidate[] {
+  const listed = new Set(head.transactions);
+  const everything = relayer.recheckAll || relayer.chain.config.confirmations > 0;
+  const found: Candidate[] = [];
+  for (const lane of relayer.lanes.values()) {
+    for (const transaction of lane.open.values()) {
+      for (const { hash } of transaction.attempts) {
+        if (everything || transaction.recheck || listed.has(hash))
+          found.push({ lane, transaction, hash });
+      }
+    }
+  }
+  return found;
+}
+
+/** Success at inclusion, or once `confirmations` blocks stand on top. */
+function isDeep(relayer: RelayerState, receipt: Receipt, head: Block): boolean {
+  return head.number - receipt.blockNumber >= BigInt(relayer.chain.config.confirmations);
+}
+
+async function withBlocks(
+  chain: Chain,
+  head: Block,
+  found: readonly (Candidate & { readonly receipt: Receipt })[],
+): Promise<Mined[]> {
+  const known = new Map<Hex, Block>([[head.hash, head]]);
+  const missing = new Set<bigint>();
+  for (const { receipt } of found) {
+    if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
+  }
+  for (const block of await chain.blocks([...missing])) {
+    if (block !== null) known.set(block.hash, block);
+  }
+  // Without its block a receipt is of a fork that is being left: the next look decides.
+  return found.flatMap(({ lane, transaction, receipt }) => {
+    const block = known.get(receipt.blockHash);
+    return block === undefined ? [] : [{ lane, transaction, receipt, block }];
+  });
+}
+
+/** What to offer from now on, from the head's base fee and the tips of recent blocks. */
+export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
+  const params = [`0x${TIP_BLOCKS.toString(16)}`, 'latest', [TIP_PERCENTILE]];
+  const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_feeHistory', params }]);
+  const history = answer?.ok === true ? (answer.result as { reward?: Hex[][] }) : {};
+  relayer.fees = suggestFees({
+    baseFeePerGas: head.baseFeePerGas,
+    recentTips: (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
+    ceiling: relayer.chain.config.maxFeePerGasCeiling,
+  });
+}

@@ -1,0 +1,281 @@
+import { randomBytes } from 'node:crypto';
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  keccak256,
+  numberToHex,
+  parseEther,
+} from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { type Chain, openChain } from '#settlement/chain.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { connectRpc, type Rpc } from '#settlement/rpc.ts';
+import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+
+export const TEST_CHAIN_ID = 31_400;
+const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
+const GAS_LIMIT = 12_000_000n;
+const GAS_PRICE = 10_000_000_000n;
+/** No policy of a test runs out. */
+const FAR_FUTURE = 4_000_000_000;
+
+/** A chain of its own with the contracts deployed, blocks only when asked for. */
+export interface TestNetwork {
+  readonly config: NetworkConfig;
+  readonly rpc: Rpc;
+  readonly chain: Chain;
+  readonly node: ThrowawayChain;
+  readonly admin: PrivateKeyAccount;
+  readonly guardian: PrivateKeyAccount;
+  mine(blocks?: number): Promise<void>;
+  /** Mines on its own until the returned function is called. */
+  mineEvery(ms: number): () => Promise<void>;
+  /** Sends a transaction and mines it. @throws when it reverts. */
+  send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
+  /** Registers a merchant by the registrar. */
+  addMerchant(): Promise<TestMerchant>;
+  /** Payers with USDC, allowance and policy (or without, to be declined). */
+  addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
+  usdcOf(address: Hex): Promise<bigint>;
+  merchantBalance(merchantNumber: bigint): Promise<bigint>;
+  stop(): Promise<void>;
+}
+
+export interface TestMerchant {
+  readonly merchantNumber: bigint;
+  readonly wallet: PrivateKeyAccount;
+}
+
+export interface PayerOptions {
+  readonly usdc?: bigint;
+  readonly allowance?: bigint;
+  /** null: no policy at all. */
+  readonly perPayment?: bigint | null;
+}
+
+export async function startTestNetwork(
+  overrides: Partial<NetworkConfig> = {},
+): Promise<TestNetwork> {
+  const node = await startThrowawayChain({ chainId: TEST_CHAIN_ID, blockTime: 'manual' });
+  const rpc = connectRpc({ urls: [node.rpcUrl], chainId: TEST_CHAIN_ID, log: silentLog });
+  const roles = {
+    admin: privateKeyToAccount(generatePrivateKey()),
+    guardian: privateKeyToAccount(generatePrivateKey()),
+    registrarKey: generatePrivateKey(),
+    relayerKeys: Array.from({ length: 4 }, generatePrivateKey),
+  };
+  const config: NetworkConfig = {
+    ...NETWORK_DEFAULTS,
+    network: 'testnet',
+    livemode: false,
+    chainId: TEST_CHAIN_ID,
+    rpcUrls: [node.rpcUrl],
+    usdc: getContractAddress({ from: roles.admin.address, nonce: 0n }),
+    settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
+    relayerKeys: roles.relayerKeys,
+    registrarKey: roles.registrarKey,
+    headPollMs: 10,
+    ...overrides,
+  };
+  const sender = createSender(rpc);
+  await deploy(sender, config, roles);
+  const chain = await openChain(config, silentLog);
+  return { ...assemble({ config, rpc, chain, node, sender }), ...roles };
+}
+
+type Sender = ReturnType<typeof createSender>;
+
+/** Signs, sends and mines, with the pool's own nonces. */
+function createSender(rpc: Rpc) {
+  const mine = async (blocks = 1) => {
+    for (let i = 0; i < blocks; i++) await rpc.call('evm_mine', []);
+  };
+  const post = async (account: PrivateKeyAccount, to: Hex | null, data: Hex, nonce?: number) => {
+    const pending = () => rpc.call('eth_getTransactionCount', [account.address, 'pending']);
+    const raw = await account.signTransaction({
+      type: 'eip1559',
+      chainId: TEST_CHAIN_ID,
+      nonce: nonce ?? Number(await pending()),
+      ...(to === null ? {} : { to }),
+      data,
+      gas: to === null ? GAS_LIMIT : 1_000_000n,
+      maxFeePerGas: GAS_PRICE,
+      maxPriorityFeePerGas: 1_000_000n,
+    });
+    return (await rpc.call('eth_sendRawTransaction', [raw])) as Hex;
+  };
+  const fund = (addresses: readonly Hex[]) =>
+    rpc.batch(
+      addresses.map((address) => ({
+        method: 'anvil_setBalance',
+        params: [address, numberToHex(parseEther('1000'))],
+      })),
+    );
+  return { mine, post, fund };
+}
+
+async function deploy(
+  { mine, post, fund }: Sender,
+  config: NetworkConfig,
+  { admin, guardian }: { admin: PrivateKeyAccount; guardian: PrivateKeyAccount },
+): Promise<void> {
+  const operators = config.relayerKeys.map((key) => privateKeyToAccount(key).address);
+  const registrar = privateKeyToAccount(config.registrarKey).address;
+  await fund([admin.address, guardian.address, registrar, ...operators]);
+  const setup = {
+    admin: admin.address,
+    operators,
+    registrar,
+    guardian: guardian.address,
+    treasurer: admin.address,
+    adminDelay: 0,
+    ratesDelay: 0,
+    walletDelay: 60,
+    rates: RATES,
+  };
+  const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [admin.address] } as const;
+  await post(admin, null, encodeDeployData(token));
+  const args = [config.usdc, setup] as const;
+  const contract = { abi: settlementAbi, bytecode: settlementBytecode, args };
+  await post(admin, null, encodeDeployData(contract));
+  await mine();
+}
+
+interface Parts {
+  config: NetworkConfig;
+  rpc: Rpc;
+  chain: Chain;
+  node: ThrowawayChain;
+  sender: Sender;
+}
+
+function assemble(parts: Parts): Omit<TestNetwork, 'admin' | 'guardian'> {
+  const { config, rpc, chain, node, sender } = parts;
+  const read = async (to: Hex, data: Hex) => {
+    const [answer] = await chain.calls([{ to, data }]);
+    if (answer?.ok !== true) throw new Error('a read reverted');
+    return answer.data;
+  };
+  const send = async (account: PrivateKeyAccount, to: Hex | null, data: Hex) => {
+    const hash = await sender.post(account, to, data);
+    await sender.mine();
+    const [receipt] = await chain.receipts([hash]);
+    if (receipt?.succeeded !== true) throw new Error('a transaction of the test reverted');
+  };
+  return {
+    config,
+    rpc,
+    chain,
+    node,
+    send,
+    mine: sender.mine,
+    mineEvery: (ms) => mineEvery(sender, ms),
+    addMerchant: () => addMerchant(parts, send),
+    addPayers: (count, options = {}) => addPayers(parts, count, options),
+    usdcOf: async (address) => {
+      const data = encodeFunctionData({
+        abi: testUsdcAbi,
+        functionName: 'balanceOf',
+        args: [address],
+      });
+      return BigInt(await read(config.usdc, data));
+    },
+    merchantBalance: async (merchantNumber) => {
+      const data = encodeFunctionData({
+        abi: settlementAbi,
+        functionName: 'merchantAccount',
+        args: [Number(merchantNumber)],
+      });
+      return BigInt(`0x${(await read(config.settlement, data)).slice(66)}`);
+    },
+    stop: async () => {
+      await chain.close();
+      await rpc.close();
+      await node.stop();
+    },
+  };
+}
+
+function mineEvery(sender: Sender, ms: number): () => Promise<void> {
+  let stopped = false;
+  const done = (async () => {
+    while (!stopped) {
+      await sender.mine().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    }
+  })();
+  return () => {
+    stopped = true;
+    return done;
+  };
+}
+
+async function addMerchant({ config, chain }: Parts, send: TestNetwork['send']) {
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const reference = keccak256(`0x${randomBytes(16).toString('hex')}`);
+  const deadline = BigInt(FAR_FUTURE);
+  const signature = await wallet.signTypedData({
+    domain: {
+      name: 'Tapline Settlement',
+      version: '1',
+      chainId: config.chainId,
+      verifyingContract: config.settlement,
+    },
+    types: {
+      MerchantConsent: [
+        { name: 'reference', type: 'bytes32' },
+        { name: 'wallet', type: 'address' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'MerchantConsent',
+    message: { reference, wallet: wallet.address, deadline },
+  });
+  const data = encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'registerMerchant',
+    args: [reference, wallet.address, deadline, signature],
+  });
+  await send(privateKeyToAccount(config.registrarKey), config.settlement, data);
+  const count = encodeFunctionData({ abi: settlementAbi, functionName: 'merchantCount' });
+  const [answer] = await chain.calls([{ to: config.settlement, data: count }]);
+  return { merchantNumber: BigInt(answer?.ok === true ? answer.data : 0), wallet };
+}
+
+async function addPayers(
+  { config, sender }: Parts,
+  count: number,
+  options: PayerOptions,
+): Promise<PrivateKeyAccount[]> {
+  const { usdc = 10n ** 12n, allowance = 10n ** 13n, perPayment = 10n ** 12n } = options;
+  const payers = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()));
+  await sender.fund(payers.map((payer) => payer.address));
+  const token = (functionName: 'mint' | 'approve', to: Hex, amount: bigint) =>
+    encodeFunctionData({ abi: testUsdcAbi, functionName, args: [to, amount] });
+  for (const [index, payer] of payers.entries()) {
+    await sender.post(payer, config.usdc, token('mint', payer.address, usdc), 0);
+    await sender.post(payer, config.usdc, token('approve', config.settlement, allowance), 1);
+    if (perPayment !== null) {
+      await sender.post(payer, config.settlement, setPolicy(perPayment), 2);
+    }
+    if (index % 50 === 49) await sender.mine();
+  }
+  await sender.mine();
+  return payers;
+}
+
+function setPolicy(perPayment: bigint): Hex {
+  const policy = {
+    perPayment: Number(perPayment),
+    perPeriod: Number(10n ** 13n),
+    periodSeconds: 86_400,
+    expiresAt: FAR_FUTURE,
+    maxFeeRate: 100,
+  };
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'setPolicy', args: [policy] });
+}
