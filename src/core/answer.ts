@@ -5,8 +5,11 @@ export interface Answer {
   readonly status: number;
   /** The JSON text. */
   readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: ResponseHeaders;
 }
+
+/** Several values of one name (Set-Cookie) are sent as several headers. */
+export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
 /** Where `doc_url` points: the reference that this server serves itself. */
 const DOC_PATH = '/docs#errors/';

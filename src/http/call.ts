@@ -47,11 +47,12 @@ export function callOf(request: FastifyRequest): Call {
 }
 
 /** The five headers that every response carries (api-v1.md section 4). */
-export function commonHeaders(call: Call): Record<string, string> {
-  const headers: Record<string, string> = {
+export function commonHeaders(call: Call): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {
     'Request-Id': call.requestId,
     'Service-Version': call.version,
     'Cache-Control': 'no-store',
+    ...call.caller?.responseHeaders,
   };
   const { rate } = call;
   if (rate !== null) {

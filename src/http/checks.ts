@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import type { Call } from '#http/call.ts';
 import type { RateLimiter } from '#http/rate-limit.ts';
-import type { AnyRoute, Caller, Surface } from '#http/route.ts';
+import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { chooseVersion } from '#http/versions.ts';
 import { checkKey } from '#idempotency/request.ts';
 
@@ -34,19 +34,15 @@ function rateExceeded(call: Call): Refusal | null {
   };
 }
 
-async function identify(
-  surface: Surface,
-  request: FastifyRequest,
-  call: Call,
-): Promise<Caller | Refusal> {
-  return surface.authenticate({
+function credentialsOf(request: FastifyRequest, call: Call): Credentials {
+  return {
     method: request.method,
     path: request.url.split('?')[0] ?? '',
     authorization: headerOf(request, 'authorization'),
     headers: request.headers,
     address: request.ip,
     now: call.now,
-  });
+  };
 }
 
 /** Callers without a valid key count against their address; so does guessing keys. */
@@ -107,7 +103,8 @@ export async function checkRequest(
   of: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
 ): Promise<Refusal | null> {
   const { request, call, limiter } = of;
-  const caller = await identify(surface, request, call);
+  const credentials = credentialsOf(request, call);
+  const caller = await surface.authenticate(credentials);
   if (isRefusal(caller)) return (await countCaller(limiter, request, call)) ?? caller;
   call.caller = caller;
   call.version = caller.apiVersion;
@@ -119,5 +116,9 @@ export async function checkRequest(
   const noRoute = checkTarget(target, request);
   if (noRoute !== null || !isRoute(target)) return noRoute;
   call.route = target;
-  return checkScope(target, caller) ?? checkIdempotencyKey(target, request);
+  return (
+    surface.authorize?.(target, caller, credentials) ??
+    checkScope(target, caller) ??
+    checkIdempotencyKey(target, request)
+  );
 }

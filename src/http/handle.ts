@@ -43,7 +43,26 @@ function checkEncoding(request: FastifyRequest): Refusal | null {
   return refuse('body_invalid', 'The body must be UTF-8.');
 }
 
+function mediaType(request: FastifyRequest): string {
+  return (headerOf(request, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+function wrongType(expected: readonly string[]): Refusal {
+  return refuse('content_type_unsupported', `Send the body as ${expected.join(' or ')}.`);
+}
+
+/** A route takes either JSON or the bytes that it declares. */
+function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
+  const allowed = route.upload?.contentTypes ?? ['application/json'];
+  const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0;
+  if (isEmpty && route.upload === undefined) return null;
+  return allowed.includes(mediaType(request)) ? null : wrongType(allowed);
+}
+
 function readBody(request: FastifyRequest, compiled: Compiled): Values | Refusal {
+  const mistyped = checkType(request, compiled.route);
+  if (mistyped !== null) return mistyped;
+  if (compiled.route.upload !== undefined) return {};
   const raw = request.body;
   if (!Buffer.isBuffer(raw) || raw.length === 0) return {};
   const wrongEncoding = checkEncoding(request);
@@ -103,6 +122,13 @@ function whenGone(request: FastifyRequest): AbortSignal {
   return controller.signal;
 }
 
+const NO_BYTES = Buffer.alloc(0);
+
+function uploaded(request: FastifyRequest, route: AnyRoute): Buffer {
+  const isUpload = route.upload !== undefined && Buffer.isBuffer(request.body);
+  return isUpload ? (request.body as Buffer) : NO_BYTES;
+}
+
 function read(
   request: FastifyRequest,
   compiled: Compiled,
@@ -124,6 +150,8 @@ function read(
     params,
     query,
     body,
+    bytes: uploaded(request, route),
+    contentType: mediaType(request),
     idempotency: route.idempotency === 'ignored' ? null : idempotentRequest(request, call, body),
     requestId: call.requestId,
     now: call.now,

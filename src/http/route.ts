@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
-import type { Answer } from '#core/answer.ts';
+import type { Answer, ResponseHeaders } from '#core/answer.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { ErrorCode, Refusal } from '#core/refusal.ts';
@@ -32,6 +32,8 @@ export interface Caller {
   readonly scopes: readonly string[] | null;
   /** The version the caller is pinned to. */
   readonly apiVersion: string;
+  /** Sent with every response to this request, such as a renewed session cookie. */
+  readonly responseHeaders?: ResponseHeaders;
 }
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
@@ -43,6 +45,10 @@ export interface Handled<C extends Caller, Q, B> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
+  /** The bytes of a request to a route with `upload`, else empty. */
+  readonly bytes: Buffer;
+  /** The media type that they came as, without parameters. */
+  readonly contentType: string;
   /** The request's own key, when it sent one. */
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
@@ -55,7 +61,13 @@ export interface Handled<C extends Caller, Q, B> {
 export interface Stream {
   readonly status: number;
   readonly stream: Readable;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ResponseHeaders;
+}
+
+/** A body of bytes instead of JSON. */
+export interface Upload {
+  readonly contentTypes: readonly string[];
+  readonly maxBytes: number;
 }
 
 export interface ResponseDeclaration {
@@ -82,6 +94,8 @@ export interface Route<
   readonly description?: string;
   /** null: any authenticated caller of the surface. */
   readonly scope: Scope | null;
+  /** What a caller has to be, in the words of the surface's `authorize`, such as a role. */
+  readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';
   /** Path parameters: the kind of id, or `text` for others. A misshapen id is a missing object. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
@@ -89,6 +103,8 @@ export interface Route<
   /** Without it the route takes no body (an empty object is let pass). */
   readonly body?: B;
   readonly bodyExample?: unknown;
+  /** Takes bytes of these types; `body` is left out then. */
+  readonly upload?: Upload;
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
   /** Codes of its own, beside those that any request may get. */
   readonly errors: readonly ErrorCode[];
@@ -119,6 +135,8 @@ export interface Surface<C extends Caller = Caller> {
   /** Answers for everything below this, unknown paths included: `/api/v1`. */
   readonly root: string;
   authenticate(request: Credentials): Promise<C | Refusal>;
+  /** Whether this caller may use this route: asked before anything of the request is read. */
+  authorize?(route: AnyRoute<C>, caller: C, request: Credentials): Refusal | null;
   readonly routes: readonly AnyRoute<C>[];
 }
 

@@ -51,7 +51,7 @@ function routerPath(path: string): string {
 
 function toRefusal(error: FastifyError, log: Log, call: Call): Refusal {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return refuse('body_too_large', 'The body is larger than 64 KiB.');
+    return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
   }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');
@@ -78,6 +78,14 @@ function toRefusal(error: FastifyError, log: Log, call: Call): Refusal {
   );
 }
 
+function keepBytes(
+  _request: FastifyRequest,
+  body: Buffer,
+  done: (error: Error | null, body: Buffer) => void,
+): void {
+  done(null, body);
+}
+
 function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptions): void {
   const check =
     (target: Target) =>
@@ -94,11 +102,17 @@ function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptio
   const unreachable = async () => {
     throw new Error('a request without a route passed the checks');
   };
+  const uploads = new Set(surface.routes.flatMap((route) => route.upload?.contentTypes ?? []));
+  for (const type of uploads) {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, keepBytes);
+  }
   const byPath = Map.groupBy(surface.routes, (route) => routerPath(route.path));
   for (const [url, routes] of byPath) {
     for (const route of routes) {
       const { method } = route;
-      app.route({ method, url, onRequest: check(route), handler: createHandler(route) });
+      const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
+      const handler = createHandler(route);
+      app.route({ method, url, bodyLimit, onRequest: check(route), handler });
     }
     const allow = routes.map((route: AnyRoute) => route.method as string);
     const method = METHODS.filter((name) => !allow.includes(name));
@@ -130,9 +144,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     clientErrorHandler: answerClientError,
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, keepBytes);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const now = options.clock.now();
     const call = findCall(request) ?? openCall(request, newId('request', now), now);
