@@ -11,6 +11,8 @@ export interface NetworkConfig {
   /** ws(s) address that tells of new blocks; null: the head is polled. */
   readonly headsUrl: string | null;
   readonly usdc: Hex;
+  /** The token's EIP-712 name and version, which permits are signed for. */
+  readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly settlement: Hex;
   /** The block of the contract's deployment: nothing of ours is older. */
   readonly deployedAtBlock: bigint;
@@ -31,6 +33,8 @@ export interface NetworkConfig {
 /** What need not be chosen per deployment. */
 export const NETWORK_DEFAULTS = {
   headsUrl: null,
+  /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
+  usdcDomain: { name: 'Test USD Coin', version: '1' },
   deployedAtBlock: 0n,
   confirmations: 0,
   /** 500 gwei: ten times what a busy day on a cheap chain costs. */

@@ -24,7 +24,13 @@ describe('the relayer', () => {
     stopMining = network.mineEvery(100);
     wakeups = localWakeups();
     const log = { ...silentLog, error: console.error, warn: console.error };
-    relayer = startRelayer({ chain: network.chain, db: database.db, wakeups, clock: systemClock, log });
+    relayer = startRelayer({
+      chain: network.chain,
+      db: database.db,
+      wakeups,
+      clock: systemClock,
+      log,
+    });
   });
 
   after(async () => {

@@ -1,0 +1,92 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { present } from '#core/assert.ts';
+import type { Chain } from '#settlement/chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** What chain and contract know of a payer. Amounts in atoms. */
+export interface PayerAccount {
+  readonly balance: bigint;
+  /** What the settlement contract may take from the wallet at most. */
+  readonly allowance: bigint;
+  /** The settlement contract's nonce: the next policy or revocation is signed over it. */
+  readonly nonce: bigint;
+  readonly policy: SpendingPolicy;
+}
+
+export type SpendingPolicy =
+  | { readonly status: 'none' }
+  | { readonly status: 'revoked' }
+  | {
+      readonly status: 'set';
+      readonly perPayment: bigint;
+      readonly perPeriod: bigint;
+      readonly periodSeconds: number;
+      /** Of sales, fees not counted, in the present period. */
+      readonly spent: bigint;
+      readonly expiresAt: Date;
+      /** Basis points. */
+      readonly maxFeeRate: number;
+    };
+
+/** `expiresAt` of a policy that was never set, and of one that was revoked (contracts/README.md). */
+const NEVER_SET = 0;
+const REVOKED = 1;
+
+/** @throws RpcUnavailable when no node answers. */
+export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerAccount> {
+  const data = payerAccountsCall([payer]);
+  const [answer] = await chain.calls([{ to: chain.config.settlement, data }]);
+  if (answer?.ok !== true) throw new RpcUnavailable('the payer could not be read');
+  return present(readPayerAccounts(answer.data)[0], 'payer account');
+}
+
+/** The token's nonce: the next EIP-2612 permit is signed over it. @throws RpcUnavailable */
+export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'nonces', args: [payer] });
+  const [answer] = await chain.calls([{ to: chain.config.usdc, data }]);
+  if (answer?.ok !== true) throw new RpcUnavailable('the permit nonce could not be read');
+  return BigInt(answer.data);
+}
+
+export function payerAccountsCall(payers: readonly Hex[]): Hex {
+  const args = [payers] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'payerAccounts', args });
+}
+
+export function readPayerAccounts(data: Hex): PayerAccount[] {
+  const accounts = decodeFunctionResult({
+    abi: settlementAbi,
+    functionName: 'payerAccounts',
+    data,
+  });
+  return accounts.map((account) => ({
+    balance: account.balance,
+    allowance: account.allowance,
+    nonce: account.nonce,
+    policy: toPolicy(account),
+  }));
+}
+
+function toPolicy(account: {
+  readonly perPayment: number;
+  readonly perPeriod: number;
+  readonly spent: number;
+  readonly periodSeconds: number;
+  readonly expiresAt: number;
+  readonly maxFeeRate: number;
+}): SpendingPolicy {
+  if (account.expiresAt === NEVER_SET) return { status: 'none' };
+  if (account.expiresAt === REVOKED) return { status: 'revoked' };
+  return {
+    status: 'set',
+    perPayment: BigInt(account.perPayment),
+    perPeriod: BigInt(account.perPeriod),
+    periodSeconds: account.periodSeconds,
+    spent: BigInt(account.spent),
+    expiresAt: new Date(account.expiresAt * 1000),
+    maxFeeRate: account.maxFeeRate,
+  };
+}
