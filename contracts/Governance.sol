@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {
     AccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
-import {BASIS_POINTS} from "./PaymentTypes.sol";
+import {PackedLedger} from "./PackedLedger.sol";
 
 /// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of the
 /// sale and gets cashback out of the protocol fee.
@@ -45,25 +45,12 @@ abstract contract Governance is AccessControlDefaultAdminRules {
     /// @notice Seconds between {scheduleRates} and {applyRates}.
     uint48 public immutable RATES_DELAY;
 
-    /// @dev Everything that each batch reads and writes, in one slot: 232 of 256 bits. 64 bits hold
-    /// 18 trillion USDC of uncollected fees; checked arithmetic stops before an overflow.
-    struct Ledger {
-        bool settlingPaused;
-        bool refundingPaused;
-        uint16 acquirerRate;
-        uint16 protocolRate;
-        uint16 cashbackRate;
-        uint48 batches;
-        uint64 acquirerFees;
-        uint64 protocolFees;
-    }
-
     struct ScheduledRates {
         Rates rates;
         uint48 applicableAt;
     }
 
-    Ledger internal _ledger;
+    PackedLedger internal _ledger;
     ScheduledRates private _scheduledRates;
 
     event SettlingPaused(address indexed by, bool paused);
@@ -95,23 +82,23 @@ abstract contract Governance is AccessControlDefaultAdminRules {
 
     /// @notice Stops settling. The guardian can stop; only the admin can start again.
     function pauseSettling() external onlyRole(GUARDIAN_ROLE) {
-        _ledger.settlingPaused = true;
+        _ledger = _ledger.withPauses(true, _ledger.refundingPaused());
         emit SettlingPaused(msg.sender, true);
     }
 
     /// @notice Stops refunds. Withdrawals have no pause: merchants can always take their money.
     function pauseRefunding() external onlyRole(GUARDIAN_ROLE) {
-        _ledger.refundingPaused = true;
+        _ledger = _ledger.withPauses(_ledger.settlingPaused(), true);
         emit RefundingPaused(msg.sender, true);
     }
 
     function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE) {
-        _ledger.settlingPaused = false;
+        _ledger = _ledger.withPauses(false, _ledger.refundingPaused());
         emit SettlingPaused(msg.sender, false);
     }
 
     function unpauseRefunding() external onlyRole(DEFAULT_ADMIN_ROLE) {
-        _ledger.refundingPaused = false;
+        _ledger = _ledger.withPauses(_ledger.settlingPaused(), false);
         emit RefundingPaused(msg.sender, false);
     }
 
@@ -136,7 +123,8 @@ abstract contract Governance is AccessControlDefaultAdminRules {
 
     /// @notice The rates in force, in basis points.
     function rates() external view returns (Rates memory) {
-        return Rates(_ledger.acquirerRate, _ledger.protocolRate, _ledger.cashbackRate);
+        PackedLedger ledger = _ledger;
+        return Rates(ledger.acquirerRate(), ledger.protocolRate(), ledger.cashbackRate());
     }
 
     /// @notice The announced rates, and when they may be applied; zero when there are none.
@@ -146,40 +134,34 @@ abstract contract Governance is AccessControlDefaultAdminRules {
 
     /// @notice Fees booked and not yet collected, in atoms.
     function bookedFees() external view returns (uint64 acquirerFees, uint64 protocolFees) {
-        return (_ledger.acquirerFees, _ledger.protocolFees);
+        return (_ledger.acquirerFees(), _ledger.protocolFees());
     }
 
     function settlingPaused() external view returns (bool) {
-        return _ledger.settlingPaused;
+        return _ledger.settlingPaused();
     }
 
     function refundingPaused() external view returns (bool) {
-        return _ledger.refundingPaused;
+        return _ledger.refundingPaused();
     }
 
     /// @notice How many batches have settled; also the number of the newest one.
     function batchCount() external view returns (uint48) {
-        return _ledger.batches;
+        return _ledger.batches();
     }
 
     function _takeBookedFees(address to, uint64 acquirerFees, uint64 protocolFees) internal {
         if (to == address(0) || to == address(this)) revert AddressInvalid(to);
-        Ledger memory ledger = _ledger;
-        if (acquirerFees > ledger.acquirerFees) {
-            revert InsufficientFees(acquirerFees, ledger.acquirerFees);
-        }
-        if (protocolFees > ledger.protocolFees) {
-            revert InsufficientFees(protocolFees, ledger.protocolFees);
-        }
-        _ledger.acquirerFees = ledger.acquirerFees - acquirerFees;
-        _ledger.protocolFees = ledger.protocolFees - protocolFees;
+        PackedLedger ledger = _ledger;
+        (uint64 acquirerBooked, uint64 protocolBooked) = (ledger.acquirerFees(), ledger.protocolFees());
+        if (acquirerFees > acquirerBooked) revert InsufficientFees(acquirerFees, acquirerBooked);
+        if (protocolFees > protocolBooked) revert InsufficientFees(protocolFees, protocolBooked);
+        _ledger = ledger.withFees(acquirerBooked - acquirerFees, protocolBooked - protocolFees);
         emit FeesCollected(to, acquirerFees, protocolFees);
     }
 
     function _setRates(Rates memory rates_) private {
-        _ledger.acquirerRate = rates_.acquirer;
-        _ledger.protocolRate = rates_.protocol;
-        _ledger.cashbackRate = rates_.cashback;
+        _ledger = _ledger.withRates(rates_.acquirer, rates_.protocol, rates_.cashback);
         emit RatesApplied(rates_.acquirer, rates_.protocol, rates_.cashback);
     }
 
@@ -189,10 +171,5 @@ abstract contract Governance is AccessControlDefaultAdminRules {
         if (rates_.cashback > rates_.protocol) {
             revert CashbackAboveProtocolRate(rates_.cashback, rates_.protocol);
         }
-    }
-
-    /// @dev Rounded down, so nobody ever pays more than the rate.
-    function _share(uint256 amount, uint256 rate) internal pure returns (uint256) {
-        return (amount * rate) / BASIS_POINTS;
     }
 }

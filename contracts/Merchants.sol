@@ -21,6 +21,9 @@ abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTran
     /// @notice Seconds between {proposeWallet} and {applyWallet}.
     uint48 public immutable WALLET_DELAY;
 
+    /// @dev Where the balance starts in a Merchant slot.
+    uint256 internal constant BALANCE_SHIFT = 160;
+
     /// @dev One slot. 96 bits of atoms are far more than any supply of a 6-decimals dollar.
     struct Merchant {
         address wallet;
@@ -56,6 +59,7 @@ abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTran
     error AmountZero();
     error NumberZero();
     error InsufficientMerchantBalance(uint256 attempted, uint256 available);
+    error MerchantBalanceTooHigh(uint32 merchant);
     error WithdrawalAlreadyPaid(uint64 number);
 
     constructor(uint48 walletDelay) {
@@ -177,13 +181,31 @@ abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTran
     }
 
     /// @return wallet The merchant's wallet.
-    function _debit(uint32 merchant, uint64 amount) internal returns (address wallet) {
+    function _debit(uint32 merchant, uint256 amount) internal returns (address wallet) {
         if (amount == 0) revert AmountZero();
-        Merchant memory account = _merchants[merchant];
-        wallet = account.wallet;
-        if (wallet == address(0)) revert MerchantNotRegistered(merchant);
-        if (amount > account.balance) revert InsufficientMerchantBalance(amount, account.balance);
-        _merchants[merchant] = Merchant(wallet, account.balance - amount);
+        uint256 account = _loadAccount(merchant);
+        if (account == 0) revert MerchantNotRegistered(merchant);
+        uint256 balance = account >> BALANCE_SHIFT;
+        if (amount > balance) revert InsufficientMerchantBalance(amount, balance);
+        unchecked {
+            _storeAccount(merchant, account - (amount << BALANCE_SHIFT));
+        }
+        return address(uint160(account));
+    }
+
+    /// @dev The Merchant slot as a word, for batches: zero when the merchant is not registered.
+    function _loadAccount(uint32 merchant) internal view returns (uint256 word) {
+        Merchant storage account = _merchants[merchant];
+        assembly ("memory-safe") {
+            word := sload(account.slot)
+        }
+    }
+
+    function _storeAccount(uint32 merchant, uint256 word) internal {
+        Merchant storage account = _merchants[merchant];
+        assembly ("memory-safe") {
+            sstore(account.slot, word)
+        }
     }
 
     function _requireWalletOrRegistrar(uint32 merchant) private view {

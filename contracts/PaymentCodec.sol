@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Payment} from "./PaymentTypes.sol";
+/// @notice A payment in two stack words that overlap: `head` starts with its first byte, `tail` is
+/// the last 17 bytes and whatever follows.
+/// @dev Not a struct in memory: its fields are read so often that loading and masking them showed.
+type PaymentHead is uint256;
+
+type PaymentTail is uint256;
+
+using PaymentCodec for PaymentHead global;
+using PaymentCodec for PaymentTail global;
 
 /// @title The packed form of a payment: 45 bytes, big-endian, no padding.
-/// @notice number (8) | payer (20) | merchant (4) | amount (5) | orderId (8)
+/// @notice number (8) | payer (20) | merchant (4) | amount (5) | order id (8)
 /// @dev Packing saves about 650 gas per payment against ABI words. The packed bytes are also the
 /// preimage of the payment's Merkle leaf; as 45 differs from the 64 bytes of an inner node, no inner
 /// node can ever be passed off as a leaf.
@@ -15,33 +23,43 @@ library PaymentCodec {
     /// transaction may use, even on a token that costs 30,000 gas per transfer.
     uint256 internal constant MAX_COUNT = 400;
 
+    uint256 private constant TAIL_OFFSET = 28;
+
     error PaymentsMalformed(uint256 length, uint256 sizeOfOne);
     error TooManyPayments(uint256 attempted, uint256 allowed);
+    error NotOnePayment(uint256 attempted);
 
-    /// @return How many payments `packed` holds: 1 to MAX_COUNT.
-    function count(bytes calldata packed) internal pure returns (uint256) {
+    /// @return payments How many payments `packed` holds: 1 to MAX_COUNT.
+    function count(bytes calldata packed) internal pure returns (uint256 payments) {
         if (packed.length == 0 || packed.length % SIZE != 0) {
             revert PaymentsMalformed(packed.length, SIZE);
         }
-        uint256 payments = packed.length / SIZE;
+        payments = packed.length / SIZE;
         if (payments > MAX_COUNT) revert TooManyPayments(payments, MAX_COUNT);
-        return payments;
     }
 
-    /// @dev Writes payment `index` into `into`; the caller has bounded `index` with {count}.
-    function read(bytes calldata packed, uint256 index, Payment memory into) internal pure {
-        uint256 head;
-        uint256 tail;
+    /// @dev Payment `index`; the caller has bounded it with {count}.
+    function read(bytes calldata packed, uint256 index)
+        internal
+        pure
+        returns (PaymentHead head, PaymentTail tail)
+    {
         assembly ("memory-safe") {
             let at := add(packed.offset, mul(index, SIZE))
             head := calldataload(at)
-            tail := calldataload(add(at, 28))
+            tail := calldataload(add(at, TAIL_OFFSET))
         }
-        into.number = uint64(head >> 192);
-        into.payer = address(uint160(head >> 32));
-        into.merchant = uint32(tail >> 224);
-        into.amount = uint40(tail >> 184);
-        into.orderId = bytes8(uint64(tail >> 120));
+    }
+
+    /// @dev The only payment in `packed`.
+    function readOne(bytes calldata packed)
+        internal
+        pure
+        returns (PaymentHead head, PaymentTail tail)
+    {
+        uint256 payments = count(packed);
+        if (payments != 1) revert NotOnePayment(payments);
+        return read(packed, 0);
     }
 
     /// @return hash The Merkle leaf of payment `index`: keccak256 of its 45 bytes.
@@ -50,5 +68,30 @@ library PaymentCodec {
             calldatacopy(0x00, add(packed.offset, mul(index, SIZE)), SIZE)
             hash := keccak256(0x00, SIZE)
         }
+    }
+
+    /// @return Unique per network, best handed out in sequence: it keys the replay bitmap.
+    function number(PaymentHead head) internal pure returns (uint64) {
+        return uint64(PaymentHead.unwrap(head) >> 192);
+    }
+
+    /// @return The wallet that pays.
+    function payer(PaymentHead head) internal pure returns (address) {
+        return address(uint160(PaymentHead.unwrap(head) >> 32));
+    }
+
+    /// @return The merchant's number on this contract.
+    function merchant(PaymentTail tail) internal pure returns (uint32) {
+        return uint32(PaymentTail.unwrap(tail) >> 224);
+    }
+
+    /// @return The sale in atoms of the token; fees come on top.
+    function amount(PaymentTail tail) internal pure returns (uint40) {
+        return uint40(PaymentTail.unwrap(tail) >> 184);
+    }
+
+    /// @return The merchant's order id: 1 to 8 ASCII characters, zeros on the right.
+    function orderId(PaymentTail tail) internal pure returns (bytes8) {
+        return bytes8(uint64(PaymentTail.unwrap(tail) >> 120));
     }
 }

@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice One payment as the relayer hands it in.
-/// @param number Unique per network, best handed out in sequence: it keys the replay bitmap.
-/// @param payer The wallet that pays.
-/// @param merchant The merchant's number on this contract.
-/// @param amount The sale in atoms of the token, 1 to MAX_AMOUNT; fees come on top.
-/// @param orderId The merchant's order id: 1 to 8 ASCII characters, padded with zeros on the right.
-struct Payment {
-    uint64 number;
-    address payer;
-    uint32 merchant;
-    uint64 amount;
-    bytes8 orderId;
-}
-
 /// @notice Why a payment was not settled. Values are part of the interface: append, never reorder.
-enum Reason {
-    None,
-    AlreadySettled,
-    AmountInvalid,
-    OrderIdInvalid,
-    MerchantUnknown,
-    PolicyMissing,
-    PolicyRevoked,
-    PolicyExpired,
-    FeesAbovePolicy,
-    PaymentCapExceeded,
-    PeriodCapExceeded,
-    InsufficientFunds,
-    InsufficientAllowance,
-    AuthorizationRefused,
-    TransferRefused
+/// @dev Constants, because solc checks the range of an enum wherever one is touched.
+library Reason {
+    uint8 internal constant NONE = 0;
+    uint8 internal constant ALREADY_SETTLED = 1;
+    uint8 internal constant AMOUNT_INVALID = 2;
+    uint8 internal constant ORDER_ID_INVALID = 3;
+    uint8 internal constant MERCHANT_UNKNOWN = 4;
+    uint8 internal constant POLICY_MISSING = 5;
+    uint8 internal constant POLICY_REVOKED = 6;
+    uint8 internal constant POLICY_EXPIRED = 7;
+    uint8 internal constant FEES_ABOVE_POLICY = 8;
+    uint8 internal constant PAYMENT_CAP_EXCEEDED = 9;
+    uint8 internal constant PERIOD_CAP_EXCEEDED = 10;
+    uint8 internal constant INSUFFICIENT_FUNDS = 11;
+    uint8 internal constant INSUFFICIENT_ALLOWANCE = 12;
+    uint8 internal constant AUTHORIZATION_REFUSED = 13;
+    uint8 internal constant TRANSFER_REFUSED = 14;
 }
 
 /// @dev The highest sale, 1,000,000 USDC. With MAX_FEE_RATE on top it still fits 40 bits.

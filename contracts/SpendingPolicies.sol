@@ -6,7 +6,7 @@ import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC2
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Nonces} from "@openzeppelin/contracts/utils/Nonces.sol";
-import {Reason} from "./PaymentTypes.sol";
+import {PackedPolicy, PackedPolicyFields} from "./PackedPolicy.sol";
 
 /// @notice What a payer allows this contract to take, sale by sale.
 /// @param perPayment The highest single sale, in atoms.
@@ -45,24 +45,15 @@ abstract contract SpendingPolicies is EIP712, Nonces {
     /// @notice A period shorter than this would make the cap per period meaningless.
     uint24 public constant MIN_PERIOD_SECONDS = 60;
 
-    /// @dev `expiresAt` of a revoked policy. Zero means that there never was one.
-    uint40 private constant REVOKED = 1;
-
     /// @notice The token that payments are made in.
     IERC20 public immutable TOKEN;
 
-    /// @dev One slot of exactly 256 bits. `period` is the index of the period that `spent` belongs to.
-    struct StoredPolicy {
-        uint48 perPayment;
-        uint48 perPeriod;
-        uint24 periodSeconds;
-        uint40 expiresAt;
-        uint16 maxFeeRate;
-        uint48 spent;
-        uint32 period;
+    /// @dev A struct of one word, so that its slot is computed once for reading and writing.
+    struct PolicySlot {
+        PackedPolicy policy;
     }
 
-    mapping(address payer => StoredPolicy) private _policies;
+    mapping(address payer => PolicySlot) internal _policies;
 
     event PolicySet(
         address indexed payer,
@@ -167,15 +158,13 @@ abstract contract SpendingPolicies is EIP712, Nonces {
         if (policy.expiresAt <= block.timestamp) {
             revert ExpiryInThePast(policy.expiresAt, block.timestamp);
         }
-        _policies[payer] = StoredPolicy({
-            perPayment: policy.perPayment,
-            perPeriod: policy.perPeriod,
-            periodSeconds: policy.periodSeconds,
-            expiresAt: policy.expiresAt,
-            maxFeeRate: policy.maxFeeRate,
-            spent: 0,
-            period: uint32(block.timestamp / policy.periodSeconds)
-        });
+        _policies[payer].policy = PackedPolicyFields.pack(
+            policy.maxFeeRate,
+            policy.expiresAt,
+            policy.periodSeconds,
+            policy.perPayment,
+            policy.perPeriod
+        );
         emit PolicySet(
             payer,
             policy.perPayment,
@@ -187,8 +176,7 @@ abstract contract SpendingPolicies is EIP712, Nonces {
     }
 
     function _revoke(address payer) private {
-        delete _policies[payer];
-        _policies[payer].expiresAt = REVOKED;
+        _policies[payer].policy = PackedPolicyFields.revoked();
         emit PolicyRevoked(payer);
     }
 
@@ -203,43 +191,5 @@ abstract contract SpendingPolicies is EIP712, Nonces {
         if (!SignatureChecker.isValidSignatureNowCalldata(signer, _hashTypedDataV4(structHash), signature)) {
             revert SignatureInvalid(signer);
         }
-    }
-
-    /// @dev Says whether the payer's policy allows a sale, and returns the policy as it would be after it.
-    function _spend(address payer, uint256 amount, uint256 feeRate)
-        internal
-        view
-        returns (Reason, StoredPolicy memory policy)
-    {
-        policy = _policies[payer];
-        if (policy.expiresAt <= REVOKED) {
-            return (policy.expiresAt == REVOKED ? Reason.PolicyRevoked : Reason.PolicyMissing, policy);
-        }
-        if (block.timestamp >= policy.expiresAt) return (Reason.PolicyExpired, policy);
-        if (feeRate > policy.maxFeeRate) return (Reason.FeesAbovePolicy, policy);
-        if (amount > policy.perPayment) return (Reason.PaymentCapExceeded, policy);
-        _rollPeriod(policy);
-        uint256 spent = policy.spent + amount;
-        if (spent > policy.perPeriod) return (Reason.PeriodCapExceeded, policy);
-        // At most perPeriod, which is a uint48.
-        policy.spent = uint48(spent);
-        return (Reason.None, policy);
-    }
-
-    function _savePolicy(address payer, StoredPolicy memory policy) internal {
-        _policies[payer] = policy;
-    }
-
-    /// @dev The payer's policy with `spent` as of now.
-    function _currentPolicy(address payer) internal view returns (StoredPolicy memory policy) {
-        policy = _policies[payer];
-        if (policy.periodSeconds != 0) _rollPeriod(policy);
-    }
-
-    function _rollPeriod(StoredPolicy memory policy) private view {
-        uint32 period = uint32(block.timestamp / policy.periodSeconds);
-        if (period == policy.period) return;
-        policy.period = period;
-        policy.spent = 0;
     }
 }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 type Artifact = {
@@ -39,7 +39,7 @@ export const compilerSettings = {
   // Transient storage (the reentrancy lock) came with Cancun; nothing newer is needed.
   evmVersion: 'cancun',
   viaIR: true,
-  optimizer: { enabled: true, runs: 200 },
+  optimizer: { enabled: true, runs: 5000 },
   // No hash of metadata in the bytecode: the same source gives the same bytes on every machine.
   metadata: { bytecodeHash: 'none', appendCBOR: false },
 } as const;
@@ -78,8 +78,10 @@ function locate(path: string): string {
   return path.startsWith('@') ? require.resolve(path) : resolve(folder, path);
 }
 
-function compileProduct(contractName: string): Artifact {
-  const entry = `${contractName}.sol`;
+/** Compiles `<path>.sol` of this folder; its contract has the name of the file. */
+export function compileContract(path: string): Artifact {
+  const contractName = basename(path);
+  const entry = `${path}.sol`;
   const sources = collectSources(entry);
   const input = {
     language: 'Solidity',
@@ -116,17 +118,17 @@ function compileProduct(contractName: string): Artifact {
     abi: contract.abi,
     bytecode: `0x${contract.evm.bytecode.object}`,
     deployedBytecode: `0x${contract.evm.deployedBytecode.object}`,
-    sourceHash: hashSources(contractName),
+    sourceHash: hashSources(path),
   };
 }
 
 /** A hash of everything that the bytecode depends on: sources, settings and compiler version. */
-export function hashSources(contractName: string): string {
+export function hashSources(path: string): string {
   const { version } = require('solc/package.json') as { version: string };
   const hash = createHash('sha256');
   hash.update(JSON.stringify({ version, compilerSettings }));
-  for (const [path, content] of collectSources(`${contractName}.sol`)) {
-    hash.update(`\0${path}\0${content}`);
+  for (const [source, content] of collectSources(`${path}.sol`)) {
+    hash.update(`\0${source}\0${content}`);
   }
   return hash.digest('hex');
 }
@@ -162,7 +164,7 @@ export function staleArtifacts(): string[] {
 function writeArtifacts(): void {
   mkdirSync(artifactsFolder, { recursive: true });
   for (const { contractName, exportName } of PRODUCTS) {
-    const artifact = compileProduct(contractName);
+    const artifact = compileContract(contractName);
     const json = `${JSON.stringify(artifact, null, 2)}\n`;
     writeFileSync(join(artifactsFolder, `${contractName}.json`), json);
     writeFileSync(join(artifactsFolder, `${contractName}.ts`), renderModule(artifact, exportName));

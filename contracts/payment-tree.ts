@@ -89,6 +89,20 @@ function parentOf(children: readonly Hex[]): Hex {
   return keccak256(`0x${low.slice(2)}${high.slice(2)}`);
 }
 
+/** What the `charges` word of a PaymentSettled event holds; fees and cashback in atoms. */
+export type Charges = {
+  batch: bigint;
+  acquirerFee: bigint;
+  protocolFee: bigint;
+  cashback: bigint;
+};
+
+/** Takes the `charges` of a PaymentSettled event apart: four numbers of 64 bits. */
+export function unpackCharges(charges: bigint): Charges {
+  const part = (index: number) => (charges >> BigInt(64 * index)) & 0xffff_ffff_ffff_ffffn;
+  return { batch: part(3), acquirerFee: part(2), protocolFee: part(1), cashback: part(0) };
+}
+
 /** Splits what `settleBatch` was given into its packed payments. */
 export function splitPayments(packed: Hex): Hex[] {
   const count = size(packed) / PACKED_PAYMENT_BYTES;

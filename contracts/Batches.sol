@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Merchants} from "./Merchants.sol";
+import {PackedLedger} from "./PackedLedger.sol";
+import {PaymentHead, PaymentTail} from "./PaymentCodec.sol";
+import {PaymentTree} from "./PaymentTree.sol";
+import {BASIS_POINTS, MAX_AMOUNT, Reason} from "./PaymentTypes.sol";
+
+/// @title The books of settled payments: one bit per payment and one Merkle root per batch.
+/// @notice The bit keeps a payment from settling twice. The root binds refunds to what was settled.
+abstract contract Batches is Merchants {
+    /// @dev What a payment costs its payer on top of the sale, in atoms.
+    struct Charges {
+        uint256 acquirerFee;
+        uint256 protocolFee;
+        uint256 cashback;
+    }
+
+    /// @dev A batch under way: what is read once, changed in memory and written back at its end.
+    /// `account` is the Merchant slot of `merchant`, zero while none is loaded. `leaves` points to
+    /// the leaves of the `settled` payments so far.
+    struct Batch {
+        PackedLedger ledger;
+        uint256 acquirerFees;
+        uint256 protocolFees;
+        uint256 wordIndex;
+        uint256 word;
+        uint256 merchant;
+        uint256 account;
+        uint256 settled;
+        uint256 leaves;
+    }
+
+    mapping(uint256 word => uint256 bits) private _settledNumbers;
+    mapping(uint256 batch => bytes32 root) internal _roots;
+
+    /// @param charges Four numbers of 64 bits, from the highest: the batch, acquirer fee, protocol
+    /// fee and cashback, in atoms. One word, as a word each would cost another 768 gas.
+    event PaymentSettled(
+        uint64 indexed number,
+        address indexed payer,
+        uint32 indexed merchant,
+        uint64 amount,
+        bytes8 orderId,
+        uint256 charges
+    );
+    event PaymentFailed(uint64 indexed number, uint8 reason);
+
+    /// @notice Whether the payment of this number has settled.
+    function isSettled(uint64 number) public view returns (bool) {
+        return (_settledNumbers[number >> 8] >> (number & 0xff)) & 1 == 1;
+    }
+
+    /// @notice The Merkle root of a batch; zero when there is no such batch.
+    function batchRoot(uint256 batch) external view returns (bytes32) {
+        return _roots[batch];
+    }
+
+    function _openBatch(uint256 count) internal view returns (Batch memory batch) {
+        batch.ledger = _ledger;
+        if (batch.ledger.settlingPaused()) revert SettlingIsPaused();
+        batch.leaves = PaymentTree.allocate(count);
+        // No number lies in this word and no account belongs to merchant 0: the first payment loads both.
+        batch.wordIndex = type(uint256).max;
+    }
+
+    /// @dev The checks that every payment passes, however its payer agreed to it. Loads the
+    /// payment's bitmap word and its merchant into the batch.
+    function _refusal(Batch memory batch, PaymentHead head, PaymentTail tail)
+        internal
+        returns (uint256)
+    {
+        uint256 malformation = _malformation(tail);
+        if (malformation != Reason.NONE) return malformation;
+        uint256 number = head.number();
+        if (number >> 8 != batch.wordIndex) _loadWord(batch, number >> 8);
+        if ((batch.word >> (number & 0xff)) & 1 == 1) return Reason.ALREADY_SETTLED;
+        if (tail.merchant() != batch.merchant) _loadMerchant(batch, tail.merchant());
+        if (batch.account == 0) return Reason.MERCHANT_UNKNOWN;
+        return Reason.NONE;
+    }
+
+    /// @dev Enters a payment whose money has arrived. The sums of fees stay far below 2^256; they are
+    /// checked against their stored width when they are written.
+    function _book(
+        Batch memory batch,
+        PaymentHead head,
+        PaymentTail tail,
+        Charges memory charges,
+        bytes32 leaf
+    ) internal {
+        unchecked {
+            uint256 account = batch.account + (uint256(tail.amount()) << BALANCE_SHIFT);
+            if (account < batch.account) revert MerchantBalanceTooHigh(tail.merchant());
+            batch.account = account;
+            batch.word |= 1 << (head.number() & 0xff);
+            batch.acquirerFees += charges.acquirerFee;
+            batch.protocolFees += charges.protocolFee - charges.cashback;
+            PaymentTree.set(batch.leaves, batch.settled, leaf);
+            batch.settled += 1;
+            emit PaymentSettled(
+                head.number(),
+                head.payer(),
+                tail.merchant(),
+                tail.amount(),
+                tail.orderId(),
+                (uint256(batch.ledger.batches() + 1) << 192) | (charges.acquirerFee << 128)
+                    | (charges.protocolFee << 64) | charges.cashback
+            );
+        }
+    }
+
+    /// @dev Writes back. A batch in which nothing settled leaves no trace and uses up no number.
+    function _closeBatch(Batch memory batch) internal {
+        if (batch.settled == 0) return;
+        _flushWord(batch);
+        _flushMerchant(batch);
+        PackedLedger ledger = batch.ledger.withBatch(batch.acquirerFees, batch.protocolFees);
+        _ledger = ledger;
+        _roots[ledger.batches()] = PaymentTree.root(batch.leaves, batch.settled);
+    }
+
+    /// @dev Rounded down, each on its own, so that nobody pays more than a rate. Cannot overflow:
+    /// amounts have 40 bits and rates 16. Cashback is at most the protocol fee (see {Governance}).
+    /// @return pulled What leaves the payer's wallet.
+    function _charge(Charges memory charges, PackedLedger ledger, uint256 amount)
+        internal
+        pure
+        returns (uint256 pulled)
+    {
+        unchecked {
+            uint256 acquirerFee = amount * ledger.acquirerRate() / BASIS_POINTS;
+            uint256 protocolFee = amount * ledger.protocolRate() / BASIS_POINTS;
+            uint256 cashback = amount * ledger.cashbackRate() / BASIS_POINTS;
+            charges.acquirerFee = acquirerFee;
+            charges.protocolFee = protocolFee;
+            charges.cashback = cashback;
+            return amount + acquirerFee + protocolFee - cashback;
+        }
+    }
+
+    function _malformation(PaymentTail tail) internal pure returns (uint256) {
+        // Zero wraps around, so one comparison covers both ends.
+        unchecked {
+            if (uint256(tail.amount()) - 1 >= MAX_AMOUNT) return Reason.AMOUNT_INVALID;
+        }
+        if (bytes1(tail.orderId()) == 0) return Reason.ORDER_ID_INVALID;
+        return Reason.NONE;
+    }
+
+    function _loadWord(Batch memory batch, uint256 index) private {
+        _flushWord(batch);
+        batch.wordIndex = index;
+        batch.word = _settledNumbers[index];
+    }
+
+    function _loadMerchant(Batch memory batch, uint32 merchant) private {
+        _flushMerchant(batch);
+        batch.merchant = merchant;
+        batch.account = _loadAccount(merchant);
+    }
+
+    /// @dev Writes nothing new for a word in which no payment of the batch settled.
+    function _flushWord(Batch memory batch) private {
+        if (batch.word != 0) _settledNumbers[batch.wordIndex] = batch.word;
+    }
+
+    function _flushMerchant(Batch memory batch) private {
+        if (batch.account != 0) _storeAccount(uint32(batch.merchant), batch.account);
+    }
+}

@@ -1,0 +1,69 @@
+// An anvil that mines each transaction at once, for measuring and testing contracts alone.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import {
+  createTestClient,
+  type Hex,
+  http,
+  publicActions,
+  type TransactionReceipt,
+  walletActions,
+} from 'viem';
+import { foundry } from 'viem/chains';
+
+/** An idle machine needs 0.1 s; a busy one gets this long. */
+const START_LIMIT_MS = 20_000;
+
+export type TestClient = ReturnType<typeof connect>;
+
+export interface TestNode extends AsyncDisposable {
+  readonly client: TestClient;
+  /** Sends a transaction from any address, mines it, and insists that it succeeded. */
+  send(transaction: { from: Hex; to?: Hex; data: Hex }): Promise<TransactionReceipt>;
+}
+
+/** Starts a node on a free port; `await using` ends it. */
+export async function startTestNode(flags: readonly string[] = []): Promise<TestNode> {
+  const require = createRequire(import.meta.url);
+  const script = join(dirname(require.resolve('@foundry-rs/anvil/package.json')), 'bin.mjs');
+  const options = ['--port', '0', '--auto-impersonate', ...flags];
+  const child = spawn(process.execPath, [script, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const client = connect(`http://127.0.0.1:${await listeningPort(child)}`);
+  return {
+    client,
+    async send({ from, to, data }) {
+      const hash = await client.sendUnsignedTransaction({ from, data, ...(to && { to }) });
+      const receipt = await client.waitForTransactionReceipt({ hash, pollingInterval: 5 });
+      if (receipt.status !== 'success') throw new Error(`transaction ${hash} was reverted`);
+      return receipt;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+    },
+  };
+}
+
+function connect(url: string) {
+  return createTestClient({ mode: 'anvil', chain: foundry, transport: http(url), cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
+function listeningPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('anvil did not start')), START_LIMIT_MS);
+    child.once('exit', (code) => reject(new Error(`anvil ended with ${code}`)));
+    let text = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(text)?.[1];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      resolve(Number(port));
+    });
+  });
+}
