@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { StartError } from '#core/start-error.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { type ChildLog, freePort, lastLine, waitUntil } from './processes.ts';
+import { type ChildLog, freePort, lastLine, waitUntil, within } from './processes.ts';
 
 /** Gas of one block: what Ethereum had for years, and room for a hundred batches. */
 const BLOCK_GAS_LIMIT = 30_000_000;
@@ -16,6 +16,9 @@ const STATES_KEPT = 128;
 
 /** A start takes 0.1 s, and 2 s with a state of 100 MB. */
 const READY_MS = 20_000;
+
+/** A node that lives answers in a millisecond, or in 2 s while it dumps a state of 100 MB. */
+const PROBE_MS = 3000;
 
 /** A port found free can be taken before the node has it; three times in a row is another fault. */
 const PORT_ATTEMPTS_MAX = 3;
@@ -72,13 +75,10 @@ function miningArguments(mining: Mining): string[] {
   }
 }
 
-/** Whether a node answers and is of this chain. */
+/** Whether a node answers soon and is of this chain. */
 export async function answersAs(call: RpcCall, chainId: number): Promise<boolean> {
-  try {
-    return Number(await call('eth_chainId')) === chainId;
-  } catch {
-    return false;
-  }
+  const answer = call('eth_chainId').catch(() => undefined);
+  return Number(await within(answer, PROBE_MS)) === chainId;
 }
 
 /**

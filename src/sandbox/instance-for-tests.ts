@@ -31,8 +31,8 @@ const PROGRAM = `
     const chain = await startChainNode({ folder, name: 'testnet', chainId: 31337, log });
     Object.assign(report, { rpcUrl: chain.rpcUrl, fresh: chain.fresh });
   }
-  console.log(JSON.stringify(report));
   process.once('SIGTERM', () => process.exit(0));
+  console.log(JSON.stringify(report));
   setInterval(() => {}, 60_000);
 `;
 

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type Hex, toHex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { StartError } from '#core/start-error.ts';
+import { startChainNode } from './chain-node.ts';
+import { openDataFolder } from './data-folder.ts';
+import { startInstance } from './instance-for-tests.ts';
+import { connectRpc, type RpcCall } from './json-rpc.ts';
+import { findByArgument, isRunning, waitUntil } from './processes.ts';
+import { startThrowawayChain } from './throwaway-chain.ts';
+
+const CHAIN_ID = 31_337;
+const payer = privateKeyToAccount(generatePrivateKey());
+
+/** Creation code of a contract without code, whose creation emits one log: `log0(0, 32)`. */
+const LOGS_ONCE: Hex = '0x60206000a0';
+
+const roots: string[] = [];
+
+async function emptyPlace(): Promise<string> {
+  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
+  roots.push(root);
+  return join(root, 'data');
+}
+
+after(async () => {
+  for (const root of roots) await fs.rm(root, { recursive: true, force: true });
+});
+
+async function startHere(path: string, chainId = CHAIN_ID) {
+  const lines: string[] = [];
+  const log = (line: string) => lines.push(line);
+  const folder = await openDataFolder(path);
+  const chain = await startChainNode({ folder, name: 'testnet', chainId, log }).catch(
+    async (cause: unknown) => {
+      await folder.close();
+      throw cause;
+    },
+  );
+  const stop = async () => {
+    await chain.stop();
+    await folder.close();
+  };
+  return { ...chain, call: connectRpc(chain.rpcUrl), lines, stop };
+}
+
+function nodePids(path: string): number[] {
+  return findByArgument(join(path, 'chain-testnet.cache'));
+}
+
+/** Sends a transaction that emits a log and waits for its receipt. */
+async function sendLogged(call: RpcCall, nonce: number): Promise<unknown> {
+  await call('anvil_setBalance', [payer.address, toHex(10n ** 18n)]);
+  const signed = await payer.signTransaction({
+    chainId: CHAIN_ID,
+    nonce,
+    gas: 100_000n,
+    maxFeePerGas: 10n ** 10n,
+    data: LOGS_ONCE,
+  });
+  const hash = await call('eth_sendRawTransaction', [signed]);
+  let receipt: unknown = null;
+  const mined = async () => {
+    receipt = await call('eth_getTransactionReceipt', [hash]);
+    return receipt !== null;
+  };
+  assert.equal(await waitUntil(mined, 5000), true);
+  return receipt;
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** What must be the same before and after: receipt, log, block, nonce, balance. */
+async function witness(call: RpcCall, receipt: unknown) {
+  const block = field(receipt, 'blockNumber');
+  return {
+    receipt: await call('eth_getTransactionReceipt', [field(receipt, 'transactionHash')]),
+    logs: await call('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }]),
+    block: await call('eth_getBlockByNumber', [block, true]),
+    nonce: await call('eth_getTransactionCount', [payer.address, 'latest']),
+    balance: await call('eth_getBalance', [payer.address, 'latest']),
+  };
+}
+
+async function head(call: RpcCall): Promise<{ number: number; timestamp: number }> {
+  const block = await call('eth_getBlockByNumber', ['latest', false]);
+  return { number: Number(field(block, 'number')), timestamp: Number(field(block, 'timestamp')) };
+}
+
+test('a chain makes a block per second and goes on after a stop', async () => {
+  const path = await emptyPlace();
+  const first = await startHere(path);
+  assert.equal(first.fresh, true);
+  const before = await witness(first.call, await sendLogged(first.call, 0));
+  assert.deepEqual([field(before.receipt, 'status'), before.nonce], ['0x1', '0x1']);
+  assert.equal(Array.isArray(before.logs) && before.logs.length, 1);
+  await waitUntil(async () => (await head(first.call)).number >= 3, 5000);
+  const left = await head(first.call);
+  await first.stop();
+  const second = await startHere(path);
+  assert.deepEqual([second.fresh, second.rpcUrl], [false, first.rpcUrl]);
+  assert.deepEqual(await witness(second.call, before.receipt), before);
+  await waitUntil(async () => (await head(second.call)).number >= left.number + 3, 5000);
+  const now = await head(second.call);
+  assert.ok(now.number - left.number <= 4, `${left.number} to ${now.number}`);
+  assert.ok(now.timestamp >= left.timestamp + 2 && now.timestamp <= Date.now() / 1000 + 2);
+  await sendLogged(second.call, 1);
+  await second.stop();
+});
+
+test('the node that a killed instance left is adopted, its waiting transactions included', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['chain']);
+  const call = connectRpc(instance.report.rpcUrl ?? '');
+  const before = await witness(call, await sendLogged(call, 0));
+  const [pid] = nodePids(path);
+  await instance.kill('SIGKILL');
+  const again = await startHere(path);
+  assert.deepEqual(nodePids(path), [pid]);
+  assert.match(again.lines.join(), /adopted/);
+  assert.deepEqual([again.fresh, again.rpcUrl], [false, instance.report.rpcUrl]);
+  assert.deepEqual(await witness(again.call, before.receipt), before);
+  const { number } = await head(again.call);
+  assert.equal(await waitUntil(async () => (await head(call)).number > number, 3000), true);
+  await again.stop();
+  assert.deepEqual(nodePids(path), []);
+});
+
+test('what was saved outlives kill -9 of the instance and the node', async () => {
+  const path = await emptyPlace();
+  const chain = await startHere(path);
+  await chain.call('anvil_setBalance', [payer.address, toHex(7n)]);
+  await chain.saveState();
+  const [pid = 0] = nodePids(path);
+  process.kill(pid, 'SIGKILL');
+  assert.match(await chain.lost, /SIGKILL/);
+  await chain.stop();
+  const again = await startHere(path);
+  assert.equal(await again.call('eth_getBalance', [payer.address, 'latest']), '0x7');
+  await again.stop();
+});
+
+test('a mined transaction is in the saved state within two seconds, unasked', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['chain']);
+  const call = connectRpc(instance.report.rpcUrl ?? '');
+  const state = join(path, 'chain-testnet.state.gz');
+  const receipt = await sendLogged(call, 0);
+  const { mtimeMs } = await fs.stat(state);
+  const savedAfter = async () => (await fs.stat(state)).mtimeMs > mtimeMs;
+  await waitUntil(savedAfter, 2000);
+  const before = await witness(call, receipt);
+  await instance.kill('SIGKILL');
+  for (const pid of nodePids(path)) process.kill(pid, 'SIGKILL');
+  const again = await startHere(path);
+  assert.deepEqual(await witness(again.call, before.receipt), before);
+  await again.stop();
+});
+
+test('a node that does not answer is ended and replaced', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['chain']);
+  const [pid = 0] = nodePids(path);
+  await instance.kill('SIGKILL');
+  process.kill(pid, 'SIGSTOP');
+  const again = await startHere(path);
+  assert.equal(isRunning(pid), false);
+  assert.equal(nodePids(path).length, 1);
+  await again.stop();
+});
+
+test('a node ends when its instance exits without stopping it', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['chain']);
+  assert.equal(nodePids(path).length, 1);
+  await instance.kill('SIGTERM');
+  assert.equal(await waitUntil(() => nodePids(path).length === 0, 3000), true);
+});
+
+test('a folder of another chain id is refused in one line', async () => {
+  const path = await emptyPlace();
+  await (await startHere(path)).stop();
+  await assert.rejects(startHere(path, 1), (error) => {
+    assert.ok(error instanceof StartError && !error.message.includes('\n'));
+    return /31337.*not 1;/.test(error.message);
+  });
+});
+
+test('a transaction above 2^24 gas is refused, one of 2^24 is taken', async () => {
+  const chain = await startThrowawayChain({ chainId: CHAIN_ID, blockTime: 'manual' });
+  const call = connectRpc(chain.rpcUrl);
+  await call('anvil_setBalance', [payer.address, toHex(10n ** 18n)]);
+  const send = async (gas: bigint) => {
+    const fees = { chainId: CHAIN_ID, nonce: 0, maxFeePerGas: 10n ** 10n };
+    const signed = await payer.signTransaction({ ...fees, gas, to: payer.address });
+    return call('eth_sendRawTransaction', [signed]);
+  };
+  await assert.rejects(send(2n ** 24n + 1n), /gas/);
+  await send(2n ** 24n);
+  assert.deepEqual(await call('eth_accounts'), []);
+  await chain.stop();
+  await assert.rejects(call('eth_chainId'));
+});
+
+test('a throwaway chain mines at once or by the clock, as asked', async () => {
+  const [instant, timed] = await Promise.all([
+    startThrowawayChain({ chainId: CHAIN_ID, blockTime: 'automine' }),
+    startThrowawayChain({ chainId: CHAIN_ID + 1, blockTime: 1 }),
+  ]);
+  const receipt = await sendLogged(connectRpc(instant.rpcUrl), 0);
+  assert.equal(field(receipt, 'blockNumber'), '0x1');
+  const call = connectRpc(timed.rpcUrl);
+  assert.equal(await waitUntil(async () => (await head(call)).number > 0, 3000), true);
+  await Promise.all([instant.stop(), timed.stop()]);
+});

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import pg from 'pg';
+import { StartError } from '#core/start-error.ts';
+import { openDataFolder } from './data-folder.ts';
+import { startInstance } from './instance-for-tests.ts';
+import { startPostgres, startThrowawayPostgres } from './postgres.ts';
+import { findByArgument, isRunning, waitUntil } from './processes.ts';
+
+const IS_ROOT = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+const roots: string[] = [];
+
+async function emptyPlace(): Promise<string> {
+  // mkdtemp makes the root 0700, so that no other user can enter what is below.
+  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
+  roots.push(root);
+  return join(root, 'data');
+}
+
+after(async () => {
+  for (const root of roots) await fs.rm(root, { recursive: true, force: true });
+});
+
+async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function serverPid(folder: string): Promise<number> {
+  const text = await fs.readFile(join(folder, 'postgres', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+async function startHere(path: string) {
+  const lines: string[] = [];
+  const folder = await openDataFolder(path);
+  const server = await startPostgres({ folder, log: (line) => lines.push(line) });
+  const stop = async () => {
+    await server.stop();
+    await folder.close();
+  };
+  return { url: server.url, lost: server.lost, lines, stop };
+}
+
+test('the data and the address outlive a stop, and durability is never turned off', async () => {
+  const path = await emptyPlace();
+  const first = await startHere(path);
+  await ask(first.url, 'create table kept as select 42 as n');
+  await first.stop();
+  const second = await startHere(path);
+  assert.equal(second.url, first.url);
+  assert.deepEqual(await ask(second.url, 'select n from kept'), [{ n: 42 }]);
+  const settings = await ask(
+    second.url,
+    `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+       current_setting('full_page_writes') as pages, current_setting('data_checksums') as sums,
+       current_setting('server_encoding') as encoding, 'B' < 'a' as by_code_point,
+       upper('é') as upper, rolsuper from pg_roles where rolname = current_user`,
+  );
+  const on = { fsync: 'on', commit: 'on', pages: 'on', sums: 'on' };
+  const text = { encoding: 'UTF8', by_code_point: true, upper: 'É' };
+  assert.deepEqual(settings, [{ ...on, ...text, rolsuper: false }]);
+  await second.stop();
+});
+
+test('the server that a killed instance left is taken over, connections included', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['postgres']);
+  const url = instance.report.url ?? '';
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const pid = await serverPid(path);
+  await instance.kill('SIGKILL');
+  const again = await startHere(path);
+  assert.equal(await serverPid(path), pid);
+  assert.equal(again.url, url);
+  assert.match(again.lines.join(), /adopted/);
+  assert.deepEqual((await client.query('select 1 as n')).rows, [{ n: 1 }]);
+  await client.end();
+  await again.stop();
+  assert.equal(isRunning(pid), false);
+});
+
+test('after kill -9 of instance and server every committed row is there', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['postgres']);
+  await ask(instance.report.url ?? '', 'create table kept as select 42 as n');
+  await instance.kill('SIGKILL');
+  process.kill(await serverPid(path), 'SIGKILL');
+  const again = await startHere(path);
+  assert.deepEqual(await ask(again.url, 'select n from kept'), [{ n: 42 }]);
+  await again.stop();
+});
+
+test('a process of somebody else with the id of the old server is left alone', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['postgres']);
+  const pidFile = join(path, 'postgres', 'postmaster.pid');
+  const content = await fs.readFile(pidFile, 'utf8');
+  process.kill(await serverPid(path), 'SIGKILL');
+  await instance.kill('SIGKILL');
+  // The test's parent plays the stranger: alive, not PostgreSQL, and not to be signalled.
+  await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
+  const again = await startHere(path);
+  assert.equal(isRunning(process.ppid), true);
+  assert.notEqual(await serverPid(path), process.ppid);
+  await again.stop();
+});
+
+test('a server ends when its instance exits without stopping it', async () => {
+  const path = await emptyPlace();
+  const instance = await startInstance(path, ['postgres']);
+  const pid = await serverPid(path);
+  await instance.kill('SIGTERM');
+  assert.equal(await waitUntil(() => !isRunning(pid), 5000), true);
+});
+
+test('a lost server is reported, a stopped one is not', async () => {
+  const path = await emptyPlace();
+  const server = await startHere(path);
+  process.kill(await serverPid(path), 'SIGKILL');
+  assert.match(await server.lost, /PostgreSQL ended \(SIGKILL\)/);
+  await server.stop();
+  const again = await startHere(path);
+  await again.stop();
+  const pending = Symbol('pending');
+  assert.equal(await Promise.race([again.lost, Promise.resolve(pending)]), pending);
+});
+
+test('a port taken by somebody else is exchanged for another', async () => {
+  const path = await emptyPlace();
+  const first = await startHere(path);
+  await first.stop();
+  const port = Number(new URL(first.url).port);
+  const stranger = createServer().listen(port, '127.0.0.1');
+  const second = await startHere(path);
+  assert.notEqual(Number(new URL(second.url).port), port);
+  assert.deepEqual(await ask(second.url, 'select 1 as n'), [{ n: 1 }]);
+  await second.stop();
+  stranger.close();
+});
+
+test('a wrong password is refused', async () => {
+  const server = await startThrowawayPostgres();
+  const url = new URL(server.url);
+  url.password = 'x';
+  await assert.rejects(ask(url.href, 'select 1'), { code: '28P01' });
+  await server.stop();
+});
+
+test('files of another PostgreSQL version are refused in one line that says what to do', async () => {
+  const path = await emptyPlace();
+  await (await startHere(path)).stop();
+  await fs.writeFile(join(path, 'postgres', 'PG_VERSION'), '17\n');
+  const folder = await openDataFolder(path);
+  await assert.rejects(startPostgres({ folder, log: () => undefined }), (error) => {
+    assert.ok(error instanceof StartError && !error.message.includes('\n'));
+    return /PostgreSQL 17, this is PostgreSQL 18\..*pg_dump.*TAPLINE_DATA_DIR/.test(error.message);
+  });
+  await folder.close();
+});
+
+test('an interrupted first start is begun again', async () => {
+  const path = await emptyPlace();
+  await fs.mkdir(join(path, 'postgres.draft', 'base'), { recursive: true });
+  const server = await startHere(path);
+  assert.deepEqual(await ask(server.url, 'select 1 as n'), [{ n: 1 }]);
+  await server.stop();
+});
+
+test('a throwaway cluster is gone when its process is killed', async () => {
+  const server = await startThrowawayPostgres();
+  const rows = await ask(server.url, `select current_setting('cluster_name') as name`);
+  assert.match(String(rows[0]?.name), /^tapline-/);
+  await ask(server.url, 'create database made_by_a_test');
+  await server.stop();
+  await assert.rejects(ask(server.url, 'select 1'), { code: 'ECONNREFUSED' });
+});
+
+test('an ordinary user runs it too', { skip: IS_ROOT ? false : 'already one' }, async (t) => {
+  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
+  roots.push(root);
+  await fs.chown(root, NOBODY, NOBODY);
+  const user = { uid: NOBODY, gid: NOBODY };
+  const path = join(root, 'data');
+  const instance = await startInstance(path, ['postgres'], user).catch((cause: unknown) => {
+    // The checkout may lie in a folder that is closed to others.
+    if (/EACCES|Cannot find module|ERR_MODULE_NOT_FOUND/.test(String(cause))) return undefined;
+    throw cause;
+  });
+  if (instance === undefined) return t.skip('the checkout is closed to other users');
+  assert.equal((await fs.stat(join(path, 'postgres'))).uid, NOBODY);
+  assert.deepEqual(await ask(instance.report.url ?? '', 'select 1 as n'), [{ n: 1 }]);
+  await instance.kill('SIGTERM');
+  const gone = () => findByArgument(join(path, 'postgres')).length === 0;
+  assert.equal(await waitUntil(gone, 5000), true);
+});
