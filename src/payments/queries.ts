@@ -100,19 +100,19 @@ export async function selectIntentPage(
   return (await selectPage<IntentRow>(sql, list, of.tenant, page)).map(toIntent);
 }
 
-/** The oldest open intent addressed to a terminal. */
-export async function selectNextForTerminal(
+/** The oldest open intent addressed to each of the terminals, for all that ask at the same time. */
+export async function selectNextForTerminals(
   sql: Sql,
-  terminalId: string,
+  terminalIds: readonly string[],
   now: Date,
-): Promise<PaymentIntent | null> {
+): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents
-     where terminal_id = $1 and status = 'requires_payment_method' and expires_at > $2
-     order by position limit 1`,
-    [terminalId, now],
+    `select distinct on (terminal_id) ${COLUMNS} from payment_intents
+     where terminal_id = any($1) and status = 'requires_payment_method' and expires_at > $2
+     order by terminal_id, position`,
+    [terminalIds, now],
   );
-  return rows[0] === undefined ? null : toIntent(rows[0]);
+  return rows.map(toIntent);
 }
 
 export async function updatePickedUp(sql: Sql, id: string, now: Date): Promise<void> {

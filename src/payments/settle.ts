@@ -26,14 +26,6 @@ export interface SettleDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
-  /** Frees or spends what an attempt held (agent tokens), in the same transaction. */
-  readonly releaseCredentials: (tx: Tx, settled: readonly Settled[], now: Date) => Promise<void>;
-}
-
-/** An intent whose attempt has come to its end. */
-export interface Settled {
-  readonly intent: PaymentIntent;
-  readonly succeeded: boolean;
 }
 
 /** One settlement batch's worth; a transaction of this size takes a few milliseconds. */
@@ -182,11 +174,6 @@ async function apply(
     const one = decide(outcome, byId.get(outcome.subjectId), { now, log: deps.log });
     return one === null ? [] : [one];
   });
-  const settled = decided.map(({ change, after }) => ({
-    intent: change.before,
-    succeeded: after.status === 'succeeded',
-  }));
-  await deps.releaseCredentials(tx, settled, now);
   const ofIntents = await saveSteps(
     tx,
     decided.map((one) => one.change),

@@ -55,3 +55,42 @@ export async function selectTerminalPage(
   const list = { table: 'terminals', columns: COLUMNS, filters: { status: of.status } };
   return selectPage<TerminalRow>(sql, list, of.tenant, page);
 }
+
+/** A device key with its terminal and what the account is allowed to do. */
+export interface DeviceStandingRow {
+  terminal_id: string;
+  account_id: string;
+  livemode: boolean;
+  terminal_status: 'active' | 'inactive';
+  revoked_at: Date | null;
+  account_name: string;
+  account_status: 'active' | 'disabled';
+  kyb_status: string;
+  merchant_number: bigint | null;
+}
+
+export async function selectDeviceStanding(
+  sql: Sql,
+  hash: Buffer,
+): Promise<DeviceStandingRow | undefined> {
+  const rows = await sql.query<DeviceStandingRow>(
+    `select k.terminal_id, t.account_id, t.livemode, t.status as terminal_status, k.revoked_at,
+       a.name as account_name, a.status as account_status, a.kyb_status, m.merchant_number
+     from device_keys k
+     join terminals t on t.id = k.terminal_id
+     join accounts a on a.id = t.account_id
+     join account_modes m on m.account_id = t.account_id and m.livemode = t.livemode
+     where k.hash = $1`,
+    [hash],
+  );
+  return rows[0];
+}
+
+/** One statement for all terminals that were heard of at the same time. */
+export async function updateLastSeen(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
+  await sql.query(
+    `update terminals set last_seen_at = $2
+     where id = any($1) and (last_seen_at is null or last_seen_at < $2)`,
+    [ids, now],
+  );
+}

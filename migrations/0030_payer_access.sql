@@ -1,0 +1,38 @@
+-- How payers sign in, and the tokens with which their AI agents pay.
+
+-- Single use: taken (deleted) by the sign-in that shows it, whatever the sign-in is worth.
+create table payer_nonces (
+  hash bytea primary key,
+  created timestamptz(3) not null,
+  expires_at timestamptz(3) not null
+);
+
+create index payer_nonces_expires on payer_nonces (expires_at);
+
+create table payer_sessions (
+  hash bytea primary key,
+  payer_id text collate "C" not null references payers (id),
+  created timestamptz(3) not null,
+  expires_at timestamptz(3) not null
+);
+
+create index payer_sessions_payer on payer_sessions (payer_id);
+create index payer_sessions_expires on payer_sessions (expires_at);
+
+create table agent_tokens (
+  id text collate "C" primary key,
+  hash bytea not null unique,
+  payer_id text collate "C" not null references payers (id),
+  -- The merchant and the amount that it is good for.
+  account_id text collate "C" not null references accounts (id),
+  livemode boolean not null,
+  amount bigint not null check (amount between 1 and 1000000000000),
+  created timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  revoked_at timestamptz(3),
+  -- The intent that it was last accepted for. Whether it is held or spent is read from that
+  -- intent, so no step that ends an attempt can forget to release a token.
+  payment_intent_id text collate "C"
+);
+
+create index agent_tokens_payer on agent_tokens (payer_id, created desc);

@@ -1,0 +1,112 @@
+import { createBatcher } from '#db/batching.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+
+export interface WaitOptions<T> {
+  /** Whether this state ends the wait. */
+  readonly accept: (item: T | undefined) => boolean;
+  /** Milliseconds; 0 reads once. */
+  readonly waitMs: number;
+  /** The client is gone: the wait ends. */
+  readonly gone?: AbortSignal;
+}
+
+/** Long polls on rows of one kind, thousands at a time. */
+export interface WaitingRoom<T> {
+  /** The row as soon as it is accepted, or as it is when the time is up. */
+  wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
+}
+
+export interface WaitingRoomOptions<T> {
+  readonly wakeups: Wakeups;
+  /** Wake-ups of this topic, keyed like the rows, say that a row may have changed. */
+  readonly topic: string;
+  /** One statement for all keys that are asked for at the same time. */
+  readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
+  /** Milliseconds between looks that nobody asked for. Default {@link POLL_MS}. */
+  readonly pollMs?: number;
+}
+
+/** The safety net for a wake-up that got lost: all who wait are read again, many per statement. */
+const POLL_MS = 3_000;
+/** 2,000 waiting terminals are four statements per poll. */
+const MAX_KEYS = 500;
+const MAX_IN_FLIGHT = 2;
+
+/** Rings all who wait, from time to time, and only while somebody waits. */
+function createPoll(pollMs: number) {
+  const rings = new Set<() => void>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    join: (ring: () => void) => {
+      rings.add(ring);
+      timer ??= setInterval(() => {
+        for (const each of rings) each();
+      }, pollMs);
+      return () => {
+        rings.delete(ring);
+        if (rings.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+  };
+}
+
+/** A bell that remembers a ring which nobody waited for. */
+function createBell() {
+  let rung = false;
+  let wake: () => void = () => {};
+  return {
+    ring: () => {
+      rung = true;
+      wake();
+    },
+    /** Until the next ring, or `ms` later. */
+    heard: (ms: number) =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (rung) wake();
+      }),
+    reset: () => {
+      rung = false;
+    },
+  };
+}
+
+export function createWaitingRoom<T>(options: WaitingRoomOptions<T>): WaitingRoom<T> {
+  const { wakeups, topic } = options;
+  const poll = createPoll(options.pollMs ?? POLL_MS);
+  const reader = createBatcher<string, T | undefined>({
+    run: async (keys) => {
+      const found = await options.read([...new Set(keys)]);
+      return keys.map((key) => found.get(key));
+    },
+    maxInFlight: MAX_IN_FLIGHT,
+    maxItems: MAX_KEYS,
+  });
+  return {
+    wait: async (key, { accept, waitMs, gone }) => {
+      const deadline = performance.now() + waitMs;
+      const bell = createBell();
+      // Listening starts before the first read: a change in between rings the bell.
+      const stops = [wakeups.on(topic, key, bell.ring), poll.join(bell.ring)];
+      gone?.addEventListener('abort', bell.ring, { once: true });
+      try {
+        for (;;) {
+          bell.reset();
+          const item = await reader.add(key);
+          const leftMs = deadline - performance.now();
+          if (accept(item) || leftMs <= 0 || gone?.aborted) return item;
+          await bell.heard(leftMs);
+        }
+      } finally {
+        for (const stop of stops) stop();
+        gone?.removeEventListener('abort', bell.ring);
+      }
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { insertPass, type PassRow } from '#payers/queries.ts';
+
+/** A new pass; `secret` is what its chip says to a terminal, and is shown this once. */
+export async function createPass(
+  tx: Tx,
+  input: { readonly payerId: string; readonly label: string; readonly now: Date },
+): Promise<{ readonly row: PassRow; readonly secret: string }> {
+  const secret = newSecret('pass');
+  const row = await insertPass(tx, {
+    id: newId('pass', input.now),
+    hash: hashSecret(secret),
+    ...input,
+  });
+  return { row: present(row, 'new pass'), secret };
+}

@@ -1,0 +1,16 @@
+import { getAddress } from 'viem';
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import type { Tx } from '#db/database.ts';
+import { insertPayer, type PayerRow } from '#payers/queries.ts';
+
+/** The payer of a wallet on one network; a wallet that is known already keeps its payer. */
+export async function createPayer(
+  tx: Tx,
+  input: { readonly livemode: boolean; readonly address: string; readonly now: Date },
+): Promise<PayerRow> {
+  const { livemode, now } = input;
+  const address = getAddress(input.address);
+  const row = await insertPayer(tx, { id: newId('payer', now), livemode, address, now });
+  return present(row, 'payer');
+}

@@ -1,0 +1,157 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+/** A row of payers. */
+export interface PayerRow {
+  id: string;
+  livemode: boolean;
+  address: `0x${string}`;
+  created: Date;
+  blocked_at: Date | null;
+  limit_per_payment: bigint | null;
+  limit_per_day: bigint | null;
+  confirm_first_payment: boolean;
+}
+
+const COLUMNS = `id, livemode, address, created, blocked_at, limit_per_payment, limit_per_day,
+  confirm_first_payment`;
+
+export async function selectPayer(sql: Sql, id: string): Promise<PayerRow | undefined> {
+  const rows = await sql.query<PayerRow>(`select ${COLUMNS} from payers where id = $1`, [id]);
+  return rows[0];
+}
+
+export async function selectPayerByAddress(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly address: string },
+): Promise<PayerRow | undefined> {
+  const rows = await sql.query<PayerRow>(
+    `select ${COLUMNS} from payers where livemode = $1 and address = $2`,
+    [of.livemode, of.address],
+  );
+  return rows[0];
+}
+
+/** One decision at a time over one payer's money: limits and counts cannot be raced past. */
+export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
+  const rows = await tx.query<PayerRow>(`select ${COLUMNS} from payers where id = $1 for update`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+/** @returns the payer of this wallet, new or known. */
+export async function insertPayer(
+  tx: Tx,
+  payer: {
+    readonly id: string;
+    readonly livemode: boolean;
+    readonly address: string;
+    readonly now: Date;
+  },
+): Promise<PayerRow | undefined> {
+  const rows = await tx.query<PayerRow>(
+    `insert into payers (id, livemode, address, created) values ($1, $2, $3, $4)
+     on conflict (livemode, address) do nothing returning ${COLUMNS}`,
+    [payer.id, payer.livemode, payer.address, payer.now],
+  );
+  return rows[0] ?? selectPayerByAddress(tx, payer);
+}
+
+export async function updatePayerLimits(
+  tx: Tx,
+  payer: {
+    readonly id: string;
+    readonly limitPerPayment: bigint | null;
+    readonly limitPerDay: bigint | null;
+    readonly confirmFirstPayment: boolean;
+  },
+): Promise<PayerRow | undefined> {
+  const rows = await tx.query<PayerRow>(
+    `update payers
+     set limit_per_payment = $2, limit_per_day = $3, confirm_first_payment = $4
+     where id = $1 returning ${COLUMNS}`,
+    [payer.id, payer.limitPerPayment, payer.limitPerDay, payer.confirmFirstPayment],
+  );
+  return rows[0];
+}
+
+/** `at` null unblocks. A payer that is blocked already keeps its time. */
+export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
+  const rows = await tx.query(
+    `update payers
+     set blocked_at = case when $2::timestamptz is null then null
+       else coalesce(blocked_at, $2) end
+     where id = $1 returning id`,
+    [id, at],
+  );
+  return rows.length === 1;
+}
+
+/** A row of passes. */
+export interface PassRow {
+  id: string;
+  payer_id: string;
+  label: string;
+  created: Date;
+  revoked_at: Date | null;
+}
+
+const PASS_COLUMNS = 'id, payer_id, label, created, revoked_at';
+
+export async function selectPassByHash(sql: Sql, hash: Buffer): Promise<PassRow | undefined> {
+  const rows = await sql.query<PassRow>(`select ${PASS_COLUMNS} from passes where hash = $1`, [
+    hash,
+  ]);
+  return rows[0];
+}
+
+export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefined> {
+  const rows = await sql.query<PassRow>(`select ${PASS_COLUMNS} from passes where id = $1`, [id]);
+  return rows[0];
+}
+
+export async function selectPasses(sql: Sql, payerId: string, limit: number): Promise<PassRow[]> {
+  return sql.query(
+    `select ${PASS_COLUMNS} from passes where payer_id = $1 order by created desc, id limit $2`,
+    [payerId, limit],
+  );
+}
+
+export async function countActivePasses(tx: Tx, payerId: string): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    'select count(*)::int as count from passes where payer_id = $1 and revoked_at is null',
+    [payerId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function insertPass(
+  tx: Tx,
+  pass: {
+    readonly id: string;
+    readonly payerId: string;
+    readonly hash: Buffer;
+    readonly label: string;
+    readonly now: Date;
+  },
+): Promise<PassRow | undefined> {
+  const rows = await tx.query<PassRow>(
+    `insert into passes (id, payer_id, hash, label, created) values ($1, $2, $3, $4, $5)
+     returning ${PASS_COLUMNS}`,
+    [pass.id, pass.payerId, pass.hash, pass.label, pass.now],
+  );
+  return rows[0];
+}
+
+/** Revoking twice keeps the first time. @returns undefined when the payer has no such pass. */
+export async function revokePassRow(
+  tx: Tx,
+  pass: { readonly id: string; readonly payerId: string; readonly now: Date },
+): Promise<PassRow | undefined> {
+  const rows = await tx.query<PassRow>(
+    `update passes set revoked_at = coalesce(revoked_at, $3)
+     where id = $1 and payer_id = $2 returning ${PASS_COLUMNS}`,
+    [pass.id, pass.payerId, pass.now],
+  );
+  return rows[0];
+}

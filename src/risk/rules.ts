@@ -1,0 +1,74 @@
+import type { Atoms } from '#core/money.ts';
+import type { RiskSettings } from '#risk/settings.ts';
+
+/** Names of the rules; each is also a `reason_code` (decisions.md section 7). */
+export const RISK_RULES = [
+  'BLOCKED_PAYER',
+  'VELOCITY',
+  'FIRST_MERCHANT_PAYMENT',
+  'HIGH_AMOUNT',
+] as const;
+
+export type RiskRule = (typeof RISK_RULES)[number];
+
+/** What the rules look at. Read under the payer's lock, so that taps cannot race past a count. */
+export interface RiskFacts {
+  readonly settings: RiskSettings;
+  readonly amount: Atoms;
+  /** The account has this wallet on its list. */
+  readonly blockedHere: boolean;
+  /** The payer has a settled payment at this account. */
+  readonly paidHereBefore: boolean;
+  /** Settled within the last hour or on their way, at this account. */
+  readonly paymentsWithinHour: number;
+  /** The payer's own wish to confirm each first payment at a merchant, whatever its amount. */
+  readonly payerConfirmsFirst: boolean;
+}
+
+export type RiskVerdict =
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'confirm'; readonly rule: RiskRule }
+  | { readonly kind: 'block'; readonly rule: RiskRule };
+
+type Answer = RiskVerdict['kind'];
+
+function reaches(amount: Atoms, limit: Atoms | null): boolean {
+  return limit !== null && amount >= limit;
+}
+
+export function blockedPayer(facts: RiskFacts): Answer {
+  return facts.blockedHere ? 'block' : 'allow';
+}
+
+export function velocity({ settings, paymentsWithinHour }: RiskFacts): Answer {
+  const limit = settings.velocityPerHour;
+  return limit !== null && paymentsWithinHour >= limit ? 'block' : 'allow';
+}
+
+export function firstMerchantPayment(facts: RiskFacts): Answer {
+  if (facts.paidHereBefore) return 'allow';
+  const asked =
+    facts.payerConfirmsFirst || reaches(facts.amount, facts.settings.firstPaymentConfirmFrom);
+  return asked ? 'confirm' : 'allow';
+}
+
+export function highAmount({ settings, amount }: RiskFacts): Answer {
+  return reaches(amount, settings.highAmountConfirmFrom) ? 'confirm' : 'allow';
+}
+
+/** Those that block come first: nobody is asked to confirm what would be refused anyway. */
+const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
+  ['BLOCKED_PAYER', blockedPayer],
+  ['VELOCITY', velocity],
+  ['FIRST_MERCHANT_PAYMENT', firstMerchantPayment],
+  ['HIGH_AMOUNT', highAmount],
+];
+
+/** The first rule that does not allow the payment decides. */
+export function assessRisk(facts: RiskFacts): RiskVerdict {
+  for (const [rule, decide] of RULES) {
+    const kind = decide(facts);
+    if (kind !== 'allow') return { kind, rule };
+  }
+  return { kind: 'allow' };
+}

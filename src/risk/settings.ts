@@ -1,0 +1,40 @@
+import type { Atoms } from '#core/money.ts';
+import { atoms } from '#core/money.ts';
+
+/** An account's risk policy in one mode. A null limit switches its rule off. */
+export interface RiskSettings {
+  /** FIRST_MERCHANT_PAYMENT: a payer's first payment here has to be confirmed from this amount. */
+  readonly firstPaymentConfirmFrom: Atoms | null;
+  /** HIGH_AMOUNT: every payment has to be confirmed from this amount. */
+  readonly highAmountConfirmFrom: Atoms | null;
+  /** VELOCITY: payments of one payer here within an hour; one more is declined. */
+  readonly velocityPerHour: number | null;
+}
+
+/** What holds until the account says otherwise: 50 USDC for a first payment, nothing else. */
+export const DEFAULT_RISK_SETTINGS: RiskSettings = {
+  firstPaymentConfirmFrom: atoms(50_000_000),
+  highAmountConfirmFrom: null,
+  velocityPerHour: null,
+};
+
+/** A row of risk_settings. */
+export interface RiskSettingsRow {
+  first_payment_confirm_from: bigint | null;
+  high_amount_confirm_from: bigint | null;
+  velocity_per_hour: number | null;
+  version: number;
+}
+
+function optional(value: bigint | null): Atoms | null {
+  return value === null ? null : atoms(value);
+}
+
+export function toRiskSettings(row: RiskSettingsRow | undefined): RiskSettings {
+  if (row === undefined) return DEFAULT_RISK_SETTINGS;
+  return {
+    firstPaymentConfirmFrom: optional(row.first_payment_confirm_from),
+    highAmountConfirmFrom: optional(row.high_amount_confirm_from),
+    velocityPerHour: row.velocity_per_hour,
+  };
+}

@@ -1,0 +1,113 @@
+import { apiKeyInvalid, readBearer } from '#accounts/authenticate.ts';
+import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import { createBatcher } from '#db/batching.ts';
+import type { Database } from '#db/database.ts';
+import { CURRENT_API_VERSION } from '#events/append.ts';
+import {
+  type DeviceStandingRow,
+  selectDeviceStanding,
+  updateLastSeen,
+} from '#terminals/queries.ts';
+
+/** Who calls the terminal protocol: one device, bound to its terminal and so to its network. */
+export interface DeviceCaller {
+  readonly tenant: Tenant;
+  readonly terminalId: string;
+  readonly active: boolean;
+  readonly standing: MerchantStanding;
+  readonly rateKey: string;
+  /** The terminal's id: a cashier's idempotency keys never meet the server's. */
+  readonly idempotencySpace: string;
+  readonly scopes: null;
+  readonly apiVersion: string;
+}
+
+/** A key's row is believed this long: so a revocation holds everywhere within a second. */
+const CACHE_MS = 750;
+/** Distinct keys remembered; more are simply read again. */
+const CACHE_SIZE = 10_000;
+/** `last_seen_at` is good to this precision; each poll writing it would cost a write. */
+const LAST_SEEN_EVERY_MS = 10_000;
+/** Terminals that are written as seen in one statement. */
+const LAST_SEEN_BATCH = 500;
+
+/** What a device key's row says to a request. */
+export function decideDevice(
+  row: DeviceStandingRow | undefined,
+  now: Date,
+): DeviceCaller | Refusal {
+  if (row === undefined) return apiKeyInvalid();
+  if (row.revoked_at !== null && row.revoked_at <= now) {
+    return refuse('api_key_revoked', 'This device key was revoked. Pair the terminal again.');
+  }
+  if (row.account_status === 'disabled') {
+    return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
+  }
+  const tenant = { accountId: row.account_id, livemode: row.livemode };
+  return {
+    tenant,
+    terminalId: row.terminal_id,
+    active: row.terminal_status === 'active',
+    standing: {
+      tenant,
+      name: row.account_name,
+      kybApproved: row.kyb_status === 'approved',
+      merchantNumber: row.merchant_number,
+    },
+    rateKey: row.terminal_id,
+    idempotencySpace: row.terminal_id,
+    scopes: null,
+    apiVersion: CURRENT_API_VERSION,
+  };
+}
+
+/** Writes when terminals were last heard of: rarely, and many per statement. */
+function createLastSeen(db: Database) {
+  const noted = new Map<string, number>();
+  const writer = createBatcher<{ id: string; now: Date }, undefined>({
+    run: async (seen) => {
+      const latest = new Date(Math.max(...seen.map(({ now }) => now.getTime())));
+      await updateLastSeen(db, [...new Set(seen.map(({ id }) => id))].sort(), latest);
+      return seen.map(() => undefined);
+    },
+    maxInFlight: 1,
+    maxItems: LAST_SEEN_BATCH,
+  });
+  return (id: string, now: Date) => {
+    if ((noted.get(id) ?? 0) > now.getTime() - LAST_SEEN_EVERY_MS) return;
+    noted.set(id, now.getTime());
+    // Lost when the database is away: the next request writes it.
+    writer.add({ id, now }).catch(() => noted.delete(id));
+  };
+}
+
+/** Authenticates device keys, with a cache that is never older than {@link CACHE_MS}. */
+export function createDeviceAuthenticator(db: Database) {
+  const cache = new Map<string, { readAt: number; row: Promise<DeviceStandingRow | undefined> }>();
+  const noteSeen = createLastSeen(db);
+
+  const find = (secret: string) => {
+    const known = cache.get(secret);
+    if (known !== undefined && performance.now() - known.readAt < CACHE_MS) return known.row;
+    if (cache.size >= CACHE_SIZE) cache.clear();
+    const row = selectDeviceStanding(db, hashSecret(secret));
+    row.catch(() => cache.delete(secret));
+    cache.set(secret, { readAt: performance.now(), row });
+    return row;
+  };
+  return async (request: {
+    readonly authorization: string | undefined;
+    readonly now: Date;
+  }): Promise<DeviceCaller | Refusal> => {
+    const secret = readBearer(request.authorization);
+    if (isRefusal(secret)) return secret;
+    const isDeviceKey = isSecret('deviceKeyTest', secret) || isSecret('deviceKeyLive', secret);
+    if (!isDeviceKey) return apiKeyInvalid();
+    const caller = decideDevice(await find(secret), request.now);
+    if (!isRefusal(caller)) noteSeen(caller.terminalId, request.now);
+    return caller;
+  };
+}

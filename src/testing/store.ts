@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { getAddress } from 'viem';
+import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import { localWakeups, type Wakeups } from '#db/wakeups.ts';
+import { createPass } from '#payers/create-pass.ts';
+import { createPayer } from '#payers/create-payer.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { createIntentRoom } from '#payments/intent-room.ts';
+import type { PayDeps, Preflight } from '#payments/pay.ts';
+import { applySettlements } from '#payments/settle.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+/** A merchant that is live in test mode, with a database of its own. */
+export interface TestStore {
+  readonly database: TestDatabase;
+  readonly db: TestDatabase['db'];
+  readonly clock: Clock;
+  readonly wakeups: Wakeups;
+  readonly standing: MerchantStanding;
+  readonly terminalId: string;
+  readonly deviceKey: string;
+  readonly pay: PayDeps;
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  readonly clock?: Clock;
+  readonly preflight?: Preflight;
+  readonly maxConnections?: number;
+}
+
+let merchantNumbers = 0n;
+
+/** An account in good standing: verified, live on its network. */
+export async function addMerchant(
+  db: TestDatabase['db'],
+  options: { readonly livemode?: boolean; readonly now: Date },
+): Promise<MerchantStanding> {
+  const { now, livemode = false } = options;
+  const accountId = newId('account', now);
+  const merchantNumber = ++merchantNumbers;
+  await db.query(
+    `insert into accounts (id, name, kyb_status, created) values ($1, 'Corner Shop', 'approved', $2)`,
+    [accountId, now],
+  );
+  await db.query(
+    `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+     values ($1, $2, $3, '0x', $4)`,
+    [accountId, livemode, merchantNumber, now],
+  );
+  const tenant = { accountId, livemode };
+  return { tenant, name: 'Corner Shop', kybApproved: true, merchantNumber };
+}
+
+/** A terminal with its device key. */
+export async function addTerminal(
+  db: TestDatabase['db'],
+  standing: MerchantStanding,
+  now: Date,
+): Promise<{ readonly terminalId: string; readonly deviceKey: string }> {
+  const { accountId, livemode } = standing.tenant;
+  const terminalId = newId('terminal', now);
+  await db.query(
+    `insert into terminals (id, account_id, livemode, position, created, label, name)
+     values ($1, $2, $3, 0, $4, 'Counter', 'Counter')`,
+    [terminalId, accountId, livemode, now],
+  );
+  const deviceKey = newSecret(livemode ? 'deviceKeyLive' : 'deviceKeyTest');
+  await db.query('insert into device_keys (hash, terminal_id, created) values ($1, $2, $3)', [
+    hashSecret(deviceKey),
+    terminalId,
+    now,
+  ]);
+  return { terminalId, deviceKey };
+}
+
+export async function openStore(options: StoreOptions = {}): Promise<TestStore> {
+  const database = await testDatabase(options.maxConnections);
+  const { db } = database;
+  const clock = options.clock ?? systemClock;
+  const wakeups = localWakeups();
+  const now = clock.now();
+  const standing = await addMerchant(db, { now });
+  const { terminalId, deviceKey } = await addTerminal(db, standing, now);
+  const preflight = options.preflight ?? (async () => ({ ok: true as const }));
+  const intents = createIntentRoom({ db, wakeups });
+  return {
+    database,
+    db,
+    clock,
+    wakeups,
+    standing,
+    terminalId,
+    deviceKey,
+    pay: { db, wakeups, clock, intents, preflight },
+    close: () => database.close(),
+  };
+}
+
+/** A wallet that nobody has the key of: enough where the chain is not the subject. */
+export function anyAddress(): Hex {
+  return getAddress(`0x${randomBytes(20).toString('hex')}`);
+}
+
+/** A payer with one pass. */
+export async function addPayer(
+  store: Pick<TestStore, 'db' | 'clock'>,
+  of: { readonly livemode?: boolean; readonly address?: Hex } = {},
+): Promise<{ readonly payer: PayerRow; readonly pass: string; readonly passId: string }> {
+  const now = store.clock.now();
+  return store.db.transaction(async (tx) => {
+    const { livemode = false, address = anyAddress() } = of;
+    const payer = await createPayer(tx, { livemode, address, now });
+    const { secret, row } = await createPass(tx, { payerId: payer.id, label: 'card', now });
+    return { payer, pass: secret, passId: row.id };
+  });
+}
+
+let keys = 0;
+
+/** An idempotent request nobody has sent before. */
+export function newRequest(store: Pick<TestStore, 'standing'>, key = `key-${++keys}`) {
+  return {
+    tenant: store.standing.tenant,
+    caller: '',
+    key,
+    method: 'POST',
+    path: '/v1/test',
+    fingerprint: hashSecret(key),
+  };
+}
+
+/** A new open intent; @returns its id. */
+export async function addIntent(
+  store: Pick<TestStore, 'db' | 'clock' | 'wakeups' | 'standing' | 'terminalId'>,
+  of: { readonly amount?: number; readonly expiresIn?: number } = {},
+): Promise<string> {
+  const answer = await createIntentCreator(store)({
+    standing: store.standing,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: store.clock.now(),
+    input: {
+      amount: of.amount ?? 2_500_000,
+      terminalId: store.terminalId,
+      orderId: null,
+      description: null,
+      metadata: {},
+      source: 'api',
+      splitGroup: null,
+      expiresIn: of.expiresIn ?? 120,
+    },
+  });
+  if ('refused' in answer || answer.status !== 201) throw new Error(JSON.stringify(answer));
+  return JSON.parse(answer.body).id as string;
+}
+
+/** Plays the relayer: answers every waiting payment request with success. */
+export async function playChain(
+  store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
+  failure?: string,
+): Promise<number> {
+  const facts = {
+    txHash: `0x${'ab'.repeat(32)}`,
+    blockNumber: '7',
+    logIndex: 0,
+    blockTime: store.clock.now().toISOString(),
+    batchNumber: '1',
+    feeAcquirer: '7500',
+    feeProtocol: '5000',
+    cashback: '1250',
+    chainId: 31337,
+  };
+  const outcome = failure
+    ? { succeeded: false, reason: failure, txHash: null }
+    : { succeeded: true, facts };
+  const rows = await store.db.query(
+    `update chain_requests r
+     set status = case when $2 then 'succeeded' else 'failed' end,
+       outcome = case when $2 then jsonb_set($1::text::jsonb, '{facts,settlementNumber}',
+         to_jsonb(n.number::text)) else $1::text::jsonb end
+     from settlement_numbers n
+     where n.payment_intent_id = r.subject_id and r.kind = 'payment' and r.status = 'queued'
+     returning r.id`,
+    [JSON.stringify(outcome), failure === undefined],
+  );
+  while (await applySettlements({ ...store, log: silentLog }));
+  return rows.length;
+}
