@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   event: 'evt_',
   webhookEndpoint: 'we_',
   webhookDelivery: 'wdl_',
+  webhookReplay: 'wrp_',
   request: 'req_',
   session: 'ses_',
   invitation: 'inv_',

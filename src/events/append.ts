@@ -4,9 +4,9 @@ import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { type EventType, familyOf } from '#events/types.ts';
+import { CURRENT_API_VERSION } from '#events/versions.ts';
 
-/** The version that events are stored in; older shapes are rendered from it on the way out. */
-export const CURRENT_API_VERSION = '2026-09-28';
+export { CURRENT_API_VERSION };
 
 export interface EventDraft {
   readonly tenant: Tenant;
@@ -65,8 +65,6 @@ function toRow(draft: EventDraft): EventRow {
   };
 }
 
-// Deliveries get their ids in SQL: an event may have none or sixteen. Eleven of the characters
-// are the event's own (time order), the rest is random.
 const APPEND = `
   with input as (
     select * from jsonb_to_recordset($1::jsonb) as t (
@@ -75,32 +73,49 @@ const APPEND = `
   ), written as (
     insert into events (id, account_id, livemode, position, created, type, object_id, body)
     select id, account_id, livemode, position, created, type, object_id, body from input
-  ), fan_out as (
-    select 'wdl_' || substr(i.id, 5, 8)
-        || left(translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/=', 'aZ'), 14) as id,
-      i.account_id, i.livemode, e.id as endpoint_id, i.id as event_id, i.type, i.created
-    from input i
-    join webhook_endpoints e
-      on e.account_id = i.account_id and e.livemode = i.livemode
-      and e.status = 'enabled' and e.enabled_events && i.topics
-  ), deliveries as (
-    insert into webhook_deliveries
-      (id, account_id, livemode, endpoint_id, event_id, event_type, created, updated, status,
-       next_attempt_at)
-    select id, account_id, livemode, endpoint_id, event_id, type, created, created, 'pending',
-      created
-    from fan_out
   )
-  insert into webhook_due (delivery_id, endpoint_id, created, due_at)
-  select id, endpoint_id, created, created from fan_out
-  returning delivery_id`;
+  insert into webhook_due
+    (endpoint_id, event_created, event_position, id, account_id, livemode, event_id, event_type,
+     created, updated, due_at)
+  select e.id, i.created, i.position, webhook_delivery_id(i.id, e.id), i.account_id, i.livemode,
+    i.id, i.type, i.created, i.created, i.created
+  from input i
+  join webhook_endpoints e
+    on e.account_id = i.account_id and e.livemode = i.livemode
+    and e.status = 'enabled' and e.enabled_events && i.topics
+  where i.type <> 'ping'
+  returning 1 as delivery`;
+
+/** An event as it was written. */
+export interface WrittenEvent {
+  readonly id: string;
+  readonly created: Date;
+  readonly position: bigint;
+  readonly body: string;
+}
+
+/** Like {@link appendEvents}, for callers that need the events themselves. */
+export async function writeEvents(
+  tx: Tx,
+  drafts: readonly EventDraft[],
+): Promise<{ readonly events: readonly WrittenEvent[]; readonly deliveries: number }> {
+  const rows = drafts.map(toRow);
+  const deliveries = (await tx.query(APPEND, [JSON.stringify(rows)])).length;
+  const events = rows.map(({ id, created, position, body }) => ({
+    id,
+    created,
+    position: BigInt(position),
+    body,
+  }));
+  return { events, deliveries };
+}
 
 /**
  * Writes the events and, in the same statement, one delivery per endpoint that listens: what an
- * endpoint gets is decided in the transaction that caused the event.
+ * endpoint gets is decided in the transaction that caused the event. (A `ping` goes to the
+ * endpoint under test alone and has no delivery here.)
  * @returns the number of deliveries. Send the `deliveries` wake-up after the commit when it is > 0.
  */
 export async function appendEvents(tx: Tx, drafts: readonly EventDraft[]): Promise<number> {
-  const rows = drafts.map(toRow);
-  return (await tx.query(APPEND, [JSON.stringify(rows)])).length;
+  return (await writeEvents(tx, drafts)).deliveries;
 }

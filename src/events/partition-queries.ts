@@ -1,0 +1,70 @@
+import type { Database, Sql, Tx } from '#db/database.ts';
+
+// Table names and bounds cannot be parameters of DDL. Those spliced here are made by
+// retention.ts from its own constants and a date, or come from the catalogue.
+
+/** Any constant of our own. */
+const MAINTENANCE_LOCK = 7_218_344_191;
+
+export interface Bounds {
+  readonly name: string;
+  readonly parent: string;
+  readonly column: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+export async function selectPartitions(sql: Sql, parent: string): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `select c.relname::text as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = to_regclass($1) order by c.relname`,
+    [parent],
+  );
+  return rows.map((row) => row.name);
+}
+
+export async function takeMaintenanceLock(tx: Tx): Promise<boolean> {
+  const rows = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [
+    MAINTENANCE_LOCK,
+  ]);
+  return rows[0]?.taken === true;
+}
+
+export async function setLockTimeout(tx: Tx, ms: number): Promise<void> {
+  await tx.query(`select set_config('lock_timeout', $1, true)`, [`${ms}ms`]);
+}
+
+export async function createTableLike(tx: Tx, name: string, parent: string): Promise<void> {
+  await tx.query(`create table if not exists "${name}" (like ${parent} including all)`);
+}
+
+/** What came before its partition was made stands in the default one; nothing may be added now. */
+export async function moveFromDefault(tx: Tx, of: Bounds): Promise<void> {
+  await tx.query(`lock table ${of.parent}_default in access exclusive mode`);
+  await tx.query(
+    `with moved as (
+       delete from ${of.parent}_default where ${of.column} >= $1 and ${of.column} < $2 returning *
+     )
+     insert into "${of.name}" select * from moved`,
+    [of.from, of.to],
+  );
+}
+
+export async function attachPartition(tx: Tx, of: Bounds): Promise<void> {
+  const [from, to] = [of.from.toISOString(), of.to.toISOString()];
+  await tx.query(
+    `alter table ${of.parent} attach partition "${of.name}" for values from ('${from}') to ('${to}')`,
+  );
+}
+
+export async function dropTable(tx: Tx, name: string): Promise<void> {
+  await tx.query(`drop table "${name}"`);
+}
+
+/** Undelivered work whose event is about to be dropped, and what the default partitions hold. */
+export async function deleteExpiredDue(db: Database, before: Date): Promise<void> {
+  await db.query('delete from webhook_due where event_created < $1', [before]);
+  await db.query('delete from events_default where created < $1', [before]);
+  await db.query('delete from webhook_deliveries_default where event_created < $1', [before]);
+  await db.query('delete from webhook_attempts_default where event_created < $1', [before]);
+}

@@ -1,0 +1,103 @@
+import { addMs } from '#core/clock.ts';
+import type { Database, Tx } from '#db/database.ts';
+import {
+  attachPartition,
+  createTableLike,
+  deleteExpiredDue,
+  dropTable,
+  moveFromDefault,
+  selectPartitions,
+  setLockTimeout,
+  takeMaintenanceLock,
+} from '#events/partition-queries.ts';
+
+/** api-v1.md section 8. */
+export const RETENTION_DAYS = 30;
+/** A maintenance role that is down for a week is noticed before the days run out. */
+const DAYS_AHEAD = 7;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Waiting longer for a table's lock would stop everybody who writes events behind us. */
+const LOCK_TIMEOUT_MS = 500;
+
+/** All are partitioned by the UTC day of the event. */
+const PARENTS = ['events', 'webhook_deliveries', 'webhook_attempts'] as const;
+type Parent = (typeof PARENTS)[number];
+
+const COLUMN: Readonly<Record<Parent, string>> = {
+  events: 'created',
+  webhook_deliveries: 'event_created',
+  webhook_attempts: 'event_created',
+};
+
+export interface Maintained {
+  readonly created: readonly string[];
+  readonly dropped: readonly string[];
+}
+
+/** Nothing older than this is shown, whether its partition has been dropped yet or not. */
+export function retainedSince(now: Date): Date {
+  return addMs(now, -RETENTION_DAYS * DAY_MS);
+}
+
+function dayOf(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
+}
+
+function nameOf(parent: Parent, day: Date): string {
+  return `${parent}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+/** The day that a partition's name says, or null for the default one. */
+function dayOfName(parent: Parent, name: string): Date | null {
+  const digits = new RegExp(`^${parent}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name);
+  return digits === null ? null : new Date(`${digits[1]}-${digits[2]}-${digits[3]}T00:00:00Z`);
+}
+
+/** A table of its own first, attached when it is ready: writers wait for a moment only. */
+async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<void> {
+  const name = nameOf(parent, day);
+  const bounds = { column: COLUMN[parent], from: day, to: addMs(day, DAY_MS) };
+  await createTableLike(tx, name, parent);
+  await moveFromDefault(tx, { name, parent, ...bounds });
+  await attachPartition(tx, { name, parent, ...bounds });
+}
+
+async function inShortTransaction(db: Database, work: (tx: Tx) => Promise<void>): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await setLockTimeout(tx, LOCK_TIMEOUT_MS);
+    // Another worker is at it: it does the same.
+    if (!(await takeMaintenanceLock(tx))) return false;
+    await work(tx);
+    return true;
+  });
+}
+
+/**
+ * Makes the partitions of the coming days and drops those past retention. Run it every hour, by
+ * any number of workers. Each change is a short transaction of its own; a busy table makes it
+ * fail after half a second rather than stop the writers, and the next run goes on.
+ */
+export async function maintainPartitions(db: Database, now: Date): Promise<Maintained> {
+  const created: string[] = [];
+  const dropped: string[] = [];
+  const today = dayOf(now);
+  const oldest = dayOf(retainedSince(now));
+  await deleteExpiredDue(db, retainedSince(now));
+  for (const parent of PARENTS) {
+    const existing = new Set(await selectPartitions(db, parent));
+    for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+      const day = addMs(today, ahead * DAY_MS);
+      const name = nameOf(parent, day);
+      if (existing.has(name)) continue;
+      if (await inShortTransaction(db, (tx) => createPartition(tx, parent, day))) {
+        created.push(name);
+      }
+    }
+    for (const name of existing) {
+      const day = dayOfName(parent, name);
+      if (day === null || day >= oldest) continue;
+      if (await inShortTransaction(db, (tx) => dropTable(tx, name))) dropped.push(name);
+    }
+  }
+  return { created, dropped };
+}

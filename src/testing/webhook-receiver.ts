@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** One request as a merchant's server got it. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly atMs: number;
+}
+
+export type Answerer = (received: Received, response: http.ServerResponse) => void | Promise<void>;
+
+export interface TestReceiver {
+  readonly url: string;
+  readonly port: number;
+  readonly received: readonly Received[];
+  /** Connections accepted so far. */
+  connections(): number;
+  /** How the next requests are answered; at first: 200 and `ok`. */
+  answer(answerer: Answerer): void;
+  /** The first `count` requests, as soon as they are there. @throws after the time limit. */
+  waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
+  close(): Promise<void>;
+}
+
+const WAIT_STEP_MS = 5;
+const WAIT_LIMIT_MS = 8_000;
+
+async function readBody(request: http.IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** A merchant's server: keeps what it gets, answers what the test says. */
+export async function startReceiver(
+  host = '127.0.0.1',
+  create: (listener: http.RequestListener) => http.Server = (listener) =>
+    http.createServer(listener),
+): Promise<TestReceiver> {
+  const received: Received[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  let answerer: Answerer = (_received, response) => void response.end('ok');
+  const server = create((request, response) => {
+    void readBody(request).then(
+      (body) => {
+        const { method = '', url: path = '', headers } = request;
+        const entry = { method, path, headers, body, atMs: performance.now() };
+        received.push(entry);
+        return answerer(entry, response);
+      },
+      () => {},
+    );
+  });
+  server.on('connection', (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${name}:${port}`,
+    port,
+    received,
+    connections: () => connections,
+    answer: (next) => {
+      answerer = next;
+    },
+    waitFor: async (count, limitMs = WAIT_LIMIT_MS) => {
+      const end = performance.now() + limitMs;
+      while (received.length < count) {
+        if (performance.now() > end) {
+          throw new Error(`${received.length} of ${count} requests in ${limitMs} ms`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
+      }
+      return received.slice(0, count);
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

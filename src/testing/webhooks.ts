@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Database } from '#db/database.ts';
+import { localWakeups, type Wakeups } from '#db/wakeups.ts';
+import { appendEvents } from '#events/append.ts';
+import type { EventType } from '#events/types.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
+import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
+import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
+
+export const LOCAL_CIDRS = ['127.0.0.0/8', '::1/128'];
+
+/** A database with one account, and everything that the webhook use cases need. */
+export interface WebhookBench extends WebhookDeps {
+  readonly url: string;
+  readonly tenant: Tenant;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  /** Closed with the bench. */
+  startWorker(options?: Partial<Parameters<typeof startWebhookWorker>[0]>): WebhookWorker;
+  close(): Promise<void>;
+}
+
+export async function insertAccount(db: Database, at: Date): Promise<Tenant> {
+  const id = newId('account', at);
+  await db.query('insert into accounts (id, name, created) values ($1, $2, $3)', [id, 'Demo', at]);
+  await db.query(
+    'insert into account_modes (account_id, livemode) values ($1, false), ($1, true)',
+    [id],
+  );
+  return { accountId: id, livemode: false };
+}
+
+export async function openBench(
+  of: { readonly clock?: Clock; readonly resolver?: Resolver; readonly ca?: string } = {},
+): Promise<WebhookBench> {
+  const database: TestDatabase = await testDatabase();
+  const clock = of.clock ?? systemClock;
+  const resolver = of.resolver ?? systemResolver();
+  const workers: WebhookWorker[] = [];
+  const { db } = database;
+  const ca = of.ca === undefined ? {} : { ca: of.ca };
+  const shared = { db, wakeups: localWakeups(), clock, secretKey: randomBytes(32) };
+  return {
+    ...shared,
+    url: database.url,
+    tenant: await insertAccount(db, clock.now()),
+    network: { policy: addressPolicy(LOCAL_CIDRS), resolver, ...ca },
+    startWorker: (options = {}) => {
+      const deps = { ...shared, log: silentLog, allowCidrs: LOCAL_CIDRS, resolver, ...ca };
+      const worker = startWebhookWorker({ ...deps, ...options });
+      workers.push(worker);
+      return worker;
+    },
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await database.close();
+    },
+  };
+}
+
+/** An endpoint that listens to everything, or what `enabledEvents` says. */
+export async function addEndpoint(
+  bench: WebhookBench,
+  url: string,
+  of: { readonly enabledEvents?: readonly string[]; readonly tenant?: Tenant } = {},
+): Promise<RevealedEndpoint> {
+  const made = await createEndpoint(
+    bench,
+    of.tenant ?? bench.tenant,
+    {
+      url,
+      enabledEvents: of.enabledEvents ?? ['*'],
+      description: null,
+      apiVersion: '2026-09-28',
+    },
+    bench.clock.now(),
+  );
+  if (isRefusal(made)) throw new Error(made.message);
+  return made;
+}
+
+/** Writes so many events in one transaction and wakes the workers. */
+export async function writeTestEvents(
+  bench: WebhookBench,
+  count = 1,
+  of: { readonly type?: EventType; readonly tenant?: Tenant } = {},
+): Promise<void> {
+  const tenant = of.tenant ?? bench.tenant;
+  await bench.db.transaction(async (tx) => {
+    const stamp = await stampOrder(tx, tenant, bench.clock.now(), count);
+    const drafts = Array.from({ length: count }, (_, index) => ({
+      tenant,
+      type: of.type ?? ('terminal.created' as const),
+      objectId: 'tml_0',
+      object: { id: 'tml_0', object: 'terminal', label: `terminal ${index} €` },
+      stamp,
+    }));
+    await appendEvents(tx, drafts);
+  });
+  bench.wakeups.send('deliveries');
+}
+
+/** Waits until `check` gives a value. @throws after the time limit. */
+export async function eventually<T>(
+  what: string,
+  check: () => Promise<T | undefined | false>,
+  limitMs = 8_000,
+): Promise<T> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > end) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,130 @@
+import { decrypt } from '#core/secrets.ts';
+import { renderEventForVersion } from '#events/versions.ts';
+import type { Reply } from '#webhooks/exchange.ts';
+import { parseRetryAfter } from '#webhooks/schedule.ts';
+import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
+import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
+
+/** An endpoint as a sender needs it: where to, in which shape, signed with what. */
+export interface Target {
+  /** Changes with every change of the endpoint. */
+  readonly updated: Date;
+  readonly apiVersion: string;
+  readonly transport: Transport;
+  readonly key: SigningKey;
+  /** The secret before the last rotation, and until when it signs as well. */
+  readonly previous: { readonly key: SigningKey; readonly until: Date } | null;
+}
+
+export interface TargetRow {
+  readonly url: string;
+  readonly api_version: string;
+  readonly secret: Buffer;
+  readonly previous_secret: Buffer | null;
+  readonly previous_secret_until: Date | null;
+  readonly updated: Date;
+}
+
+/** `endpointId` is the context under which the secrets were sealed. */
+export function openTarget(
+  endpointId: string,
+  row: TargetRow,
+  by: { readonly secretKey: Buffer; readonly network: Network },
+): Target {
+  const open = (sealed: Buffer) => signingKey(decrypt(by.secretKey, sealed, endpointId));
+  const { previous_secret: previous, previous_secret_until: until } = row;
+  return {
+    updated: row.updated,
+    apiVersion: row.api_version,
+    transport: openTransport(new URL(row.url), by.network),
+    key: open(row.secret),
+    previous: previous === null || until === null ? null : { key: open(previous), until },
+  };
+}
+
+export interface Message {
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  /** The stored event. */
+  readonly body: string;
+  /** 1 is the first. */
+  readonly attempt: number;
+}
+
+export interface AttemptResult {
+  readonly succeeded: boolean;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  /** null when it succeeded. */
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly finished: Date;
+  readonly retryAfterMs: number | null;
+}
+
+const GONE = 410;
+
+/** The receiver says that nobody will ever listen there again. */
+export function saysGone(result: AttemptResult): boolean {
+  return result.responseStatus === GONE;
+}
+
+function headersOf(target: Target, message: Message, body: Buffer, now: Date): string[] {
+  const { previous } = target;
+  const keys =
+    previous !== null && previous.until > now ? [target.key, previous.key] : [target.key];
+  const seconds = Math.floor(now.getTime() / 1000);
+  const signatures = sign({ eventId: message.eventId, seconds, body }, keys);
+  return [
+    'content-type',
+    'application/json; charset=utf-8',
+    'user-agent',
+    'Tapline-Webhooks/1',
+    'Service-Signature',
+    signatures.service,
+    'Service-Event-Id',
+    message.eventId,
+    'Service-Event-Type',
+    message.eventType,
+    'Service-Delivery-Id',
+    message.deliveryId,
+    'Service-Delivery-Attempt',
+    String(message.attempt),
+    'webhook-id',
+    message.eventId,
+    'webhook-timestamp',
+    String(seconds),
+    'webhook-signature',
+    signatures.standard,
+  ];
+}
+
+function toResult(reply: Reply, now: Date): AttemptResult {
+  const { durationMs } = reply;
+  const base = { durationMs, finished: now, retryAfterMs: null };
+  if (!reply.answered) {
+    const { error } = reply;
+    return { ...base, succeeded: false, responseStatus: null, responseBody: null, error };
+  }
+  const { status, body } = reply;
+  const answered = { ...base, responseStatus: status, responseBody: body };
+  if (status < 300) return { ...answered, succeeded: true, error: null };
+  return {
+    ...answered,
+    succeeded: false,
+    error: status < 400 ? 'redirect_refused' : 'status_not_2xx',
+    retryAfterMs: parseRetryAfter(reply.retryAfter, now),
+  };
+}
+
+/** Sends one event once: signed now, at most 10 s. Never throws. */
+export async function attemptDelivery(
+  target: Target,
+  message: Message,
+  clock: { now(): Date },
+): Promise<AttemptResult> {
+  const body = Buffer.from(renderEventForVersion(message.body, target.apiVersion));
+  const headers = headersOf(target, message, body, clock.now());
+  return toResult(await target.transport.post(headers, body), clock.now());
+}

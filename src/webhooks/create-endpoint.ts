@@ -1,0 +1,68 @@
+import { only } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { encrypt } from '#core/secrets.ts';
+import { Abandon } from '#db/database.ts';
+import {
+  checkEnabledEvents,
+  type EndpointRow,
+  MAX_ENDPOINTS,
+  type WebhookDeps,
+} from '#webhooks/endpoint.ts';
+import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
+import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
+import { newSigningSecret } from '#webhooks/sign.ts';
+
+export interface CreateEndpoint {
+  readonly url: string;
+  readonly enabledEvents: readonly string[];
+  readonly description: string | null;
+  /** The endpoint is pinned to it. */
+  readonly apiVersion: string;
+}
+
+/** An endpoint, and its secret in clear for the one time that it is shown. */
+export interface RevealedEndpoint {
+  readonly endpoint: EndpointRow;
+  readonly secret: string;
+}
+
+export async function createEndpoint(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  input: CreateEndpoint,
+  now: Date,
+): Promise<RevealedEndpoint | Refusal> {
+  const events = checkEnabledEvents(input.enabledEvents);
+  if (isRefusal(events)) return events;
+  const bad = await checkEndpointUrl(input.url, { ...deps.network, livemode: tenant.livemode });
+  if (bad !== null) return bad;
+  const id = newId('webhookEndpoint', now);
+  const secret = newSigningSecret();
+  return deps.db.transaction(async (tx) => {
+    if ((await countEndpointsLocked(tx, tenant)) >= MAX_ENDPOINTS) {
+      return new Abandon<RevealedEndpoint | Refusal>(limitReached());
+    }
+    const rows = await insertEndpoint(tx, {
+      id,
+      account_id: tenant.accountId,
+      livemode: tenant.livemode,
+      url: input.url,
+      enabled_events: [...events],
+      description: input.description,
+      api_version: input.apiVersion,
+      secret: encrypt(deps.secretKey, secret, id),
+      created: now,
+    });
+    return { endpoint: only(rows, 'webhook endpoint'), secret };
+  });
+}
+
+function limitReached(): Refusal {
+  return refuse(
+    'endpoint_limit_reached',
+    `This account has ${MAX_ENDPOINTS} webhook endpoints in this mode, which is the most. ` +
+      'Delete one, or let one endpoint take more event types.',
+  );
+}

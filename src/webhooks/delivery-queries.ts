@@ -1,0 +1,162 @@
+import { idTime } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { Page } from '#db/paging.ts';
+import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
+
+const SHARED = `
+  id, account_id, livemode, endpoint_id, event_id, event_type, event_created, event_position,
+  attempt, response_status, response_body, error, duration_ms, created, updated`;
+
+// Asked for by hand means now, whatever else waits.
+const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
+const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
+
+const BEFORE = `
+  and ($2::timestamptz is null or (event_created, event_position) < ($2, $3::bigint))
+  order by event_created desc, event_position desc limit $4`;
+
+function finishedOf(status: 'succeeded' | 'failed'): string {
+  return `(select ${FINISHED} from webhook_deliveries
+    where endpoint_id = $1 and status = '${status}' ${BEFORE})`;
+}
+
+const PARTS: Readonly<Record<DeliveryStatus, string>> = {
+  pending: `(select ${PENDING} from webhook_due where endpoint_id = $1 ${BEFORE})`,
+  succeeded: finishedOf('succeeded'),
+  failed: finishedOf('failed'),
+};
+
+/**
+ * One page of an endpoint's deliveries, newest event first, with one row too many. Each status is
+ * a range of an index; the three short ranges are merged.
+ */
+export async function selectDeliveries(
+  sql: Sql,
+  of: { readonly endpointId: string; readonly status: DeliveryStatus | null },
+  page: Page,
+): Promise<DeliveryRow[]> {
+  const parts = of.status === null ? Object.values(PARTS) : [PARTS[of.status]];
+  const { after, limit } = page;
+  return sql.query(
+    `select * from (${parts.join(' union all ')}) d
+     order by event_created desc, event_position desc limit $4`,
+    [of.endpointId, after?.created ?? null, after?.position ?? null, limit + 1],
+  );
+}
+
+/** The id's time is that of the event, give or take a millisecond. */
+const ID_SLACK_MS = 1;
+
+/** A delivery of one of the tenant's endpoints, wherever it stands. */
+export async function selectDelivery(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  const time = idTime('webhookDelivery', id)?.getTime();
+  if (time === undefined) return undefined;
+  const from = new Date(time - ID_SLACK_MS);
+  const to = new Date(time + ID_SLACK_MS);
+  const rows = await sql.query<DeliveryRow>(
+    `select d.* from webhook_endpoints e cross join lateral (
+       select ${PENDING} from webhook_due
+       where endpoint_id = e.id and event_created between $3 and $4 and id = $5
+       union all
+       select ${FINISHED} from webhook_deliveries
+       where endpoint_id = e.id and status in ('succeeded', 'failed')
+         and event_created between $3 and $4 and id = $5
+     ) d
+     where e.account_id = $1 and e.livemode = $2`,
+    [tenant.accountId, tenant.livemode, from, to, id],
+  );
+  return rows[0];
+}
+
+/** Which delivery, by its key. */
+export type DeliveryKey = Pick<DeliveryRow, 'endpoint_id' | 'event_created' | 'event_position'>;
+
+/** Puts one delivery, pending or finished, before everything else of its endpoint. */
+export async function moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<void> {
+  await tx.query(
+    `with old as (
+       delete from webhook_deliveries
+       where endpoint_id = $1 and status in ('succeeded', 'failed') and event_created = $2
+         and event_position = $3
+       returning *
+     ), back as (
+       insert into webhook_due
+         (endpoint_id, event_created, event_position, id, account_id, livemode, event_id,
+          event_type, created, updated, due_at, attempt, response_status, response_body, error,
+          duration_ms)
+       select endpoint_id, event_created, event_position, id, account_id, livemode, event_id,
+         event_type, created, $4, '-infinity', attempt, response_status, response_body, error,
+         duration_ms
+       from old
+     )
+     update webhook_due set due_at = '-infinity', updated = $4
+     where endpoint_id = $1 and event_created = $2 and event_position = $3`,
+    [key.endpoint_id, key.event_created, key.event_position, now],
+  );
+}
+
+/** A delivery that was made outside the queue and is finished at once: the test by hand. */
+export async function insertFinished(tx: Tx, row: Omit<DeliveryRow, 'id'>): Promise<string> {
+  const rows = await tx.query<{ id: string }>(
+    `insert into webhook_deliveries
+       (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
+        event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
+     values ($1, $2, $3, $4, webhook_delivery_id($5, $1), $6, $7, $5, $8, $9, $10, $11, $12, $13,
+       $14, $15)
+     returning id`,
+    [
+      row.endpoint_id,
+      row.status,
+      row.event_created,
+      row.event_position,
+      row.event_id,
+      row.account_id,
+      row.livemode,
+      row.event_type,
+      row.created,
+      row.updated,
+      row.attempt,
+      row.response_status,
+      row.response_body,
+      row.error,
+      row.duration_ms,
+    ],
+  );
+  return rows[0]?.id ?? '';
+}
+
+export async function deliveryIdOf(
+  sql: Sql,
+  of: { readonly eventId: string; readonly endpointId: string },
+): Promise<string> {
+  const rows = await sql.query<{ id: string }>('select webhook_delivery_id($1, $2) as id', [
+    of.eventId,
+    of.endpointId,
+  ]);
+  return rows[0]?.id ?? '';
+}
+
+/** A failed attempt, as it was; the last one is the delivery itself when it succeeded. */
+export interface AttemptRow {
+  attempt: number;
+  finished: Date;
+  response_status: number | null;
+  response_body: string | null;
+  error: string;
+  duration_ms: number;
+}
+
+/** The failed attempts of one delivery, oldest first. There are at most a few dozen. */
+export async function selectAttempts(sql: Sql, key: DeliveryKey): Promise<AttemptRow[]> {
+  return sql.query(
+    `select attempt, finished, response_status, response_body, error, duration_ms
+     from webhook_attempts
+     where endpoint_id = $1 and event_created = $2 and event_position = $3 order by attempt`,
+    [key.endpoint_id, key.event_created, key.event_position],
+  );
+}

@@ -1,0 +1,55 @@
+import { only } from '#core/assert.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Database } from '#db/database.ts';
+import { appendEvents } from '#events/append.ts';
+import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint.ts';
+import { endDueDeliveries, lockEndpoint, updateEndpoint } from '#webhooks/endpoint-queries.ts';
+
+/** What the endpoint's owner should hear of. */
+export interface DisabledNotice {
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly reason: DisabledReason;
+}
+
+export interface Disabled {
+  readonly notice: DisabledNotice;
+  /** Deliveries of the event that tells the account's other endpoints. */
+  readonly deliveries: number;
+}
+
+/**
+ * The service itself gives up on an endpoint: its undelivered work ends as failed, and the
+ * account's other endpoints get `webhook_endpoint.disabled`. null when it was disabled already,
+ * deleted, or (given `failingBefore`) has recovered in the meantime.
+ */
+export async function disableEndpoint(
+  db: Database,
+  of: {
+    readonly endpointId: string;
+    readonly reason: DisabledReason;
+    readonly now: Date;
+    readonly failingBefore?: Date;
+  },
+): Promise<Disabled | null> {
+  const { endpointId, reason, now, failingBefore } = of;
+  return db.transaction(async (tx) => {
+    const row = await lockEndpoint(tx, null, endpointId);
+    if (row === undefined || row.status === 'disabled') return null;
+    if (failingBefore !== undefined && (row.failing_since ?? now) > failingBefore) return null;
+    const tenant = tenantOf(row);
+    const change = { ...row, status: 'disabled', disabled_reason: reason, updated: now } as const;
+    const disabled = only(await updateEndpoint(tx, change), 'webhook endpoint');
+    const stamp = await stampOrder(tx, tenant, now, 1);
+    await endDueDeliveries(tx, endpointId, now);
+    const object = renderEndpoint(disabled);
+    const type = 'webhook_endpoint.disabled';
+    const deliveries = await appendEvents(tx, [
+      { tenant, type, objectId: endpointId, object, stamp },
+    ]);
+    const { accountId, livemode } = tenant;
+    return { notice: { accountId, livemode, endpointId, url: row.url, reason }, deliveries };
+  });
+}

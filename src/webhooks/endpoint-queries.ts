@@ -1,0 +1,209 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { DisabledReason, EndpointRow } from '#webhooks/endpoint.ts';
+
+const COLUMNS = `
+  e.id, e.account_id, e.livemode, e.url, e.enabled_events, e.description, e.api_version, e.status,
+  e.disabled_reason, e.failing_since, e.secret, e.previous_secret, e.previous_secret_until,
+  e.created, e.updated`;
+
+export async function selectEndpoints(sql: Sql, tenant: Tenant): Promise<EndpointRow[]> {
+  return sql.query(
+    `select ${COLUMNS} from webhook_endpoints e
+     where e.account_id = $1 and e.livemode = $2 order by e.created desc, e.id desc`,
+    [tenant.accountId, tenant.livemode],
+  );
+}
+
+export async function selectEndpoint(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  const rows = await sql.query<EndpointRow>(
+    `select ${COLUMNS} from webhook_endpoints e
+     where e.id = $1 and e.account_id = $2 and e.livemode = $3`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0];
+}
+
+/**
+ * Locks the endpoint and its lane: results wait, and are then checked against what was done.
+ * A null tenant is the worker's own look.
+ */
+export async function lockEndpoint(
+  tx: Tx,
+  tenant: Tenant | null,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  const rows = await tx.query<EndpointRow>(
+    `select ${COLUMNS} from webhook_lanes l join webhook_endpoints e on e.id = l.endpoint_id
+     where l.endpoint_id = $1 and ($2::text is null or (e.account_id = $2 and e.livemode = $3))
+     for update of l, e`,
+    [id, tenant?.accountId ?? null, tenant?.livemode ?? null],
+  );
+  return rows[0];
+}
+
+/** Makes creations of one account and mode wait for each other, so that none passes the limit. */
+export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
+  const values = [tenant.accountId, tenant.livemode];
+  await tx.query(
+    'select 1 as locked from account_modes where account_id = $1 and livemode = $2 for update',
+    values,
+  );
+  const rows = await tx.query<{ count: bigint }>(
+    'select count(*) from webhook_endpoints where account_id = $1 and livemode = $2',
+    values,
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+export type NewEndpoint = Pick<
+  EndpointRow,
+  | 'id'
+  | 'account_id'
+  | 'livemode'
+  | 'url'
+  | 'enabled_events'
+  | 'description'
+  | 'api_version'
+  | 'secret'
+  | 'created'
+>;
+
+export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<EndpointRow[]> {
+  return tx.query(
+    `with e as (
+       insert into webhook_endpoints
+         (id, account_id, livemode, url, enabled_events, description, api_version, secret,
+          created, updated)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+       returning *
+     ), lane as (
+       insert into webhook_lanes (endpoint_id) values ($1)
+     )
+     select ${COLUMNS} from e`,
+    [
+      row.id,
+      row.account_id,
+      row.livemode,
+      row.url,
+      row.enabled_events,
+      row.description,
+      row.api_version,
+      row.secret,
+      row.created,
+    ],
+  );
+}
+
+export interface EndpointChange {
+  readonly id: string;
+  readonly url: string;
+  readonly enabled_events: readonly string[];
+  readonly description: string | null;
+  readonly status: 'enabled' | 'disabled';
+  readonly disabled_reason: DisabledReason | null;
+  readonly failing_since: Date | null;
+  readonly updated: Date;
+}
+
+export async function updateEndpoint(tx: Tx, change: EndpointChange): Promise<EndpointRow[]> {
+  return tx.query(
+    `update webhook_endpoints e
+     set url = $2, enabled_events = $3, description = $4, status = $5, disabled_reason = $6,
+       failing_since = $7, updated = greatest($8, e.updated + interval '1 ms')
+     where e.id = $1 returning ${COLUMNS}`,
+    [
+      change.id,
+      change.url,
+      change.enabled_events,
+      change.description,
+      change.status,
+      change.disabled_reason,
+      change.failing_since,
+      change.updated,
+    ],
+  );
+}
+
+export async function replaceSecret(
+  tx: Tx,
+  of: {
+    readonly id: string;
+    readonly secret: Buffer;
+    readonly previousUntil: Date;
+    readonly now: Date;
+  },
+): Promise<EndpointRow[]> {
+  return tx.query(
+    `update webhook_endpoints e
+     set secret = $2, previous_secret = e.secret, previous_secret_until = $3,
+       updated = greatest($4, e.updated + interval '1 ms')
+     where e.id = $1 returning ${COLUMNS}`,
+    [of.id, of.secret, of.previousUntil, of.now],
+  );
+}
+
+/** Forgets what past answers said, for an endpoint that was changed or tried by hand. */
+export async function resetLane(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `update webhook_lanes set consecutive_failures = 0, not_before = '-infinity'
+     where endpoint_id = $1`,
+    [id],
+  );
+}
+
+/** Lets the next delivery go at once, even to a broken endpoint. */
+export async function liftPause(tx: Tx, id: string): Promise<void> {
+  await tx.query(`update webhook_lanes set not_before = '-infinity' where endpoint_id = $1`, [id]);
+}
+
+/** The endpoint, its lane, its replays and its undelivered work. */
+export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `with dropped as (delete from webhook_due where endpoint_id = $1)
+     delete from webhook_endpoints where id = $1`,
+    [id],
+  );
+}
+
+/** A disabled endpoint's undelivered work is over; a replay brings it back. */
+export async function endDueDeliveries(tx: Tx, id: string, now: Date): Promise<void> {
+  await tx.query(
+    `with ended as (delete from webhook_due where endpoint_id = $1 returning *)
+     insert into webhook_deliveries
+       (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
+        event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
+     select endpoint_id, 'failed', event_created, event_position, id, account_id, livemode,
+       event_id, event_type, created, $2, attempt, response_status, response_body,
+       'endpoint_disabled', duration_ms
+     from ended`,
+    [id, now],
+  );
+}
+
+/** Endpoints without one success since `before`. */
+export async function selectLongFailing(sql: Sql, before: Date, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `select id from webhook_endpoints where status = 'enabled' and failing_since <= $1
+     order by failing_since limit $2`,
+    [before, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** What one test by hand says: a success heals, a failure marks the first of a row. */
+export async function noteTest(
+  tx: Tx,
+  of: { readonly id: string; readonly succeeded: boolean; readonly at: Date },
+): Promise<void> {
+  await tx.query(
+    `update webhook_endpoints
+     set failing_since = case when $2 then null else coalesce(failing_since, $3) end
+     where id = $1`,
+    [of.id, of.succeeded, of.at],
+  );
+}

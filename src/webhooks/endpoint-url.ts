@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { AddressPolicy } from '#webhooks/address-check.ts';
+import type { Resolver } from '#webhooks/resolver.ts';
+
+/** Longer ones are refused; browsers and proxies draw the line near here too. */
+export const MAX_URL_LENGTH = 2048;
+/** A name that cannot be looked up now may be later: creation does not wait longer than this. */
+const LOOKUP_MS = 2_000;
+const LOWEST_FREE_PORT = 1024;
+const HIGHEST_PORT = 65_535;
+const WELL_KNOWN_PORTS = [80, 443];
+
+function notAllowed(why: string): Refusal {
+  return refuse('url_not_allowed', `This URL is not allowed: ${why}`, 'url');
+}
+
+function isPortAllowed(port: number): boolean {
+  return WELL_KNOWN_PORTS.includes(port) || (port >= LOWEST_FREE_PORT && port <= HIGHEST_PORT);
+}
+
+/**
+ * What the parser would silently repair: white space and control characters (it strips them),
+ * backslashes (it turns them into slashes), empty user names and fragments (it drops them).
+ */
+function checkSpelling(raw: string): Refusal | null {
+  // biome would rather not see control characters in a pattern: code points say the same.
+  const strange = [...raw].some((c) => (c.codePointAt(0) ?? 0) <= 0x20 || c === '\u007f');
+  if (strange) return notAllowed('it contains white space or control characters.');
+  if (raw.includes('\\')) return notAllowed('it contains a backslash.');
+  if (raw.includes('#')) return notAllowed('it has a fragment (#…). Leave it out.');
+  const authority = /^[a-z]+:\/\/([^/?]*)/i.exec(raw)?.[1];
+  if (authority === undefined) return notAllowed('it must begin with https:// or http://.');
+  if (authority.includes('@')) {
+    return notAllowed('it has a user name or password. Receivers verify the signature instead.');
+  }
+  return null;
+}
+
+/** The port that a connection goes to. */
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+/** The host without the brackets of an IPv6 literal: what is looked up or connected to. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/**
+ * The rules of api-v1.md section 6 that need no look-up. The parser has normalised the host:
+ * numeric, octal, hexadecimal, short and full-width spellings of IPv4 are dotted quads by now.
+ */
+export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal {
+  if (raw.length > MAX_URL_LENGTH) {
+    return notAllowed(`it is longer than ${MAX_URL_LENGTH} characters.`);
+  }
+  const misspelled = checkSpelling(raw);
+  if (misspelled !== null) return misspelled;
+  const url = URL.canParse(raw) ? new URL(raw) : null;
+  if (url === null) return notAllowed('it is not a valid URL.');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return notAllowed('only https (in test mode also http) is delivered to.');
+  }
+  if (livemode && url.protocol !== 'https:') return notAllowed('live endpoints must use https.');
+  if (!isPortAllowed(portOf(url))) {
+    return notAllowed('the port must be 80, 443 or from 1024 to 65535.');
+  }
+  return url;
+}
+
+export interface UrlCheck {
+  readonly livemode: boolean;
+  readonly policy: AddressPolicy;
+  readonly resolver: Resolver;
+}
+
+/**
+ * All of the URL rules, at creation and at every change. A name that does not resolve yet is let
+ * pass: each delivery looks again, and connects only to an address that it has just checked.
+ */
+export async function checkEndpointUrl(raw: string, check: UrlCheck): Promise<Refusal | null> {
+  const url = parseEndpointUrl(raw, check.livemode);
+  if (!(url instanceof URL)) return url;
+  const host = hostOf(url);
+  const addresses =
+    isIP(host) === 0
+      ? await check.resolver.resolve(host, AbortSignal.timeout(LOOKUP_MS)).catch(() => [])
+      : [host];
+  for (const address of addresses) {
+    const reason = check.policy.refusalOf(address);
+    if (reason !== null) return notAllowed(`its host has a ${reason} address.`);
+  }
+  return null;
+}

@@ -1,0 +1,88 @@
+import type { Json } from '#core/canonical-json.ts';
+import { networkOf, type Tenant } from '#core/mode.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
+import type { Network } from '#webhooks/transport.ts';
+
+/** What the use cases of this folder work with. */
+export interface WebhookDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  /** Seals the signing secrets. */
+  readonly secretKey: Buffer;
+  readonly network: Network;
+}
+
+/** persistent_failure: five days without a success. gone: the receiver answered 410. */
+export type DisabledReason = 'persistent_failure' | 'gone' | 'requested_by_merchant';
+
+/** api-v1.md section 6. */
+export const MAX_ENDPOINTS = 16;
+export const MAX_DESCRIPTION = 500;
+/** All types and families together are fewer; more is a mistake. */
+export const MAX_ENABLED_EVENTS = 64;
+
+export interface EndpointRow {
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  url: string;
+  enabled_events: string[];
+  description: string | null;
+  api_version: string;
+  status: 'enabled' | 'disabled';
+  disabled_reason: DisabledReason | null;
+  failing_since: Date | null;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  previous_secret_until: Date | null;
+  created: Date;
+  updated: Date;
+}
+
+export function tenantOf(row: { readonly account_id: string; readonly livemode: boolean }): Tenant {
+  return { accountId: row.account_id, livemode: row.livemode };
+}
+
+/** The endpoint object of decisions.md section 6. `secret` at creation and rotation only. */
+export function renderEndpoint(row: EndpointRow, secret?: string): { [key: string]: Json } {
+  return {
+    id: row.id,
+    object: 'webhook_endpoint',
+    livemode: row.livemode,
+    network: networkOf(row.livemode),
+    url: row.url,
+    enabled_events: row.enabled_events,
+    description: row.description,
+    api_version: row.api_version,
+    status: row.status,
+    disabled_reason: row.disabled_reason,
+    failing_since: row.failing_since?.toISOString() ?? null,
+    created: row.created.toISOString(),
+    updated: row.updated.toISOString(),
+    ...(secret === undefined ? {} : { secret }),
+  };
+}
+
+const SUBSCRIBABLE = new Set<string>(['*', ...EVENT_TYPES, ...EVENT_FAMILIES]);
+
+/** Exact types, families or `*`, each once, in the order given. */
+export function checkEnabledEvents(
+  events: readonly string[],
+  param = 'enabled_events',
+): readonly string[] | Refusal {
+  if (events.length === 0 || events.length > MAX_ENABLED_EVENTS) {
+    const message = `${param} must name 1 to ${MAX_ENABLED_EVENTS} event types; "*" is all of them.`;
+    return refuse('parameter_invalid', message, param);
+  }
+  const index = events.findIndex((event) => !SUBSCRIBABLE.has(event));
+  if (index < 0) return [...new Set(events)];
+  return refuse(
+    'parameter_invalid',
+    `${param}.${index} is not an event type. Allowed: "*", families (${EVENT_FAMILIES.join(', ')}) ` +
+      `and types (${EVENT_TYPES.join(', ')}).`,
+    `${param}.${index}`,
+  );
+}

@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { codeOf } from '#db/database.ts';
+
+/** Look-up, connection, request and answer together (api-v1.md section 6). */
+export const DELIVERY_LIMIT_MS = 10_000;
+/** Read of an answer before the socket is destroyed: none of it matters, some helps debugging. */
+const MAX_BODY_BYTES = 16 * 1024;
+/** Kept of it. */
+const KEPT_BODY_BYTES = 1024;
+/** No server has more to say before its answer; a flood of them would only burn our time. */
+const MAX_INFORMATIONAL = 8;
+
+/** Why an attempt brought no answer, as the delivery object shows it. */
+export type NoAnswer =
+  | 'address_refused'
+  | 'dns_failed'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'host_unreachable'
+  | 'tls_failed'
+  | 'timeout'
+  | 'invalid_response'
+  | 'connection_failed';
+
+export type Reply =
+  | {
+      readonly answered: true;
+      readonly status: number;
+      /** The first 1 KiB as text, null when it was empty. */
+      readonly body: string | null;
+      readonly retryAfter: string | null;
+      readonly durationMs: number;
+    }
+  | { readonly answered: false; readonly error: NoAnswer; readonly durationMs: number };
+
+const BY_CODE: readonly (readonly [RegExp, NoAnswer])[] = [
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
+  [/^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/, 'host_unreachable'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
+  [/^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/, 'invalid_response'],
+  [/^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL)/, 'tls_failed'],
+];
+
+function reasonOf(error: Error): NoAnswer {
+  if (error.name === 'AddressRefused') return 'address_refused';
+  const code = codeOf(error);
+  return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection_failed';
+}
+
+/** PostgreSQL stores no NUL; a character that the limit cut in two is left out. */
+function toText(bytes: Buffer): string | null {
+  if (bytes.length === 0) return null;
+  const kept = bytes.subarray(0, KEPT_BODY_BYTES);
+  const text = new TextDecoder().decode(kept, { stream: bytes.length >= KEPT_BODY_BYTES });
+  return text.replaceAll('\0', '\ufffd');
+}
+
+function firstOf(value: string | string[] | undefined): string | null {
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+const ended = new Error('the exchange is over');
+
+/**
+ * One request to a receiver that may be slow, broken or hostile. Ends exactly once: with the
+ * whole answer, with as much of it as is read, at the time limit, or with a fault. After the
+ * status is known nothing can turn the answer into a fault any more.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly reply: Promise<Reply>;
+  #resolve: (reply: Reply) => void = () => {};
+  readonly #started = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #lookup: AbortController | null = null;
+  #status: number | null = null;
+  #retryAfter: string | null = null;
+  #informational = 0;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #over = false;
+
+  constructor() {
+    this.reply = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#timer = setTimeout(() => this.#cut('timeout'), DELIVERY_LIMIT_MS);
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** Aborted at the time limit, for the look-up that comes before the request. */
+  lookupSignal(): AbortSignal {
+    this.#lookup ??= new AbortController();
+    return this.#lookup.signal;
+  }
+
+  /** Ends: with the answer when its status is known, else with `error`. */
+  finish(error: NoAnswer): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    const durationMs = Math.round(performance.now() - this.#started);
+    if (this.#status === null) {
+      this.#resolve({ answered: false, error, durationMs });
+      return;
+    }
+    this.#resolve({
+      answered: true,
+      status: this.#status,
+      body: toText(Buffer.concat(this.#chunks)),
+      retryAfter: this.#retryAfter,
+      durationMs,
+    });
+  }
+
+  /** Ends, and destroys the socket: what still comes on it is not wanted. */
+  #cut(error: NoAnswer): void {
+    this.finish(error);
+    this.#lookup?.abort();
+    this.#controller?.abort(ended);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // The limit passed while the connection was being made.
+    if (this.#over) controller.abort(ended);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status >= 200) {
+      this.#status = status;
+      this.#retryAfter = firstOf(headers['retry-after']);
+      return;
+    }
+    this.#informational++;
+    if (this.#informational > MAX_INFORMATIONAL) this.#cut('invalid_response');
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bytes < KEPT_BODY_BYTES) {
+      this.#chunks.push(Buffer.from(chunk.subarray(0, KEPT_BODY_BYTES - this.#bytes)));
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_BODY_BYTES) this.#cut('invalid_response');
+  }
+
+  onResponseEnd(): void {
+    this.finish('invalid_response');
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.finish(reasonOf(error));
+  }
+}

@@ -1,0 +1,93 @@
+import { addMs, type Clock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { maintainPartitions } from '#events/retention.ts';
+import { type DisabledNotice, disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { selectLongFailing } from '#webhooks/endpoint-queries.ts';
+import { replayStep } from '#webhooks/replay.ts';
+import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
+
+export interface HousekeepingDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onDisabled?: (notice: DisabledNotice) => void;
+  readonly onError: (name: string, error: unknown) => void;
+}
+
+/** Days, not minutes, are what is measured here. */
+const SWEEP_MS = 60_000;
+/** Partitions are made a week ahead: an hour early or late does not matter. */
+const PARTITIONS_MS = 60 * 60 * 1000;
+/** A lost hint, or a flooded endpoint, delays a replay by this. */
+const REPLAY_POLL_MS = 2_000;
+const MAX_DISABLED = 100;
+
+/**
+ * Disables endpoints that have failed for five days without one success.
+ * @returns what their owners should hear of.
+ */
+export async function disableLongFailing(
+  deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups'>,
+): Promise<DisabledNotice[]> {
+  const { db, clock, wakeups } = deps;
+  const now = clock.now();
+  const failingBefore = addMs(now, -DISABLE_AFTER_MS);
+  const notices: DisabledNotice[] = [];
+  for (const endpointId of await selectLongFailing(db, failingBefore, MAX_DISABLED)) {
+    const reason = 'persistent_failure';
+    const done = await disableEndpoint(db, { endpointId, reason, now, failingBefore });
+    if (done !== null) notices.push(done.notice);
+  }
+  if (notices.length > 0) wakeups.send('deliveries');
+  return notices;
+}
+
+/** Replays, disabling, partitions: what runs beside the deliveries. */
+export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<void> } {
+  const { db, clock, wakeups, log, onError } = deps;
+  const replays = startLoop({
+    name: 'webhook replays',
+    pollMs: REPLAY_POLL_MS,
+    run: async () => {
+      const { more, deliveries } = await replayStep(db, clock.now());
+      if (deliveries > 0) wakeups.send('deliveries');
+      return more;
+    },
+    onError,
+  });
+  const sweep = startLoop({
+    name: 'webhook sweep',
+    pollMs: SWEEP_MS,
+    run: async () => {
+      for (const notice of await disableLongFailing(deps)) deps.onDisabled?.(notice);
+      return false;
+    },
+    onError,
+  });
+  const partitions = startLoop({
+    name: 'event partitions',
+    pollMs: PARTITIONS_MS,
+    run: async () => {
+      const done = await maintainPartitions(db, clock.now()).catch((error: unknown) => {
+        // A busy table: the next hour will do.
+        log.warn('event partitions were not maintained', { error: describeError(error) });
+        return { created: [], dropped: [] };
+      });
+      if (done.dropped.length > 0) log.info('dropped old event partitions', { ...done });
+      return false;
+    },
+    onError,
+  });
+  const unhear = wakeups.on('webhook-replays', '', replays.wake);
+  const loops: readonly Loop[] = [replays, sweep, partitions];
+  return {
+    stop: async () => {
+      unhear();
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}

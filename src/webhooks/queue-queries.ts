@@ -1,0 +1,258 @@
+import type { Database, Tx } from '#db/database.ts';
+
+/** What a worker needs to know of an endpoint, and its lease. */
+export interface LaneRow {
+  endpoint_id: string;
+  fence: bigint;
+  consecutive_failures: number;
+  not_before: Date | null;
+  failing_since: Date | null;
+  status: 'enabled' | 'disabled';
+  url: string;
+  api_version: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  previous_secret_until: Date | null;
+  updated: Date;
+}
+
+const LANE_COLUMNS = `
+  l.endpoint_id, l.fence, l.consecutive_failures, nullif(l.not_before, '-infinity') as not_before,
+  e.failing_since, e.status, e.url, e.api_version, e.secret, e.previous_secret,
+  e.previous_secret_until, e.updated`;
+
+/**
+ * A plan that was made while the queue was empty would read all of a long one later, so the
+ * queue's statements are planned with indexes only.
+ */
+const INDEX_PLANS = `
+  select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_sort', 'off', true)`;
+
+async function withIndexPlans<T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    // Not awaited first: the connection is pipelined, both travel together.
+    const [, result] = await Promise.all([tx.query(INDEX_PLANS), work(tx)]);
+    return result;
+  });
+}
+
+// The recursive scan jumps from endpoint to endpoint through the index, so that a backlog of
+// 100,000 of one endpoint costs as much as a single waiting delivery.
+const CLAIM = `
+  with recursive scan (endpoint_id) as (
+    (select endpoint_id from webhook_due where endpoint_id > $4 order by endpoint_id limit 1)
+    union all
+    select (
+      select d.endpoint_id from webhook_due d where d.endpoint_id > s.endpoint_id
+      order by d.endpoint_id limit 1
+    ) from scan s where s.endpoint_id is not null
+  ), waiting as (
+    select l.endpoint_id,
+      case when l.consecutive_failures > 0 then $6::int else $5::int end as room,
+      row_number() over (partition by l.consecutive_failures > 0 order by l.endpoint_id) as place
+    from scan s join webhook_lanes l on l.endpoint_id = s.endpoint_id
+    where l.lease_until <= $2 and l.not_before <= $2 and exists (
+      select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
+  ), picked as (
+    select l.endpoint_id from waiting w join webhook_lanes l on l.endpoint_id = w.endpoint_id
+    where w.place <= w.room and l.lease_until <= $2
+    for no key update of l skip locked
+  )
+  update webhook_lanes l set lease_owner = $1, lease_until = $3, fence = l.fence + 1
+  from picked p join webhook_endpoints e on e.id = p.endpoint_id
+  where l.endpoint_id = p.endpoint_id and e.status = 'enabled'
+  returning ${LANE_COLUMNS}`;
+
+export interface Claim {
+  readonly owner: string;
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  /** Begins behind this endpoint, so that a full worker does not always take the same ones. */
+  readonly after: string;
+  readonly limits: { readonly healthy: number; readonly failing: number };
+}
+
+/** Leases endpoints that have due work and no owner. */
+export async function claimLanes(db: Database, claim: Claim): Promise<LaneRow[]> {
+  const { owner, now, leaseUntil, after, limits } = claim;
+  const values = [owner, now, leaseUntil, after, limits.healthy, limits.failing];
+  return withIndexPlans(db, (tx) => tx.query<LaneRow>(CLAIM, values));
+}
+
+/** Prolongs the leases that are still this worker's, and reads their endpoints anew. */
+export async function renewLanes(
+  db: Database,
+  lease: { readonly owner: string; readonly until: Date },
+  endpointIds: readonly string[],
+): Promise<LaneRow[]> {
+  return db.query(
+    `update webhook_lanes l set lease_until = $2 from webhook_endpoints e
+     where l.endpoint_id = any($3) and l.lease_owner = $1 and e.id = l.endpoint_id
+     returning ${LANE_COLUMNS}`,
+    [lease.owner, lease.until, endpointIds],
+  );
+}
+
+export async function releaseLanes(
+  db: Database,
+  owner: string,
+  endpointIds: readonly string[],
+): Promise<void> {
+  await db.query(
+    `update webhook_lanes set lease_owner = null, lease_until = '-infinity'
+     where endpoint_id = any($2) and lease_owner = $1`,
+    [owner, endpointIds],
+  );
+}
+
+export interface DueRow {
+  endpoint_id: string;
+  event_created: Date;
+  event_position: bigint;
+  id: string;
+  event_id: string;
+  event_type: string;
+  attempt: number;
+  endpoint_updated: Date;
+  /** null: the event is past its retention. */
+  body: string | null;
+}
+
+const FETCH = `
+  select d.endpoint_id, d.event_created, d.event_position, d.id, d.event_id, d.event_type,
+    d.attempt, p.updated as endpoint_updated, v.body
+  from jsonb_to_recordset($1::jsonb) as lane (endpoint_id text, room integer, held bigint[])
+  join webhook_endpoints p on p.id = lane.endpoint_id and p.status = 'enabled'
+  cross join lateral (
+    select * from webhook_due w
+    where w.endpoint_id = lane.endpoint_id and w.due_at <= $2
+      and w.event_position <> all (lane.held)
+    order by w.due_at limit lane.room
+  ) d
+  left join lateral (
+    select e.body from events e where e.id = d.event_id and e.created = d.event_created
+  ) v on true`;
+
+export interface Room {
+  readonly endpointId: string;
+  /** How many deliveries may be taken. */
+  readonly room: number;
+  /** Places of the deliveries that the worker has in hand. */
+  readonly held: readonly bigint[];
+}
+
+/** The next due deliveries of these endpoints, oldest first, with their exact bodies. */
+export async function fetchDue(db: Database, rooms: readonly Room[], now: Date): Promise<DueRow[]> {
+  const lanes = rooms.map(({ endpointId, room, held }) => ({
+    endpoint_id: endpointId,
+    room,
+    held: held.map(String),
+  }));
+  const values = [JSON.stringify(lanes), now];
+  return withIndexPlans(db, (tx) => tx.query<DueRow>(FETCH, values));
+}
+
+/** What became of one delivery in one attempt. */
+export interface ResultRow {
+  readonly endpoint_id: string;
+  readonly fence: string;
+  readonly event_created: Date;
+  readonly event_position: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly attempt: number;
+  readonly finished: Date;
+  readonly response_status: number | null;
+  readonly response_body: string | null;
+  readonly error: string | null;
+  readonly duration_ms: number;
+  readonly next_attempt_at: Date | null;
+}
+
+const RECORD = `
+  with input as (
+    select * from jsonb_to_recordset($1::jsonb) as t (
+      endpoint_id text, fence bigint, event_created timestamptz(3), event_position bigint,
+      status text, attempt integer, finished timestamptz(3), response_status integer,
+      response_body text, error text, duration_ms integer, next_attempt_at timestamptz(3))
+  ), lanes as (
+    select l.endpoint_id from webhook_lanes l
+    where (l.endpoint_id, l.fence) in (select endpoint_id, fence from input)
+    order by l.endpoint_id for no key update
+  ), fresh as materialized (
+    select i.* from input i join lanes l on l.endpoint_id = i.endpoint_id
+  ), finished as (
+    delete from webhook_due d using fresh f
+    where f.status <> 'pending' and d.endpoint_id = f.endpoint_id
+      and d.event_created = f.event_created and d.event_position = f.event_position
+    returning d.endpoint_id, f.status, d.event_created, d.event_position, d.id, d.account_id,
+      d.livemode, d.event_id, d.event_type, d.created, f.finished, f.attempt,
+      f.response_status, f.response_body, f.error, f.duration_ms
+  ), history as (
+    insert into webhook_deliveries
+      (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
+       event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
+    select * from finished
+  ), retried as (
+    update webhook_due d set attempt = f.attempt, due_at = f.next_attempt_at,
+      updated = f.finished, response_status = f.response_status,
+      response_body = f.response_body, error = f.error, duration_ms = f.duration_ms
+    from fresh f
+    where f.status = 'pending' and d.endpoint_id = f.endpoint_id
+      and d.event_created = f.event_created and d.event_position = f.event_position
+  ), attempts as (
+    insert into webhook_attempts
+      (endpoint_id, event_created, event_position, attempt, finished, response_status,
+       response_body, error, duration_ms)
+    select endpoint_id, event_created, event_position, attempt, finished, response_status,
+      response_body, error, duration_ms
+    from fresh where error is not null
+    on conflict do nothing
+  )
+  select endpoint_id, event_position from fresh`;
+
+/** What an endpoint's answers say of it by now. */
+export interface HealthRow {
+  readonly endpoint_id: string;
+  readonly fence: string;
+  readonly consecutive_failures: number;
+  readonly not_before: Date | null;
+  readonly failing_since: Date | null;
+}
+
+const RECORD_HEALTH = `
+  with input as (
+    select i.* from jsonb_to_recordset($1::jsonb) as i (
+      endpoint_id text, fence bigint, consecutive_failures integer, not_before timestamptz(3),
+      failing_since timestamptz(3))
+    join webhook_lanes l on l.endpoint_id = i.endpoint_id and l.fence = i.fence
+  ), lanes as (
+    update webhook_lanes l set consecutive_failures = i.consecutive_failures,
+      not_before = coalesce(i.not_before, '-infinity')
+    from input i
+    where l.endpoint_id = i.endpoint_id and (
+      l.consecutive_failures <> i.consecutive_failures
+      or l.not_before <> coalesce(i.not_before, '-infinity'))
+  )
+  update webhook_endpoints e set failing_since = i.failing_since
+  from input i
+  where e.id = i.endpoint_id and e.failing_since is distinct from i.failing_since`;
+
+/**
+ * Records what became of many deliveries in one transaction. Results of a lease that is over
+ * change nothing: whoever has the endpoint now sends those deliveries again.
+ * @returns those that were recorded.
+ */
+export async function recordResults(
+  db: Database,
+  results: readonly ResultRow[],
+  health: readonly HealthRow[],
+): Promise<{ endpoint_id: string; event_position: bigint }[]> {
+  return withIndexPlans(db, async (tx) => {
+    const [recorded] = await Promise.all([
+      tx.query<{ endpoint_id: string; event_position: bigint }>(RECORD, [JSON.stringify(results)]),
+      tx.query(RECORD_HEALTH, [JSON.stringify(health)]),
+    ]);
+    return recorded;
+  });
+}

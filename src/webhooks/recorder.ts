@@ -1,0 +1,124 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeError, type Log } from '#core/log.ts';
+import { createBatcher } from '#db/batching.ts';
+import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
+import type { AttemptResult } from '#webhooks/attempt.ts';
+import type { Lane } from '#webhooks/lane.ts';
+import {
+  type DueRow,
+  type HealthRow,
+  type ResultRow,
+  recordResults,
+} from '#webhooks/queue-queries.ts';
+import type { Health } from '#webhooks/schedule.ts';
+
+/** One transaction takes what waits, up to this; more would only make each one slower. */
+const MAX_BATCH = 256;
+/** The pauses are longer than a short fault of the database, shorter than a lease. */
+const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
+
+export interface Finished {
+  readonly lane: Lane;
+  readonly row: DueRow;
+  readonly result: AttemptResult;
+  /** After this result. */
+  readonly health: Health;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly nextAttemptAt: Date | null;
+}
+
+/** recorded; stale: the lease was over and nothing changed; unknown: the database is away. */
+export type Recorded = 'recorded' | 'stale' | 'unknown';
+
+export interface Recorder {
+  record(finished: Finished): Promise<Recorded>;
+}
+
+function toRow(finished: Finished): ResultRow {
+  const { lane, row, result } = finished;
+  return {
+    endpoint_id: lane.endpointId,
+    fence: lane.fence.toString(),
+    event_created: row.event_created,
+    event_position: row.event_position.toString(),
+    status: finished.status,
+    attempt: row.attempt + 1,
+    finished: result.finished,
+    response_status: result.responseStatus,
+    response_body: result.responseBody,
+    error: result.error,
+    duration_ms: result.durationMs,
+    next_attempt_at: finished.nextAttemptAt,
+  };
+}
+
+function toHealth({ lane, health }: Finished): HealthRow {
+  return {
+    endpoint_id: lane.endpointId,
+    fence: lane.fence.toString(),
+    consecutive_failures: health.consecutiveFailures,
+    not_before: health.notBefore,
+    failing_since: health.failingSince,
+  };
+}
+
+function keyOf(endpointId: string, position: bigint): string {
+  return `${endpointId} ${position}`;
+}
+
+async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Recorded[]> {
+  // The last word of the batch on each endpoint.
+  const health = new Map(batch.map((finished) => [finished.lane.endpointId, toHealth(finished)]));
+  const rows = await recordResults(db, batch.map(toRow), [...health.values()]);
+  const known = new Set(rows.map((row) => keyOf(row.endpoint_id, row.event_position)));
+  return batch.map(({ lane, row }) =>
+    known.has(keyOf(lane.endpointId, row.event_position)) ? 'recorded' : 'stale',
+  );
+}
+
+/** A whole batch waits when the database is away: trying its items singly would take minutes. */
+async function recordOrWait(
+  db: Database,
+  batch: readonly Finished[],
+  log: Log,
+): Promise<Recorded[]> {
+  try {
+    return await recordBatch(db, batch);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable || error instanceof CommitUnknown)) throw error;
+    const fields = { error: describeError(error), results: batch.length };
+    log.warn('webhook results could not be recorded', fields);
+    return batch.map(() => 'unknown');
+  }
+}
+
+/**
+ * Writes results down in group commits. One at a time: two would wait for each other's lanes.
+ * While the database is away a result is held and tried again, because sending twice is worse.
+ */
+export function createRecorder(db: Database, log: Log): Recorder {
+  const batcher = createBatcher<Finished, Recorded>({
+    run: (batch) => recordOrWait(db, batch, log),
+    maxInFlight: 1,
+    maxItems: MAX_BATCH,
+  });
+  const tryOnce = async (finished: Finished): Promise<Recorded> => {
+    try {
+      return await batcher.add(finished);
+    } catch (error) {
+      const fields = { error: describeError(error), delivery: finished.row.id };
+      log.error('a webhook result could not be recorded', fields);
+      return 'unknown';
+    }
+  };
+  return {
+    record: async (finished) => {
+      for (const pauseMs of RETRY_PAUSES_MS) {
+        const recorded = await tryOnce(finished);
+        if (recorded !== 'unknown') return recorded;
+        await pause(pauseMs);
+      }
+      return tryOnce(finished);
+    },
+  };
+}

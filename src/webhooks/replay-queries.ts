@@ -1,0 +1,162 @@
+import { only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface ReplayRow {
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  endpoint_id: string;
+  since: Date;
+  until: Date;
+  types: string[];
+  status: 'running' | 'completed';
+  events_queued: number;
+  place_created: Date;
+  place_position: bigint;
+  created: Date;
+  updated: Date;
+}
+
+const COLUMNS = `
+  id, account_id, livemode, endpoint_id, since, until, types, status, events_queued,
+  place_created, place_position, created, updated`;
+
+export async function insertReplay(
+  tx: Tx,
+  of: {
+    readonly id: string;
+    readonly account_id: string;
+    readonly livemode: boolean;
+    readonly endpoint_id: string;
+    readonly since: Date;
+    readonly until: Date;
+    readonly types: readonly string[];
+    readonly now: Date;
+  },
+): Promise<ReplayRow> {
+  const rows = await tx.query<ReplayRow>(
+    `insert into webhook_replays
+       (id, account_id, livemode, endpoint_id, since, until, types, place_created, created, updated)
+     values ($1, $2, $3, $4, $5, $6, $7, $5, $8, $8) returning ${COLUMNS}`,
+    [of.id, of.account_id, of.livemode, of.endpoint_id, of.since, of.until, of.types, of.now],
+  );
+  return only(rows, 'replay');
+}
+
+export async function selectReplay(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<ReplayRow | undefined> {
+  const rows = await sql.query<ReplayRow>(
+    `select ${COLUMNS} from webhook_replays
+     where id = $1 and account_id = $2 and livemode = $3`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0];
+}
+
+/**
+ * The oldest running replay whose endpoint is enabled and not flooded, locked. The endpoint is
+ * locked too, so that it is not disabled or deleted under the portion.
+ */
+export async function selectRunningReplay(
+  tx: Tx,
+  maxBacklog: number,
+): Promise<ReplayRow | undefined> {
+  const rows = await tx.query<ReplayRow>(
+    `select ${COLUMNS.replaceAll(/(\w+)/g, 'r.$1')} from webhook_replays r
+     join webhook_endpoints e on e.id = r.endpoint_id
+     where r.status = 'running' and e.status = 'enabled'
+       and (
+         select count(*) from (
+           select from webhook_due d where d.endpoint_id = r.endpoint_id limit $1) b
+       ) < $1
+     order by r.created limit 1
+     for update of r skip locked for share of e skip locked`,
+    [maxBacklog],
+  );
+  return rows[0];
+}
+
+/** Undelivered work of the replay's endpoint, counted up to `most`. */
+export async function backlogOf(tx: Tx, replay: ReplayRow, most: number): Promise<number> {
+  const rows = await tx.query<{ count: bigint }>(
+    `select count(*) from (
+       select from webhook_due where endpoint_id = $1 limit $2) b`,
+    [replay.endpoint_id, most],
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+// A delivery that is finished goes back into the queue with its id and its count; one that waits
+// already stays; an event that the endpoint never got gets its first delivery.
+const PORTION = `
+  with portion as (
+    select e.id, e.created, e.position, e.type from events e
+    where e.account_id = $2 and e.livemode = $3 and e.created < $6 and e.created >= $4
+      and (e.created, e.position) > ($4, $5) and e.type = any($7)
+    order by e.created, e.position limit $9
+  ), old as (
+    delete from webhook_deliveries d using portion p
+    where d.endpoint_id = $1 and d.status in ('succeeded', 'failed')
+      and d.event_created = p.created and d.event_position = p.position
+    returning d.*
+  ), added as (
+    insert into webhook_due
+      (endpoint_id, event_created, event_position, id, account_id, livemode, event_id, event_type,
+       created, updated, due_at, attempt, response_status, response_body, error, duration_ms)
+    select $1, p.created, p.position, webhook_delivery_id(p.id, $1), $2, $3, p.id, p.type,
+      coalesce(o.created, $8), $8, $8, coalesce(o.attempt, 0), o.response_status,
+      o.response_body, o.error, o.duration_ms
+    from portion p
+    left join old o on o.event_created = p.created and o.event_position = p.position
+    on conflict (endpoint_id, event_created, event_position) do nothing
+  )
+  select created as event_created, position as event_position from portion
+  order by created, position`;
+
+/** Queues the next events of a replay. @returns their places, in order. */
+export async function replayPortion(
+  tx: Tx,
+  of: {
+    readonly replay: ReplayRow;
+    readonly types: readonly string[];
+    readonly now: Date;
+    readonly limit: number;
+  },
+): Promise<{ event_created: Date; event_position: bigint }[]> {
+  const { replay, types, now, limit } = of;
+  return tx.query(PORTION, [
+    replay.endpoint_id,
+    replay.account_id,
+    replay.livemode,
+    replay.place_created,
+    replay.place_position,
+    replay.until,
+    types,
+    now,
+    limit,
+  ]);
+}
+
+export async function updateReplay(
+  tx: Tx,
+  of: {
+    readonly id: string;
+    readonly status: 'running' | 'completed';
+    readonly queued: number;
+    readonly created: Date;
+    readonly position: bigint;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `update webhook_replays
+     set status = $2, events_queued = events_queued + $3, place_created = $4,
+       place_position = $5, updated = $6
+     where id = $1`,
+    [of.id, of.status, of.queued, of.created, of.position, of.now],
+  );
+}

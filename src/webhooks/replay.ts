@@ -1,0 +1,141 @@
+import type { Json } from '#core/canonical-json.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf, type Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { Abandon, type Database } from '#db/database.ts';
+import { EVENT_TYPES, familyOf } from '#events/types.ts';
+import { checkEnabledEvents, type WebhookDeps } from '#webhooks/endpoint.ts';
+import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
+import {
+  backlogOf,
+  insertReplay,
+  type ReplayRow,
+  replayPortion,
+  selectReplay,
+  selectRunningReplay,
+  updateReplay,
+} from '#webhooks/replay-queries.ts';
+
+export interface StartReplay {
+  readonly since: Date;
+  /** Default: now. */
+  readonly until: Date | null;
+  /** Types, families or `*`. Default: what the endpoint listens to. */
+  readonly types: readonly string[] | null;
+}
+
+/** Events of one portion: a short transaction, and little to do again after a crash. */
+const PORTION = 500;
+/** A replay waits while this many deliveries of its endpoint are undelivered. */
+const MAX_BACKLOG = 5_000;
+
+/** The replay object: a running order to send events again. */
+export function renderReplay(row: ReplayRow): { [key: string]: Json } {
+  return {
+    id: row.id,
+    object: 'webhook_replay',
+    livemode: row.livemode,
+    network: networkOf(row.livemode),
+    webhook_endpoint: row.endpoint_id,
+    since: row.since.toISOString(),
+    until: row.until.toISOString(),
+    types: row.types,
+    status: row.status,
+    events_queued: row.events_queued,
+    created: row.created.toISOString(),
+    updated: row.updated.toISOString(),
+  };
+}
+
+/** The exact types that a list of types, families and `*` stands for. A ping is never replayed. */
+export function expandTypes(types: readonly string[]): string[] {
+  const wanted = new Set(types);
+  return EVENT_TYPES.filter(
+    (type) =>
+      type !== 'ping' && (wanted.has('*') || wanted.has(type) || wanted.has(familyOf(type))),
+  );
+}
+
+function disabled(): Refusal {
+  return refuse(
+    'parameter_invalid',
+    'This webhook endpoint is disabled. Enable it first (PATCH with status "enabled").',
+    'id',
+  );
+}
+
+/**
+ * Orders every event of a span of time to be sent to the endpoint again, delivered before or not
+ * (receivers know events by their id). A worker does it in portions; a crash resumes.
+ */
+export async function startReplay(
+  deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
+  tenant: Tenant,
+  endpointId: string,
+  of: { readonly input: StartReplay; readonly now: Date },
+): Promise<ReplayRow | Refusal> {
+  const { input, now } = of;
+  const until = input.until === null || input.until > now ? now : input.until;
+  if (input.since >= until) {
+    return refuse('parameter_invalid', 'since must lie before until, and in the past.', 'since');
+  }
+  const types = input.types === null ? null : checkEnabledEvents(input.types, 'types');
+  if (isRefusal(types)) return types;
+  const started = await deps.db.transaction<ReplayRow | Refusal>(async (tx) => {
+    const no = (refusal: Refusal) => new Abandon<ReplayRow | Refusal>(refusal);
+    const endpoint = await lockEndpoint(tx, tenant, endpointId);
+    if (endpoint === undefined) return no(resourceMissing('webhook endpoint'));
+    if (endpoint.status === 'disabled') return no(disabled());
+    return insertReplay(tx, {
+      id: newId('webhookReplay', now),
+      account_id: tenant.accountId,
+      livemode: tenant.livemode,
+      endpoint_id: endpointId,
+      since: input.since,
+      until,
+      types: [...(types ?? endpoint.enabled_events)],
+      now,
+    });
+  });
+  if (!isRefusal(started)) deps.wakeups.send('webhook-replays');
+  return started;
+}
+
+export async function getReplay(
+  deps: Pick<WebhookDeps, 'db'>,
+  tenant: Tenant,
+  id: string,
+): Promise<ReplayRow | Refusal> {
+  return (await selectReplay(deps.db, tenant, id)) ?? resourceMissing('webhook replay');
+}
+
+/** What one portion came to. */
+export interface ReplayStep {
+  /** Another portion can go at once. */
+  readonly more: boolean;
+  readonly deliveries: number;
+}
+
+/**
+ * One portion of one running replay: its deliveries and how far it got commit together. Several
+ * workers may call it at once; each takes another replay.
+ */
+export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
+  return db.transaction(async (tx) => {
+    const replay = await selectRunningReplay(tx, MAX_BACKLOG);
+    if (replay === undefined) return { more: false, deliveries: 0 };
+    const room = Math.min(PORTION, MAX_BACKLOG - (await backlogOf(tx, replay, MAX_BACKLOG)));
+    const types = expandTypes(replay.types);
+    const portion = await replayPortion(tx, { replay, types, now, limit: room });
+    const last = portion.at(-1);
+    await updateReplay(tx, {
+      id: replay.id,
+      status: portion.length < room ? 'completed' : 'running',
+      queued: portion.length,
+      created: last?.event_created ?? replay.place_created,
+      position: last?.event_position ?? replay.place_position,
+      now,
+    });
+    return { more: true, deliveries: portion.length };
+  });
+}

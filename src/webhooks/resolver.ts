@@ -1,0 +1,64 @@
+import { Resolver as DnsResolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { codeOf } from '#db/database.ts';
+
+/** Turns a host name into addresses. Tests put their own in place, to change answers over time. */
+export interface Resolver {
+  /** Every IPv4 and IPv6 address of the name. @throws when there is none, or no answer in time. */
+  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** One question to one server; a hostile name server costs at most both tries. */
+const QUERY_TIMEOUT_MS = 3_000;
+const QUERY_TRIES = 2;
+const HOSTS_FILE = '/etc/hosts';
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'NXDOMAIN']);
+/** RFC 6761: these names never leave the machine, whatever a name server would say. */
+const LOCALHOST = /^(.+\.)?localhost\.?$/i;
+
+async function fromHostsFile(host: string): Promise<string[]> {
+  const text = await readFile(HOSTS_FILE, 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .map((line) => (line.split('#')[0] ?? '').trim().split(/\s+/))
+    .filter(([address = '', ...names]) => isIP(address) !== 0 && names.includes(host))
+    .map(([address = '']) => address);
+}
+
+function valuesOf(results: readonly PromiseSettledResult<string[]>[]): string[] {
+  return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+}
+
+/**
+ * Asks the name servers directly and without blocking: the system's getaddrinfo holds one of the
+ * process's few threads for as long as a hostile name server likes, and so would let one endpoint
+ * delay all others. The hosts file is read for names that the servers do not know.
+ */
+export function systemResolver(): Resolver {
+  return {
+    resolve: async (host, signal) => {
+      if (LOCALHOST.test(host)) return ['127.0.0.1', '::1'];
+      const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+      const cancel = () => dns.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+      try {
+        const results = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
+        const found = valuesOf(results);
+        if (found.length > 0) return found;
+        const listed = await fromHostsFile(host.toLowerCase());
+        if (listed.length > 0) return listed;
+        throw noAddress(results);
+      } finally {
+        signal.removeEventListener('abort', cancel);
+      }
+    },
+  };
+}
+
+function noAddress(results: readonly PromiseSettledResult<string[]>[]): Error {
+  const failed = results.find((result) => result.status === 'rejected');
+  const code = codeOf(failed?.reason);
+  const why = code === '' || NO_SUCH_NAME.has(code) ? 'no such host name' : `look-up failed`;
+  return new Error(why, { cause: failed?.reason });
+}

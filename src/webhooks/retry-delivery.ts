@@ -1,0 +1,43 @@
+import { present } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { Abandon } from '#db/database.ts';
+import type { DeliveryRow } from '#webhooks/delivery.ts';
+import { moveToFront, selectDelivery } from '#webhooks/delivery-queries.ts';
+import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
+
+/**
+ * Sends a delivery again at once, whatever its status; attempts count on. The answer shows it
+ * pending: a worker sends it, before everything else of its endpoint and even while that is
+ * broken.
+ */
+export async function retryDelivery(
+  deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
+  tenant: Tenant,
+  id: string,
+  now: Date,
+): Promise<DeliveryRow | Refusal> {
+  const retried = await deps.db.transaction<DeliveryRow | Refusal>(async (tx) => {
+    const no = (refusal: Refusal) => new Abandon<DeliveryRow | Refusal>(refusal);
+    const found = await selectDelivery(tx, tenant, id);
+    if (found === undefined) return no(resourceMissing('webhook delivery'));
+    const endpoint = await lockEndpoint(tx, tenant, found.endpoint_id);
+    if (endpoint === undefined) return no(resourceMissing('webhook delivery'));
+    if (endpoint.status === 'disabled') return no(endpointDisabled());
+    await moveToFront(tx, found, now);
+    await liftPause(tx, endpoint.id);
+    return present(await selectDelivery(tx, tenant, id), 'retried delivery');
+  });
+  if (!isRefusal(retried)) deps.wakeups.send('deliveries');
+  return retried;
+}
+
+function endpointDisabled(): Refusal {
+  return refuse(
+    'parameter_invalid',
+    'The webhook endpoint of this delivery is disabled. Enable it first (PATCH with status ' +
+      '"enabled"), then send again.',
+    'id',
+  );
+}

@@ -1,0 +1,33 @@
+import { only } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
+import { type Refusal, resourceMissing } from '#core/refusal.ts';
+import { encrypt } from '#core/secrets.ts';
+import { Abandon } from '#db/database.ts';
+import type { RevealedEndpoint } from '#webhooks/create-endpoint.ts';
+import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
+import { newSigningSecret } from '#webhooks/sign.ts';
+
+/** The old secret signs beside the new one for so long (decisions.md section 6). */
+const OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+/** A new secret; deliveries carry both signatures for a day. A second rotation drops the oldest. */
+export async function rotateSecret(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  id: string,
+  now: Date,
+): Promise<RevealedEndpoint | Refusal> {
+  const secret = newSigningSecret();
+  const rotated = await deps.db.transaction(async (tx) => {
+    if ((await lockEndpoint(tx, tenant, id)) === undefined) {
+      return new Abandon<RevealedEndpoint | Refusal>(resourceMissing('webhook endpoint'));
+    }
+    const sealed = encrypt(deps.secretKey, secret, id);
+    const change = { id, secret: sealed, previousUntil: addMs(now, OVERLAP_MS), now };
+    return { endpoint: only(await replaceSecret(tx, change), 'webhook endpoint'), secret };
+  });
+  deps.wakeups.send('webhook-endpoints');
+  return rotated;
+}

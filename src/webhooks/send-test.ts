@@ -1,0 +1,98 @@
+import { only } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
+import { type Refusal, resourceMissing } from '#core/refusal.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { type WrittenEvent, writeEvents } from '#events/append.ts';
+import { type AttemptResult, attemptDelivery, openTarget, saysGone } from '#webhooks/attempt.ts';
+import type { DeliveryRow } from '#webhooks/delivery.ts';
+import { deliveryIdOf, insertFinished } from '#webhooks/delivery-queries.ts';
+import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { type EndpointRow, renderEndpoint, type WebhookDeps } from '#webhooks/endpoint.ts';
+import { lockEndpoint, noteTest, resetLane, selectEndpoint } from '#webhooks/endpoint-queries.ts';
+
+async function writePing(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  endpoint: EndpointRow,
+  now: Date,
+): Promise<WrittenEvent> {
+  return deps.db.transaction(async (tx) => {
+    const stamp = await stampOrder(tx, tenant, now, 1);
+    const object = renderEndpoint(endpoint);
+    const draft = { tenant, type: 'ping', objectId: endpoint.id, object, stamp } as const;
+    return only((await writeEvents(tx, [draft])).events, 'event');
+  });
+}
+
+async function send(
+  deps: WebhookDeps,
+  endpoint: EndpointRow,
+  of: { readonly event: WrittenEvent; readonly clock: Clock },
+): Promise<AttemptResult> {
+  const { id: eventId, body } = of.event;
+  const deliveryId = await deliveryIdOf(deps.db, { eventId, endpointId: endpoint.id });
+  const target = openTarget(endpoint.id, endpoint, deps);
+  try {
+    const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1 };
+    return await attemptDelivery(target, message, of.clock);
+  } finally {
+    target.transport.close();
+  }
+}
+
+async function record(
+  tx: Tx,
+  endpoint: EndpointRow,
+  of: { readonly event: WrittenEvent; readonly result: AttemptResult },
+): Promise<DeliveryRow> {
+  const { event, result } = of;
+  const { succeeded, finished } = result;
+  const row = {
+    endpoint_id: endpoint.id,
+    status: succeeded ? 'succeeded' : 'failed',
+    event_created: event.created,
+    event_position: event.position,
+    account_id: endpoint.account_id,
+    livemode: endpoint.livemode,
+    event_id: event.id,
+    event_type: 'ping',
+    created: event.created,
+    updated: finished,
+    attempt: 1,
+    response_status: result.responseStatus,
+    response_body: result.responseBody,
+    error: result.error,
+    duration_ms: result.durationMs,
+    next_attempt_at: null,
+  } as const;
+  if ((await lockEndpoint(tx, null, endpoint.id)) !== undefined) {
+    await noteTest(tx, { id: endpoint.id, succeeded, at: finished });
+    if (succeeded) await resetLane(tx, endpoint.id);
+  }
+  return { ...row, id: await insertFinished(tx, row) };
+}
+
+/**
+ * Sends a `ping` event to this endpoint alone and waits for its answer (at most 10 s). It is sent
+ * once, also to a disabled endpoint; a success closes the breaker of a broken one.
+ */
+export async function sendTest(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  id: string,
+  clock: Clock,
+): Promise<DeliveryRow | Refusal> {
+  const endpoint = await selectEndpoint(deps.db, tenant, id);
+  if (endpoint === undefined) return resourceMissing('webhook endpoint');
+  const event = await writePing(deps, tenant, endpoint, clock.now());
+  const result = await send(deps, endpoint, { event, clock });
+  const row = await deps.db.transaction((tx) => record(tx, endpoint, { event, result }));
+  if (result.succeeded) deps.wakeups.send('deliveries');
+  if (saysGone(result)) {
+    await disableEndpoint(deps.db, { endpointId: id, reason: 'gone', now: clock.now() });
+    deps.wakeups.send('deliveries');
+  }
+  return row;
+}

@@ -1,0 +1,78 @@
+import { addMs, type Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import type { Fleet } from '#webhooks/fleet.ts';
+import { claimLanes, fetchDue } from '#webhooks/queue-queries.ts';
+
+export interface TakerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly owner: string;
+  readonly fleet: Fleet;
+  readonly leaseMs: number;
+  /** Every so often all endpoints are looked at, hints or not. */
+  readonly pollMs: number;
+  /** Asks for another turn after so many milliseconds. */
+  readonly later: (ms: number) => void;
+}
+
+/** Endpoints in the hands of one process; more wait for the next worker or the next turn. */
+const MAX_LANES = { healthy: 2_000, failing: 500 };
+/** Taken over at one turn. */
+const MAX_CLAIMED = 200;
+/** Looking for endpoints without an owner may take this share of the time. */
+const CLAIM_SHARE = 0.25;
+
+/** One turn of the worker: take over endpoints that nobody works, fetch what is due. */
+export function createTaker(deps: TakerDeps): () => Promise<boolean> {
+  const { db, clock, owner, fleet } = deps;
+  let after = '';
+  let nextClaimMs = 0;
+  let nextPollMs = 0;
+
+  const claim = async () => {
+    const started = performance.now();
+    if (started < nextClaimMs) {
+      deps.later(nextClaimMs - started);
+      return false;
+    }
+    const now = clock.now();
+    const has = fleet.counts();
+    const rows = await claimLanes(db, {
+      owner,
+      now,
+      leaseUntil: addMs(now, deps.leaseMs),
+      after,
+      limits: {
+        healthy: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.healthy - has.healthy)),
+        failing: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.failing - has.failing)),
+      },
+    });
+    const taken = performance.now() - started;
+    nextClaimMs = performance.now() + taken * (1 / CLAIM_SHARE - 1);
+    for (const row of rows) fleet.add(row);
+    const last =
+      rows
+        .map((row) => row.endpoint_id)
+        .sort()
+        .at(-1) ?? '';
+    const more = rows.length >= MAX_CLAIMED;
+    // Around the circle: from behind the last one taken, and from the start after that.
+    const again = more || after !== '';
+    after = more ? last : '';
+    return again;
+  };
+  const fetch = async () => {
+    const look = fleet.look();
+    if (look.rooms.length > 0) fleet.receive(look, await fetchDue(db, look.rooms, clock.now()));
+  };
+  return async () => {
+    // Time passes without hints too: retries fall due.
+    if (performance.now() > nextPollMs) {
+      nextPollMs = performance.now() + deps.pollMs;
+      fleet.expectWork();
+    }
+    const [again] = await Promise.all([claim(), fetch()]);
+    await fetch();
+    return again || fleet.look().rooms.length > 0;
+  };
+}

@@ -1,0 +1,144 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector, Pool } from 'undici';
+import { type AddressPolicy, canonicalAddress } from '#webhooks/address-check.ts';
+import { hostOf } from '#webhooks/endpoint-url.ts';
+import { DELIVERY_LIMIT_MS, Exchange, type Reply } from '#webhooks/exchange.ts';
+import type { Resolver } from '#webhooks/resolver.ts';
+import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
+
+/** How this process reaches receivers. */
+export interface Network {
+  readonly policy: AddressPolicy;
+  readonly resolver: Resolver;
+  /** Certificate authorities beside the usual ones. */
+  readonly ca?: string;
+}
+
+/** The way to one endpoint: its own sockets, so that no endpoint can use up another's. */
+export interface Transport {
+  /** One request and its answer, at most 10 s. Never throws: a fault is part of the answer. */
+  post(headers: readonly string[], body: Buffer): Promise<Reply>;
+  /** Destroys the sockets; what is in flight fails. */
+  close(): void;
+  /** What is in flight ends as usual, then the sockets close. */
+  closeGently(): void;
+}
+
+/** The host's addresses, or one of them, may not be connected to. Nothing was sent. */
+class AddressRefused extends Error {
+  override name = 'AddressRefused';
+}
+
+/** A look-up holds for attempts within this; a burst must not become a flood of DNS questions. */
+const LOOKUP_HOLDS_MS = 1_000;
+/** Shorter than the idle time-outs of common servers, so that we never write to a closing socket. */
+const IDLE_SOCKET_MS = 2_000;
+/** For hosts with several addresses: how long one may keep the next waiting. */
+const NEXT_ADDRESS_MS = 300;
+
+/** Resolves and checks; every answer must pass, a mix of good and bad ones is refused. */
+function createGuard(host: string, network: Network) {
+  let checked: readonly string[] = [];
+  let holdsUntil = 0;
+  const accept = (addresses: readonly string[]) => {
+    for (const address of addresses) {
+      const reason = network.policy.refusalOf(address);
+      if (reason !== null) throw new AddressRefused(`${address} is ${reason}`);
+    }
+    checked = addresses.map(canonicalAddress);
+  };
+  const literal = isIP(host) !== 0;
+  return {
+    isFresh: () => performance.now() < holdsUntil,
+    /** @throws AddressRefused, or the resolver's error. */
+    check: async (signal: AbortSignal) => {
+      accept(literal ? [host] : await network.resolver.resolve(host, signal));
+      holdsUntil = literal ? Number.POSITIVE_INFINITY : performance.now() + LOOKUP_HOLDS_MS;
+    },
+    addresses: () => checked,
+    isChecked: (address: string | undefined) =>
+      address !== undefined && checked.includes(canonicalAddress(address)),
+  };
+}
+
+type Guard = ReturnType<typeof createGuard>;
+
+/** Hands the checked addresses to the socket: a second look-up never happens. */
+function lookupOf(guard: Guard): LookupFunction {
+  return (_host, options, callback) => {
+    const found = guard.addresses().map((address) => ({ address, family: isIP(address) }));
+    const first = found[0];
+    if (first === undefined) callback(new AddressRefused('no checked address'), []);
+    else if (options.all === true) callback(null, found);
+    else callback(null, first.address, first.family);
+  };
+}
+
+function connectorOf(guard: Guard, network: Network): buildConnector.connector {
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: DELIVERY_LIMIT_MS,
+    lookup: lookupOf(guard),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    ...(network.ca === undefined ? {} : { ca: network.ca }),
+  });
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      if (guard.isChecked(socket?.remoteAddress)) return callback(null, socket);
+      socket?.destroy();
+      return callback(new AddressRefused('the socket went to an unchecked address'), null);
+    });
+  };
+}
+
+export function openTransport(url: URL, network: Network): Transport {
+  const guard = createGuard(hostOf(url), network);
+  const pool = new Pool(url.origin, {
+    connections: MAX_IN_FLIGHT,
+    pipelining: 1,
+    // The exchange has a limit for everything together: these would only add timers.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_SOCKET_MS,
+    connect: connectorOf(guard, network),
+  });
+  const path = url.pathname + url.search;
+  let open = 0;
+  let closing = false;
+  const closeWhenIdle = () => {
+    if (closing && open === 0 && !pool.closed && !pool.destroyed) pool.close().catch(() => {});
+  };
+  const send = (exchange: Exchange, headers: readonly string[], body: Buffer) => {
+    pool.dispatch({ path, method: 'POST', headers: headers as string[], body }, exchange);
+  };
+  const checkThenSend = async (exchange: Exchange, headers: readonly string[], body: Buffer) => {
+    try {
+      await guard.check(exchange.lookupSignal());
+    } catch (error) {
+      exchange.finish(error instanceof AddressRefused ? 'address_refused' : 'dns_failed');
+      return;
+    }
+    if (!exchange.isOver) send(exchange, headers, body);
+  };
+  return {
+    post: async (headers, body) => {
+      const exchange = new Exchange();
+      open++;
+      if (guard.isFresh()) send(exchange, headers, body);
+      else void checkThenSend(exchange, headers, body);
+      const reply = await exchange.reply;
+      open--;
+      closeWhenIdle();
+      return reply;
+    },
+    close: () => {
+      pool.destroy().catch(() => {});
+    },
+    closeGently: () => {
+      closing = true;
+      closeWhenIdle();
+    },
+  };
+}

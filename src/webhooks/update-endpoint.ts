@@ -1,0 +1,103 @@
+import { only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import { Abandon, type Tx } from '#db/database.ts';
+import { checkEnabledEvents, type EndpointRow, type WebhookDeps } from '#webhooks/endpoint.ts';
+import {
+  deleteEndpoint,
+  endDueDeliveries,
+  lockEndpoint,
+  resetLane,
+  updateEndpoint,
+} from '#webhooks/endpoint-queries.ts';
+import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
+
+/** What is left out stays as it is. */
+export interface ChangeEndpoint {
+  readonly url?: string;
+  readonly enabledEvents?: readonly string[];
+  readonly description?: string | null;
+  readonly status?: 'enabled' | 'disabled';
+}
+
+async function check(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  input: ChangeEndpoint,
+): Promise<Refusal | null> {
+  const { url, enabledEvents } = input;
+  const events = enabledEvents === undefined ? null : checkEnabledEvents(enabledEvents);
+  if (isRefusal(events)) return events;
+  if (url === undefined) return null;
+  return checkEndpointUrl(url, { ...deps.network, livemode: tenant.livemode });
+}
+
+/**
+ * Disabling ends what is undelivered. Enabling, and a new URL, forget past failures: the first
+ * delivery goes at once.
+ */
+async function apply(
+  tx: Tx,
+  of: { readonly row: EndpointRow; readonly input: ChangeEndpoint; readonly now: Date },
+): Promise<EndpointRow> {
+  const { row, input, now } = of;
+  const status = input.status ?? row.status;
+  const url = input.url ?? row.url;
+  const enabling = status === 'enabled' && row.status === 'disabled';
+  if (enabling || url !== row.url) await resetLane(tx, row.id);
+  const events = input.enabledEvents;
+  const updated = await updateEndpoint(tx, {
+    id: row.id,
+    url,
+    enabled_events: events === undefined ? row.enabled_events : [...new Set(events)],
+    description: input.description === undefined ? row.description : input.description,
+    status,
+    disabled_reason: status === 'enabled' ? null : (row.disabled_reason ?? 'requested_by_merchant'),
+    failing_since: enabling ? null : row.failing_since,
+    updated: now,
+  });
+  if (status === 'disabled') {
+    // With the account's order in hand no event can be fanning out to this endpoint any more.
+    await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 0);
+    await endDueDeliveries(tx, row.id, now);
+  }
+  return only(updated, 'webhook endpoint');
+}
+
+export async function changeEndpoint(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  id: string,
+  of: { readonly input: ChangeEndpoint; readonly now: Date },
+): Promise<EndpointRow | Refusal> {
+  const bad = await check(deps, tenant, of.input);
+  if (bad !== null) return bad;
+  const changed = await deps.db.transaction(async (tx) => {
+    const row = await lockEndpoint(tx, tenant, id);
+    if (row === undefined) {
+      return new Abandon<EndpointRow | Refusal>(resourceMissing('webhook endpoint'));
+    }
+    return apply(tx, { row, ...of });
+  });
+  deps.wakeups.send('webhook-endpoints');
+  return changed;
+}
+
+/** Deletes the endpoint with its undelivered work. `true` when there was one. */
+export async function removeEndpoint(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  id: string,
+  now: Date,
+): Promise<true | Refusal> {
+  const removed = await deps.db.transaction<true | Refusal>(async (tx) => {
+    const row = await lockEndpoint(tx, tenant, id);
+    if (row === undefined) return new Abandon<true | Refusal>(resourceMissing('webhook endpoint'));
+    await stampOrder(tx, tenant, now, 0);
+    await deleteEndpoint(tx, id);
+    return true;
+  });
+  deps.wakeups.send('webhook-endpoints');
+  return removed;
+}

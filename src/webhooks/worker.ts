@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { startLoop } from '#core/loop.ts';
+import { createBatcher } from '#db/batching.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { type DisabledNotice, disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { Fleet } from '#webhooks/fleet.ts';
+import { startHousekeeping } from '#webhooks/housekeeping.ts';
+import { releaseLanes } from '#webhooks/queue-queries.ts';
+import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
+import { createTaker } from '#webhooks/take.ts';
+
+export interface WebhookWorkerDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Opens the signing secrets (AES-256-GCM, the endpoint's id is the context). */
+  readonly secretKey: Buffer;
+  /** CIDRs exempt from the private-address refusal (WEBHOOK_ALLOW_CIDRS). */
+  readonly allowCidrs: readonly string[];
+  readonly resolver?: Resolver;
+  /** Certificate authorities beside the usual ones. */
+  readonly ca?: string;
+  /** Called after an endpoint was disabled: the way to tell its owner by e-mail. */
+  readonly onDisabled?: (notice: DisabledNotice) => void;
+}
+
+export interface WebhookWorker {
+  /** Work may be waiting. */
+  wake(): void;
+  /** Lets what is in flight finish (at most a few seconds), releases the leases. */
+  stop(): Promise<void>;
+  stats(): { readonly endpoints: number; readonly inFlight: number };
+}
+
+/** A lost hint costs at most this. */
+const POLL_MS = 500;
+/** Four renewals fit a lease, so that a slow one does not lose it. */
+const HEARTBEAT_MS = 5_000;
+/** How long the deliveries of a killed worker wait for the next one. */
+export const LEASE_MS = 20_000;
+/** Less than the ten seconds that the whole process has to end. */
+const STOP_MS = 7_000;
+const MAX_RELEASES = 500;
+
+function allowLate(ms: number): Promise<'late'> {
+  return new Promise((resolve) => setTimeout(resolve, ms, 'late').unref());
+}
+
+function createReleaser(deps: WebhookWorkerDeps, owner: string) {
+  const batcher = createBatcher<string, void>({
+    run: async (ids) => {
+      await releaseLanes(deps.db, owner, ids);
+      return ids.map(() => undefined);
+    },
+    maxInFlight: 1,
+    maxItems: MAX_RELEASES,
+  });
+  // A lease that could not be released ends by itself.
+  return (endpointId: string) =>
+    batcher.add(endpointId).catch((error: unknown) => {
+      deps.log.warn('a webhook lease was not released', { error: describeError(error) });
+    });
+}
+
+async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<void> {
+  const { db, clock, wakeups } = deps;
+  const done = await disableEndpoint(db, { endpointId, reason: 'gone', now: clock.now() });
+  if (done === null) return;
+  if (done.deliveries > 0) wakeups.send('deliveries');
+  deps.onDisabled?.(done.notice);
+}
+
+/** Everything that ends together at a stop. */
+async function stopAll(
+  fleet: Fleet,
+  loops: readonly { stop(): Promise<void> }[],
+  unhear: readonly (() => void)[],
+): Promise<void> {
+  for (const end of unhear) end();
+  await Promise.all(loops.map((loop) => loop.stop()));
+  if ((await Promise.race([fleet.drain(), allowLate(STOP_MS)])) === 'late') fleet.abandon();
+  await fleet.releaseAll();
+}
+
+/**
+ * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends what
+ * is due of them, and records what became of it. Wake-up topics: `deliveries` (rows were
+ * written) and `webhook-endpoints` (an endpoint was changed).
+ */
+export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
+  const owner = randomUUID();
+  const onError = (name: string, error: unknown) =>
+    deps.log.error('a webhook loop failed', { loop: name, error: describeError(error) });
+  const network = {
+    policy: addressPolicy(deps.allowCidrs),
+    resolver: deps.resolver ?? systemResolver(),
+    ...(deps.ca === undefined ? {} : { ca: deps.ca }),
+  };
+  const fleet: Fleet = new Fleet({
+    ...deps,
+    network,
+    owner,
+    leaseMs: LEASE_MS,
+    release: createReleaser(deps, owner),
+    gone: (endpointId) => {
+      disable(deps, endpointId).catch((error: unknown) => onError('disable', error));
+    },
+    hungry: () => work.wake(),
+  });
+  const soon = (ms: number) => void setTimeout(() => work.wake(), ms).unref();
+  const take = createTaker({
+    ...deps,
+    owner,
+    fleet,
+    leaseMs: LEASE_MS,
+    pollMs: POLL_MS,
+    later: soon,
+  });
+  const work = startLoop({ name: 'webhook work', pollMs: POLL_MS, run: take, onError });
+  const heartbeat = startLoop({
+    name: 'webhook leases',
+    pollMs: HEARTBEAT_MS,
+    run: () => fleet.renew(),
+    onError,
+  });
+  const housekeeping = startHousekeeping({ ...deps, onError });
+  const wake = () => {
+    fleet.expectWork();
+    work.wake();
+  };
+  const unhear = [
+    deps.wakeups.on('deliveries', '', wake),
+    deps.wakeups.on('webhook-endpoints', '', heartbeat.wake),
+  ];
+  return {
+    wake,
+    stop: () => stopAll(fleet, [work, heartbeat, housekeeping], unhear),
+    stats: () => fleet.stats(),
+  };
+}
