@@ -20,11 +20,6 @@ import { catchUpNonce } from '#settlement/recovery.ts';
 import { type HeldLane, inNonceOrder, type RelayerState } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A dead worker's lanes are taken over after this time at most. */
-export const LEASE_MS = 6_000;
-/** Three tries before a lease runs out. */
-export const RENEW_MS = 1_500;
-
 interface ConfiguredLane {
   readonly lane: number;
   readonly role: LaneRole;
@@ -72,14 +67,15 @@ export async function configureLanes(relayer: RelayerState): Promise<void> {
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.
- * Call it every RENEW_MS.
+ * Call it several times per lease.
  */
 export async function keepLanes(relayer: RelayerState): Promise<void> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
+  const { leaseMs } = relayer;
   await renew(relayer);
   const workers = await db.transaction((tx) =>
-    upsertWorker(tx, { livemode, owner, forgetMs: LEASE_MS }),
+    upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }),
   );
   const configured = configuredLanes(chain.config);
   const share = Math.ceil(configured.length / workers);
@@ -87,7 +83,7 @@ export async function keepLanes(relayer: RelayerState): Promise<void> {
   if (relayer.lanes.size >= share || relayer.fees === null) return;
   const lanes = configured.map((one) => one.lane).filter((lane) => !relayer.lanes.has(lane));
   const limit = share - relayer.lanes.size;
-  const taken = await takeLanes(db, { livemode, owner, lanes, limit, leaseMs: LEASE_MS });
+  const taken = await takeLanes(db, { livemode, owner, lanes, limit, leaseMs });
   for (const row of taken) await open(relayer, configured, row);
 }
 
@@ -102,7 +98,7 @@ async function renew(relayer: RelayerState): Promise<void> {
       owner,
       lanes: held.map((lane) => lane.lane),
       fences: held.map((lane) => lane.fence),
-      leaseMs: LEASE_MS,
+      leaseMs: relayer.leaseMs,
     }),
   );
   for (const lane of held) {

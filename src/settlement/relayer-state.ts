@@ -14,13 +14,18 @@ export interface RelayerDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
+  /** How long a dead worker's lanes stay untouched. Renewed four times as often. */
+  readonly leaseMs?: number;
 }
+
+/** Long enough for a pause of the process, short enough for those who wait at a counter. */
+export const LEASE_MS = 6_000;
 
 /**
  * What one process knows of one network. All of it can be lost at any time: the rows of
  * chain_transactions and chain_requests hold everything that matters.
  */
-export interface RelayerState extends RelayerDeps {
+export interface RelayerState extends Required<RelayerDeps> {
   /** Names this process in leases. */
   readonly owner: string;
   readonly lanes: Map<number, HeldLane>;

@@ -1,71 +1,123 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '#core/clock.ts';
-import { newId } from '#core/ids.ts';
-import { silentLog } from '#core/log.ts';
-import { localWakeups, type Wakeups } from '#db/wakeups.ts';
-import { type Relayer, startRelayer } from '#settlement/relayer.ts';
-import { type Hex, requestOnChain, takeOutcomes } from '#settlement/requests.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** Fees of the test network: 30 and 20 basis points, 5 of them back. */
+function pulled(amount: bigint): bigint {
+  const share = (points: bigint) => (amount * points) / 10_000n;
+  return amount + share(30n) + share(20n) - share(5n);
+}
+
+const USDC = 1_000_000_000n;
 
 describe('the relayer', () => {
-  let network: TestNetwork;
-  let database: TestDatabase;
-  let merchant: TestMerchant;
-  let wakeups: Wakeups;
-  let relayer: Relayer;
+  let world: RelayerWorld;
   let stopMining: () => Promise<void>;
 
   before(async () => {
-    [network, database] = await Promise.all([startTestNetwork(), testDatabase()]);
-    merchant = await network.addMerchant();
-    stopMining = network.mineEvery(100);
-    wakeups = localWakeups();
-    const log = { ...silentLog, error: console.error, warn: console.error };
-    relayer = startRelayer({
-      chain: network.chain,
-      db: database.db,
-      wakeups,
-      clock: systemClock,
-      log,
-    });
+    world = await startRelayerWorld();
+    stopMining = world.network.mineEvery(100);
+    world.startRelayer();
   });
 
   after(async () => {
-    await relayer.stop();
     await stopMining();
-    await network.stop();
-    await database.close();
+    await world.stop();
   });
 
-  it('settles a payment: the chain, the request and the balance agree', async () => {
-    const [payer] = await network.addPayers(1);
+  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+  const addPayer = async (options = {}): Promise<PrivateKeyAccount> => {
+    const [payer] = await world.network.addPayers(1, { usdc: USDC, ...options });
     assert(payer !== undefined);
-    const subjectId = newId('paymentIntent', new Date());
-    const started = performance.now();
-    await database.db.transaction((tx) =>
-      requestOnChain(tx, {
-        livemode: false,
-        kind: 'payment',
-        subjectId,
-        payload: {
-          merchantNumber: merchant.merchantNumber.toString(),
-          payer: payer.address as Hex,
-          amount: '2500000',
-          orderId: 'A-1',
-        },
-        now: new Date(),
-      }),
+    return payer;
+  };
+
+  it('settles a payment: request, receipt, wallet and balance agree', async () => {
+    const payer = await addPayer();
+    const before = await balance();
+    const [outcome] = await world.outcomes([await world.pay({ payer, amount: 2_500_000n })]);
+    assert.equal(outcome?.succeeded, true);
+    const facts = outcome?.facts;
+    assert(facts !== undefined);
+    const [receipt] = await world.network.chain.receipts([facts.txHash as `0x${string}`]);
+    assert(receipt?.succeeded);
+    assert.equal(facts.blockNumber, receipt.blockNumber.toString());
+    assert(receipt.logs.some((log) => Number(log.logIndex) === facts.logIndex));
+    const block = await world.network.chain.block(receipt.blockNumber);
+    assert.equal(facts.blockTime, block?.time.toISOString());
+    assert.deepEqual(
+      [facts.feeAcquirer, facts.feeProtocol, facts.cashback],
+      ['7500', '5000', '1250'],
     );
-    wakeups.send('chain-requests', 'testnet');
-    let outcomes: unknown[] = [];
-    while (outcomes.length === 0 && performance.now() - started < 10_000) {
-      await sleep(5);
-      outcomes = await database.db.transaction((tx) => takeOutcomes(tx, 'payment', 10));
+    assert.equal(await balance(), before + 2_500_000n);
+    assert.equal(await world.network.usdcOf(payer.address), USDC - pulled(2_500_000n));
+  });
+
+  it('declines each payer alone, with the exact reason, and settles the others', async () => {
+    const [good, poor, unapproved, capped, stranger] = await Promise.all([
+      addPayer(),
+      addPayer({ usdc: 10n }),
+      addPayer({ allowance: 10n }),
+      addPayer({ perPayment: 100n }),
+      addPayer({ perPayment: null }),
+    ]);
+    const before = await balance();
+    const payers = [good, poor, unapproved, capped, stranger];
+    const ids = await world.payMany(payers.map((payer) => ({ payer })));
+    const outcomes = await world.outcomes(ids);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.reason ?? 'succeeded'),
+      [
+        'succeeded',
+        'insufficient_funds',
+        'approval_insufficient',
+        'limit_exceeded',
+        'approval_insufficient',
+      ],
+    );
+    assert.equal(await balance(), before + 1_000_000n);
+  });
+
+  it('declines what the payer has emptied the wallet for between check and settlement', async () => {
+    const payer = await addPayer({ usdc: pulled(1_000_000n) });
+    const ids = await world.payMany([{ payer }, { payer }]);
+    const outcomes = await world.outcomes(ids);
+    assert.deepEqual(outcomes.map((outcome) => outcome.reason ?? 'succeeded').sort(), [
+      'insufficient_funds',
+      'succeeded',
+    ]);
+    assert.equal(await world.network.usdcOf(payer.address), 0n);
+  });
+
+  it('lets an intent be tried again after a decline, under the same number', async () => {
+    const payer = await addPayer({ usdc: 0n });
+    const intent = await world.pay({ payer });
+    assert.equal((await world.outcomes([intent]))[0]?.reason, 'insufficient_funds');
+    const other = await addPayer();
+    await world.pay({ payer: other, subjectId: intent });
+    while ((await world.outcome(intent))?.succeeded !== true) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    console.log(outcomes, performance.now() - started);
-    assert.equal(await network.merchantBalance(merchant.merchantNumber), 2_500_000n);
+    const numbers = await world.count(
+      `select count(distinct number) from chain_requests where subject_id = '${intent}'`,
+    );
+    assert.equal(numbers, 1);
+  });
+
+  it('settles hundreds of payments, each once', async () => {
+    const payers = await world.network.addPayers(10, { usdc: USDC });
+    const before = await balance();
+    const payments = Array.from({ length: 400 }, (_, i) => ({
+      payer: payers[i % 10] as PrivateKeyAccount,
+    }));
+    const ids = await world.payMany(payments);
+    const outcomes = await world.outcomes(ids);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    assert.equal(await balance(), before + 400_000_000n);
+    const transactions = await world.count(
+      `select count(distinct transaction_id) from chain_requests where subject_id = any('{${ids}}')`,
+    );
+    assert(transactions <= 8, `${transactions} transactions for 400 payments`);
   });
 });

@@ -6,9 +6,14 @@ import { watchFinality } from '#settlement/finality.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
-import { configureLanes, keepLanes, RENEW_MS, releaseAll } from '#settlement/lanes.ts';
+import { configureLanes, keepLanes, releaseAll } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
-import type { HeldLane, RelayerDeps, RelayerState } from '#settlement/relayer-state.ts';
+import {
+  type HeldLane,
+  LEASE_MS,
+  type RelayerDeps,
+  type RelayerState,
+} from '#settlement/relayer-state.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
 import { tendLanes } from '#settlement/stuck.ts';
 import { collectReceipts, readFees, readHead } from '#settlement/watch.ts';
@@ -28,6 +33,8 @@ const MAX_OPEN_PER_LANE = 16;
 const REQUEST_POLL_MS = 1_000;
 /** With nothing under way the head is only needed for fees and for noticing reorganisations. */
 const IDLE_HEAD_MS = 1_000;
+/** A renewal may fail a few times before the lease runs out. */
+const RENEWALS_PER_LEASE = 4;
 /** Blocks between two looks at what is final. */
 const FINALITY_BLOCKS = 8n;
 
@@ -37,6 +44,7 @@ const FINALITY_BLOCKS = 8n;
  */
 export function startRelayer(deps: RelayerDeps): Relayer {
   const relayer: RelayerState = {
+    leaseMs: LEASE_MS,
     ...deps,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     lanes: new Map(),
@@ -168,7 +176,7 @@ function startKeeper(relayer: RelayerState, sender: Loop, onError: OnError): Loo
   let configured = false;
   return startLoop({
     name: 'relayer keeper',
-    pollMs: RENEW_MS,
+    pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
     onError,
     run: async () => {
       if (!configured) await configureLanes(relayer);

@@ -1,0 +1,17 @@
+// A relayer in a process of its own, started by relayer-world.ts and made to be killed.
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { openDatabase } from '#db/database.ts';
+import { connectWakeups } from '#db/wakeups.ts';
+import { openChain } from '#settlement/chain.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { startRelayer } from '#settlement/relayer.ts';
+
+const reviver = (_key: string, value: unknown) =>
+  typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
+
+const config = JSON.parse(process.env.RELAYER_CONFIG ?? '{}', reviver) as NetworkConfig;
+const db = openDatabase({ url: process.env.RELAYER_DATABASE ?? '', maxConnections: 6 });
+const wakeups = await connectWakeups(db);
+const chain = await openChain(config, silentLog);
+startRelayer({ chain, db, wakeups, clock: systemClock, log: silentLog, leaseMs: 600 });

@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { systemClock } from '#core/clock.ts';
+import type { Failpoint } from '#core/failpoints.ts';
+import { newId } from '#core/ids.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { type Relayer, startRelayer } from '#settlement/relayer.ts';
+import {
+  type NewRequest,
+  type RequestKind,
+  requestAllOnChain,
+  requestOnChain,
+} from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
+
+/** A database, a chain and a merchant; relayers are started by the tests. */
+export interface RelayerWorld {
+  readonly network: TestNetwork;
+  readonly database: TestDatabase;
+  readonly merchant: TestMerchant;
+  readonly wakeups: Wakeups;
+  /** What relayers of this process complained about. */
+  readonly complaints: string[];
+  startRelayer(): Relayer;
+  /** A relayer in a process of its own, to be killed; ends at the failpoint if one is named. */
+  spawnRelayer(failpoint?: Failpoint): RelayerProcess;
+  pay(payment: TestPayment): Promise<string>;
+  payMany(payments: readonly TestPayment[]): Promise<string[]>;
+  ask<K extends RequestKind>(request: AskedFor<K>): Promise<string>;
+  outcome(subjectId: string): Promise<TestOutcome | null>;
+  /** Waits until each has an outcome. @throws after `timeoutMs`. */
+  outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
+  count(sql: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+type AskedFor<K extends RequestKind> = Pick<NewRequest<K>, 'kind' | 'payload'> & {
+  readonly subjectId?: string;
+};
+
+export interface TestPayment {
+  readonly payer: PrivateKeyAccount;
+  readonly amount?: bigint;
+  readonly orderId?: string;
+  /** The intent; a fresh one by default. */
+  readonly subjectId?: string;
+}
+
+export interface TestOutcome {
+  readonly succeeded: boolean;
+  readonly reason?: string;
+  readonly facts?: { readonly txHash: string; readonly [name: string]: unknown };
+}
+
+export interface RelayerProcess {
+  readonly pid: number;
+  kill(): void;
+  /** Resolves when it ended. */
+  readonly ended: Promise<unknown>;
+}
+
+/** Short, so that taking over from a killed worker takes no time in a test. */
+export const TEST_LEASE_MS = 600;
+const WAIT_MS = 15_000;
+const LOOK_MS = 10;
+const PROGRAM = path.join(import.meta.dirname, 'relayer-process.ts');
+
+export async function startRelayerWorld(
+  overrides: Partial<NetworkConfig> = {},
+): Promise<RelayerWorld> {
+  const [network, database] = await Promise.all([startTestNetwork(overrides), testDatabase(12)]);
+  const merchant = await network.addMerchant();
+  const wakeups = await connectWakeups(database.db);
+  const complaints: string[] = [];
+  const log: Log = { ...silentLog, error: (message) => complaints.push(message) };
+  const relayers: Relayer[] = [];
+  const children: RelayerProcess[] = [];
+  const toRequest = ({ payer, amount = 1_000_000n, orderId, subjectId }: TestPayment) => ({
+    livemode: false,
+    kind: 'payment' as const,
+    subjectId: subjectId ?? newId('paymentIntent', new Date()),
+    payload: {
+      merchantNumber: merchant.merchantNumber.toString(),
+      payer: payer.address,
+      amount: amount.toString(),
+      orderId: orderId ?? randomBytes(4).toString('hex'),
+    },
+  });
+  const payMany = async (payments: readonly TestPayment[]) => {
+    const requests = payments.map(toRequest);
+    await database.db.transaction((tx) => requestAllOnChain(tx, requests, new Date()));
+    wakeups.send('chain-requests', 'testnet');
+    return requests.map((request) => request.subjectId);
+  };
+  const outcomesOf = (ids: readonly string[]) => readOutcomes(database, ids);
+  return {
+    network,
+    database,
+    merchant,
+    wakeups,
+    complaints,
+    startRelayer: () => {
+      const { chain } = network;
+      const deps = { chain, db: database.db, wakeups, clock: systemClock, log };
+      const relayer = startRelayer({ ...deps, leaseMs: TEST_LEASE_MS });
+      relayers.push(relayer);
+      return relayer;
+    },
+    spawnRelayer: (failpoint) => {
+      const child = spawnRelayer(network.config, database.url, failpoint);
+      children.push(child);
+      return child;
+    },
+    payMany,
+    pay: async (payment) => (await payMany([payment]))[0] ?? '',
+    ask: async ({ subjectId = `subject_${randomBytes(6).toString('hex')}`, ...request }) => {
+      const asked = { ...request, subjectId, livemode: false, now: new Date() };
+      await database.db.transaction((tx) => requestOnChain(tx, asked));
+      wakeups.send('chain-requests', 'testnet');
+      return subjectId;
+    },
+    outcome: async (id) => (await outcomesOf([id])).get(id) ?? null,
+    outcomes: (ids, timeoutMs = WAIT_MS) => waitForOutcomes(outcomesOf, ids, timeoutMs),
+    count: async (sql) => Number((await database.db.query<{ count: bigint }>(sql))[0]?.count ?? 0n),
+    stop: async () => {
+      for (const child of children) child.kill();
+      await Promise.all([...relayers.map((one) => one.stop()), ...children.map((c) => c.ended)]);
+      await wakeups.close();
+      await network.stop();
+      await database.close();
+    },
+  };
+}
+
+function spawnRelayer(
+  config: NetworkConfig,
+  databaseUrl: string,
+  failpoint: Failpoint | undefined,
+): RelayerProcess {
+  const plain = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
+  const child = spawn(process.execPath, [PROGRAM], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      TAPLINE_FAILPOINT: failpoint ?? '',
+      RELAYER_CONFIG: JSON.stringify(config, plain),
+      RELAYER_DATABASE: databaseUrl,
+    },
+  });
+  const ended = once(child, 'exit');
+  return { pid: child.pid ?? 0, kill: () => child.kill('SIGKILL'), ended };
+}
+
+async function readOutcomes(
+  database: TestDatabase,
+  ids: readonly string[],
+): Promise<Map<string, TestOutcome>> {
+  const rows = await database.db.query<{ subject_id: string; outcome: TestOutcome }>(
+    `select subject_id, outcome from chain_requests
+     where subject_id = any($1) and outcome is not null order by id`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.subject_id, row.outcome]));
+}
+
+async function waitForOutcomes(
+  read: (ids: readonly string[]) => Promise<Map<string, TestOutcome>>,
+  ids: readonly string[],
+  timeoutMs: number,
+): Promise<TestOutcome[]> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await read(ids);
+    const all = ids.flatMap((id) => found.get(id) ?? []);
+    if (all.length === ids.length) return all;
+    if (performance.now() > deadline) {
+      throw new Error(`only ${all.length} of ${ids.length} outcomes came in ${timeoutMs} ms`);
+    }
+    await sleep(LOOK_MS);
+  }
+}
