@@ -1,16 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, answerRefusal } from '#core/answer.ts';
+import type { ApiVersions } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import type { Refusal } from '#core/refusal.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
-import { LATEST_API_VERSION } from '#http/versions.ts';
 
 /** What is known of one request while it goes through the checks. */
 export interface Call {
   readonly requestId: string;
   readonly startedMs: number;
   readonly now: Date;
+  readonly versions: ApiVersions;
   caller: Caller | null;
   route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
   version: string;
@@ -21,14 +22,16 @@ export interface Call {
 
 const calls = new WeakMap<FastifyRequest, Call>();
 
-export function openCall(request: FastifyRequest, requestId: string, now: Date): Call {
+export function openCall(
+  request: FastifyRequest,
+  of: Pick<Call, 'requestId' | 'now' | 'versions'>,
+): Call {
   const call: Call = {
-    requestId,
+    ...of,
     startedMs: performance.now(),
-    now,
     caller: null,
     route: null,
-    version: LATEST_API_VERSION,
+    version: of.versions.latest,
     rate: null,
     code: null,
   };
@@ -54,22 +57,25 @@ export function commonHeaders(call: Call): Record<string, string | string[]> {
     'Cache-Control': 'no-store',
     ...call.caller?.responseHeaders,
   };
-  const { rate } = call;
-  if (rate !== null) {
-    headers['RateLimit-Limit'] = String(rate.limit);
-    headers['RateLimit-Remaining'] = String(rate.remaining);
-    headers['RateLimit-Reset'] = String(rate.resetSeconds);
-  }
-  return headers;
+  return call.rate === null ? headers : Object.assign(headers, rateHeaders(call.rate));
+}
+
+export function rateHeaders(rate: RateDecision) {
+  return {
+    'RateLimit-Limit': String(rate.limit),
+    'RateLimit-Remaining': String(rate.remaining),
+    'RateLimit-Reset': String(rate.resetSeconds),
+  };
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function sendAnswer(reply: FastifyReply, call: Call, answer: Answer): FastifyReply {
+  const { body } = answer;
   return reply
     .code(answer.status)
     .headers({ 'Content-Type': JSON_TYPE, ...commonHeaders(call), ...answer.headers })
-    .send(answer.body);
+    .send(body === '' ? body : call.versions.downgrade(body, call.version));
 }
 
 export function sendRefusal(reply: FastifyReply, call: Call, refusal: Refusal): FastifyReply {

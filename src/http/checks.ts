@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import type { Call } from '#http/call.ts';
-import type { RateLimiter } from '#http/rate-limit.ts';
+import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { chooseVersion } from '#http/versions.ts';
 import { checkKey } from '#idempotency/request.ts';
@@ -51,7 +51,7 @@ async function countCaller(
   request: FastifyRequest,
   call: Call,
 ): Promise<Refusal | null> {
-  const key = call.caller === null ? `address ${request.ip}` : call.caller.rateKey;
+  const key = call.caller === null ? addressKey(request.ip) : call.caller.rateKey;
   call.rate = await limiter.take(key, call.now.getTime());
   return rateExceeded(call);
 }
@@ -81,10 +81,17 @@ function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
   );
 }
 
+/** Node joins repeated headers: two keys would pass as a third one. */
+function checkSentOnce(request: FastifyRequest, key: string): Refusal | null {
+  if (!key.includes(', ')) return null;
+  if (request.raw.headersDistinct['idempotency-key']?.length === 1) return null;
+  return refuse('idempotency_key_invalid', 'Send one Idempotency-Key header, not several.');
+}
+
 function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal | null {
   if (route.idempotency === 'ignored') return null;
   const key = headerOf(request, 'idempotency-key');
-  if (key !== undefined) return checkKey(key);
+  if (key !== undefined) return checkSentOnce(request, key) ?? checkKey(key);
   if (route.idempotency === 'accepted') return null;
   return refuse(
     'idempotency_key_required',
@@ -110,7 +117,11 @@ export async function checkRequest(
   call.version = caller.apiVersion;
   const tooMany = await countCaller(limiter, request, call);
   if (tooMany !== null) return tooMany;
-  const version = chooseVersion(headerOf(request, 'service-version'), caller.apiVersion);
+  const version = chooseVersion(
+    call.versions,
+    headerOf(request, 'service-version'),
+    caller.apiVersion,
+  );
   if (isRefusal(version)) return version;
   call.version = version;
   const noRoute = checkTarget(target, request);

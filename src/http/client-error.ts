@@ -1,7 +1,11 @@
 import type { Socket } from 'node:net';
 import { answerRefusal } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
+import type { Log } from '#core/log.ts';
 import { refuse } from '#core/refusal.ts';
+import { rateHeaders } from '#http/call.ts';
+import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 
 /** What Node's parser says of a request that is not HTTP as it should be. */
@@ -10,29 +14,42 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
+/** One address may fill this much of the log with rubbish per its own quota, and no more. */
+const LOGGED_REMAINING = 1;
+
 /**
  * Answers what never became a request (bad framing, smuggling shapes, headers too large or too
  * slow) and closes the connection: nothing that follows on it can be trusted.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = STATUS_BY_CODE[error.code ?? ''] ?? '400 Bad Request';
-  const requestId = newId('request', new Date());
-  const refusal = refuse('body_invalid', 'The request is not well-formed HTTP/1.1.');
-  const { body } = answerRefusal(refusal, requestId);
-  socket.end(
-    [
-      `HTTP/1.1 ${status}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `Request-Id: ${requestId}`,
-      `Service-Version: ${LATEST_API_VERSION}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
+export function createClientErrorHandler(deps: {
+  readonly clock: Clock;
+  readonly limiter: RateLimiter;
+  readonly log: Log;
+}) {
+  return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const now = deps.clock.now();
+    const address = socket.remoteAddress ?? '';
+    const rate = await deps.limiter.take(addressKey(address), now.getTime());
+    const requestId = newId('request', now);
+    if (rate.remaining >= LOGGED_REMAINING) {
+      deps.log.warn('malformed request', { request: requestId, address, code: error.code });
+    }
+    const refusal = refuse('body_invalid', 'The request is not well-formed HTTP/1.1.');
+    const { body } = answerRefusal(refusal, requestId);
+    const headers = {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+      'Request-Id': requestId,
+      'Service-Version': LATEST_API_VERSION,
+      ...rateHeaders(rate),
+      Connection: 'close',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const status = STATUS_BY_CODE[error.code ?? ''] ?? '400 Bad Request';
+    socket.end([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+  };
 }

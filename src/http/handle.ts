@@ -4,11 +4,14 @@ import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { isId } from '#core/ids.ts';
+import type { Log } from '#core/log.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { type Call, callOf, sendAnswer, sendRefusal, sendStream } from '#http/call.ts';
 import { headerOf } from '#http/checks.ts';
+import { requestTimeout } from '#http/faults.ts';
 import { parseJsonObject } from '#http/parse-json.ts';
-import { type AnyRoute, DEFAULT_TIME_LIMIT_MS, type Handled, type Stream } from '#http/route.ts';
+import type { AnyRoute, Handled, Stream } from '#http/route.ts';
+import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import { type Check, compileCheck, parseQuery } from '#http/validate.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
@@ -116,9 +119,10 @@ function idempotentRequest(
   };
 }
 
-function whenGone(request: FastifyRequest): AbortSignal {
+/** The response's own event: a listener on a kept-alive socket would outlive the request. */
+function whenGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  request.raw.socket.once('close', () => controller.abort());
+  reply.raw.once('close', () => controller.abort());
   return controller.signal;
 }
 
@@ -129,16 +133,32 @@ function uploaded(request: FastifyRequest, route: AnyRoute): Buffer {
   return isUpload ? (request.body as Buffer) : NO_BYTES;
 }
 
+interface Sent {
+  readonly body: Values;
+  readonly query: Values;
+}
+
+/** Validation and business know the newest version only. */
+function inNewestShape(compiled: Compiled, call: Call, sent: Sent): Sent {
+  const { versions, version } = call;
+  if (version === versions.latest) return sent;
+  const { operationId } = compiled.route;
+  const part = compiled.checkBody === null ? 'query' : 'body';
+  return { ...sent, [part]: versions.upgradeRequest(operationId, sent[part], version) };
+}
+
 function read(
   request: FastifyRequest,
+  reply: FastifyReply,
   compiled: Compiled,
 ): Handled<never, unknown, unknown> | Refusal {
   const { route } = compiled;
   const call = callOf(request);
-  const body = readBody(request, compiled);
-  if (isRefusal(body)) return body;
-  const query = readQuery(request, compiled);
-  if (isRefusal(query)) return query;
+  const sentBody = readBody(request, compiled);
+  if (isRefusal(sentBody)) return sentBody;
+  const sentQuery = readQuery(request, compiled);
+  if (isRefusal(sentQuery)) return sentQuery;
+  const { body, query } = inNewestShape(compiled, call, { body: sentBody, query: sentQuery });
   const params = (request.params ?? {}) as Record<string, string>;
   const wrong = compiled.checkBody?.(body) ?? compiled.checkQuery?.(query);
   if (wrong) return wrong;
@@ -152,47 +172,31 @@ function read(
     body,
     bytes: uploaded(request, route),
     contentType: mediaType(request),
-    idempotency: route.idempotency === 'ignored' ? null : idempotentRequest(request, call, body),
+    idempotency:
+      route.idempotency === 'ignored' ? null : idempotentRequest(request, call, sentBody),
     requestId: call.requestId,
     now: call.now,
     get gone() {
-      gone ??= whenGone(request);
+      gone ??= whenGone(reply);
       return gone;
     },
   };
 }
 
-function timedOut(): Refusal {
-  return refuse(
-    'request_timeout',
-    'The request took too long. The work may still complete: send it again with the same ' +
-      'Idempotency-Key, or read the object.',
-  );
-}
-
-/** The work's answer, or 503 when its time is over; the work goes on either way. */
-async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T | Refusal> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Refusal>((resolve) => {
-    timer = setTimeout(() => resolve(timedOut()), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** The last part of a request: body and query, the route's own work, the answer. */
-export function createHandler(route: AnyRoute) {
+export function createHandler(route: AnyRoute, log: Log) {
   const compiled = compile(route);
   const limitMs = route.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = callOf(request);
-    const handled = read(request, compiled);
+    const handled = read(request, reply, compiled);
     if (isRefusal(handled)) return sendRefusal(reply, call, handled);
-    const work: Promise<Answer | Refusal | Stream> = route.handle(handled as never);
-    const answer = await withinTime(work, limitMs);
+    const answer = await withinTime<Answer | Refusal | Stream>(route.handle(handled as never), {
+      ms: limitMs - (performance.now() - call.startedMs),
+      late: requestTimeout,
+      onLateFault: (error) =>
+        log.error('work failed after its time limit', { request: call.requestId, error }),
+    });
     if (isRefusal(answer)) return sendRefusal(reply, call, answer);
     if ('stream' in answer) return sendStream(reply, call, answer);
     return sendAnswer(reply, call, answer);

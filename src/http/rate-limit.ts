@@ -19,6 +19,11 @@ export interface RateLimiter {
   take(key: string, nowMs: number): Promise<RateDecision> | RateDecision;
 }
 
+/** Callers without a valid key count against their address. */
+export function addressKey(address: string): string {
+  return `address ${address}`;
+}
+
 /** Callers that have been quiet for a window are forgotten when the table reaches this size. */
 const SWEEP_AT = 10_000;
 

@@ -108,13 +108,10 @@ export interface Route<
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
   /** Codes of its own, beside those that any request may get. */
   readonly errors: readonly ErrorCode[];
-  /** Default {@link DEFAULT_TIME_LIMIT_MS}. */
+  /** Default: 30 s. */
   readonly timeLimitMs?: number;
   readonly handle: (request: Handled<C, Shape<Q>, Shape<B>>) => Promise<Answer | Refusal | Stream>;
 }
-
-/** api-v1.md section 8: every route answers within 30 s, else 503 request_timeout. */
-export const DEFAULT_TIME_LIMIT_MS = 30_000;
 
 /** A route of some caller, whatever its shapes. */
 export type AnyRoute<C extends Caller = Caller> = Omit<Route<C>, 'handle'> & {

@@ -1,15 +1,24 @@
-import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { METHODS } from 'node:http';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { type Refusal, refuse } from '#core/refusal.ts';
-import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { type Call, callOf, findCall, openCall, sendRefusal } from '#http/call.ts';
 import { checkRequest, type Target } from '#http/checks.ts';
-import { answerClientError } from '#http/client-error.ts';
+import { createClientErrorHandler } from '#http/client-error.ts';
+import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
+import { checkFraming } from '#http/framing.ts';
 import { createHandler } from '#http/handle.ts';
-import type { RateLimiter } from '#http/rate-limit.ts';
+import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
+import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 
 export interface ServerOptions {
   readonly surfaces: readonly Surface[];
@@ -20,6 +29,10 @@ export interface ServerOptions {
   readonly trustedProxies: readonly string[];
   /** Told of every answered request. Must be quick and never throw. */
   readonly onAnswered?: (request: FastifyRequest, call: Call, status: number) => void;
+  /** Answers paths outside every surface that nobody has added; default: 404 as JSON. */
+  readonly notFound?: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  /** Default: the versions of the API. */
+  readonly versions?: ApiVersions;
 }
 
 /** decisions.md section 2: larger bodies get 413. */
@@ -27,55 +40,38 @@ const BODY_LIMIT_BYTES = 64 * 1024;
 /** A whole request, headers and body, has to arrive within this: slow senders are cut off. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** How exact those two are: Node looks for slow senders this often (30 s by default). */
+const CONNECTIONS_CHECK_MS = 1_000;
 /** Longer than a usual load balancer's, so that it never meets a socket that just closed. */
 const KEEP_ALIVE_MS = 65_000;
+/** Nothing sent either way for this long: longer than any long poll, wait or heartbeat of ours. */
+const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Where a URL with a broken escape goes: to a path that nobody has. */
-const BROKEN_URL = '/api/v1/%00';
+/** Ids are 26 characters, idempotency keys 255, each up to three bytes escaped. */
+const MAX_PARAM_LENGTH = 800;
+/** Where a path with a broken escape goes: to one that nobody has. */
+const BROKEN_PATH = '/api/v1/%00';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
-function isWellFormedUrl(url: string): boolean {
+function isWellFormedPath(url: string): boolean {
+  if (!url.includes('%')) return true;
   try {
-    decodeURI(url);
+    decodeURI(url.split('?')[0] ?? '');
     return true;
   } catch {
     return false;
   }
 }
 
+/** The path and query; proxies may ask for `http://host/path` (RFC 9112 section 3.2.2). */
+function rewriteUrl(request: { readonly url?: string | undefined }): string {
+  const sent = request.url ?? '/';
+  const url = sent.startsWith('/') ? sent : sent.replace(/^https?:\/\/[^/?]*/i, '');
+  return isWellFormedPath(url) ? url : BROKEN_PATH;
+}
+
 /** `/payment_intents/{id}` in the router's spelling. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
-}
-
-function toRefusal(error: FastifyError, log: Log, call: Call): Refusal {
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
-  }
-  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');
-  }
-  if (error.code?.startsWith('FST_ERR_CTP') || error.statusCode === 400) {
-    return refuse('body_invalid', 'The body could not be read as it was announced.');
-  }
-  const fields = { request: call.requestId, error };
-  if (error instanceof DatabaseUnavailable) {
-    log.warn('database unavailable', fields);
-    return refuse('service_unavailable', 'Out of service for a moment. Nothing was done: retry.');
-  }
-  if (error instanceof CommitUnknown) {
-    log.error('outcome of a commit unknown', fields);
-    return refuse(
-      'request_timeout',
-      'The answer was lost. Send the request again with the same Idempotency-Key.',
-    );
-  }
-  log.error('request failed', fields);
-  return refuse(
-    'internal_error',
-    'A fault of ours. Send the request again with the same Idempotency-Key.',
-  );
 }
 
 function keepBytes(
@@ -86,36 +82,54 @@ function keepBytes(
   done(null, body);
 }
 
-function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptions): void {
-  const check =
-    (target: Target) =>
-    async (request: FastifyRequest, reply: Parameters<typeof sendRefusal>[0]) => {
-      const now = options.clock.now();
-      const call = openCall(request, newId('request', now), now);
-      const refusal = await checkRequest(surface, target, {
-        request,
-        call,
-        limiter: options.limiter,
-      });
-      if (refusal !== null) return sendRefusal(reply, call, refusal);
-    };
-  const unreachable = async () => {
-    throw new Error('a request without a route passed the checks');
+type Check = (target: Target) => (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+function startCall(request: FastifyRequest, options: ServerOptions): Call {
+  const now = options.clock.now();
+  const versions = options.versions ?? API_VERSIONS;
+  return openCall(request, { requestId: newId('request', now), now, versions });
+}
+
+/** Refuses a request that may not have got as far as its own quota: its address has one too. */
+async function refuseEarly(
+  refusal: Refusal | ((call: Call) => Refusal),
+  of: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  options: ServerOptions,
+): Promise<FastifyReply> {
+  const call = findCall(of.request) ?? startCall(of.request, options);
+  call.rate ??= await options.limiter.take(addressKey(of.request.ip), call.now.getTime());
+  return sendRefusal(of.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
+}
+
+function createCheck(surface: Surface, options: ServerOptions): Check {
+  const { limiter, log } = options;
+  return (target) => async (request, reply) => {
+    const call = startCall(request, options);
+    const refusal = await withinTime(checkRequest(surface, target, { request, call, limiter }), {
+      ms: CHECK_TIME_LIMIT_MS,
+      late: serviceUnavailable,
+      onLateFault: (error) => log.warn('check failed late', { request: call.requestId, error }),
+    });
+    if (refusal !== null) return refuseEarly(refusal, { request, reply }, options);
   };
-  const uploads = new Set(surface.routes.flatMap((route) => route.upload?.contentTypes ?? []));
-  for (const type of uploads) {
-    app.addContentTypeParser(type, { parseAs: 'buffer' }, keepBytes);
-  }
+}
+
+async function unreachable(): Promise<never> {
+  throw new Error('a request without a route passed the checks');
+}
+
+function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptions): void {
+  const check = createCheck(surface, options);
   const byPath = Map.groupBy(surface.routes, (route) => routerPath(route.path));
   for (const [url, routes] of byPath) {
     for (const route of routes) {
       const { method } = route;
       const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
-      const handler = createHandler(route);
+      const handler = createHandler(route, options.log);
       app.route({ method, url, bodyLimit, onRequest: check(route), handler });
     }
     const allow = routes.map((route: AnyRoute) => route.method as string);
-    const method = METHODS.filter((name) => !allow.includes(name));
+    const method = app.supportedMethods.filter((name) => !allow.includes(name));
     app.route({ method, url, onRequest: check({ allow }), handler: unreachable });
   }
   app.setNotFoundHandler({}, async (request, reply) => {
@@ -124,36 +138,74 @@ function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptio
   });
 }
 
-/** The HTTP server with all surfaces; the caller adds what has no surface and listens. */
-export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+/** Answers that come before, beside or instead of a route's own. */
+function addCommonAnswers(app: FastifyInstance, options: ServerOptions): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const refusal = checkFraming(request.raw);
+    if (refusal === null) return done();
+    const { log } = options;
+    log.warn('malformed request', { address: request.ip, message: refusal.message });
+    refuseEarly(refusal, { request, reply }, options).catch(done);
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    refuseEarly(
+      (call) => refusalOfFault(error, options.log, call.requestId),
+      { request, reply },
+      options,
+    ),
+  );
+  const notFound = (request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = refuse('route_missing', 'There is nothing at this path.');
+    return refuseEarly(refusal, { request, reply }, options);
+  };
+  app.setNotFoundHandler(options.notFound ?? notFound);
+  app.addHook('onResponse', (request, reply, done) => {
+    const call = findCall(request);
+    if (call !== undefined) options.onAnswered?.(request, callOf(request), reply.statusCode);
+    done();
+  });
+  // An expectation that we do not know is no reason to answer outside of the rules above.
+  app.server.on('checkExpectation', (request, response) =>
+    app.server.emit('request', request, response),
+  );
+}
+
+function createApp(options: ServerOptions): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      // Checked by `checkFraming`, which answers like everything else.
+      requireHostHeader: false,
+    },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
-    rewriteUrl: (request) => {
-      const url = request.url ?? '/';
-      return isWellFormedUrl(url) ? url : BROKEN_URL;
-    },
-    clientErrorHandler: answerClientError,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
+    rewriteUrl,
+    clientErrorHandler: createClientErrorHandler(options),
   });
+  // Every method that Node can parse has a place in the router, so that a path which exists
+  // answers 405 to it. (CONNECT never becomes a request.)
+  const known = new Set<string>(['CONNECT', ...app.supportedMethods]);
+  for (const method of METHODS) if (!known.has(method)) app.addHttpMethod(method);
+  return app;
+}
+
+/** The HTTP server with all surfaces; the caller adds what has no surface and listens. */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const app = createApp(options);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, keepBytes);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const now = options.clock.now();
-    const call = findCall(request) ?? openCall(request, newId('request', now), now);
-    return sendRefusal(reply, call, toRefusal(error, options.log, call));
-  });
-  app.addHook('onResponse', async (request, reply) => {
-    const call = findCall(request);
-    if (call !== undefined) options.onAnswered?.(request, callOf(request), reply.statusCode);
-  });
+  // Of every type: what a route takes is checked with the body, and an empty one has no type.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
+  addCommonAnswers(app, options);
   for (const surface of options.surfaces) {
     await app.register(async (scope) => addSurface(scope, surface, options), {
       prefix: surface.root,

@@ -1,0 +1,53 @@
+import type { FastifyError } from 'fastify';
+import type { Log } from '#core/log.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
+
+export function serviceUnavailable(): Refusal {
+  return refuse('service_unavailable', 'Out of service for a moment. Nothing was done: retry.');
+}
+
+export function requestTimeout(): Refusal {
+  return refuse(
+    'request_timeout',
+    'The request took too long. The work may still complete: send it again with the same ' +
+      'Idempotency-Key, or read the object.',
+  );
+}
+
+/** What could not be read as the request announced it; null when the fault is ours. */
+function refuseBody(error: FastifyError): Refusal | null {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
+  }
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');
+  }
+  if (error.code?.startsWith('FST_ERR_CTP') || error.statusCode === 400) {
+    return refuse('body_invalid', 'The body could not be read as it was announced.');
+  }
+  return null;
+}
+
+/** What the client is told of a fault; the log gets the rest. */
+export function refusalOfFault(error: FastifyError, log: Log, requestId: string): Refusal {
+  const refusedBody = refuseBody(error);
+  if (refusedBody !== null) return refusedBody;
+  const fields = { request: requestId, error };
+  if (error instanceof DatabaseUnavailable) {
+    log.warn('database unavailable', fields);
+    return serviceUnavailable();
+  }
+  if (error instanceof CommitUnknown) {
+    log.error('outcome of a commit unknown', fields);
+    return refuse(
+      'request_timeout',
+      'The answer was lost. Send the request again with the same Idempotency-Key.',
+    );
+  }
+  log.error('request failed', fields);
+  return refuse(
+    'internal_error',
+    'A fault of ours. Send the request again with the same Idempotency-Key.',
+  );
+}
