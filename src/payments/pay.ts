@@ -196,10 +196,10 @@ async function pay(
   preflight: PreflightResult | null,
 ): Promise<{ readonly intent: PaymentIntent; readonly deliveries: number } | Refusal> {
   const { standing, now } = request;
-  const locked = ownIntent(request, await lockIntent(tx, standing.tenant, request.intentId));
-  if (locked === null) return resourceMissing('payment intent');
   const forbidden = checkMayTakePayments(standing);
   if (forbidden !== null) return forbidden;
+  const locked = ownIntent(request, await lockIntent(tx, standing.tenant, request.intentId));
+  if (locked === null) return resourceMissing('payment intent');
   const tapped = request.presented.type === 'nfc_id' ? (locked.tappedAt ?? now) : locked.tappedAt;
   const intent = { ...locked, tappedAt: tapped };
   // Asks the state machine first, so that an intent that cannot be paid says so, whoever taps.

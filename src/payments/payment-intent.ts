@@ -76,7 +76,8 @@ export type IntentCommand =
   /** Tap or confirm, a check failed. */
   | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'approve' }
-  | { readonly type: 'reject' }
+  /** The payer says no; or says yes to what can no longer be paid, for that reason. */
+  | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
   /** The settlement contract did it. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
   /** The chain has said that nothing moved. */
@@ -199,7 +200,7 @@ function whenAsked(
     case 'approve':
       return [startSettlement(intent, intent.attempt)];
     case 'reject':
-      return declineSteps(intent, 'payer_rejected', now);
+      return declineSteps(intent, command.decline ?? 'payer_rejected', now, command.rule);
     case 'cancel':
       return [cancel(intent, 'requested_by_merchant', now)];
     case 'time_passed':

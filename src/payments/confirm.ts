@@ -1,0 +1,115 @@
+import { selectStandings } from '#accounts/queries.ts';
+import { present } from '#core/assert.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { lockPayer } from '#payers/queries.ts';
+import { assessPayment, readActivity } from '#payments/assess.ts';
+import { checkCredential, readCredential } from '#payments/credential.ts';
+import { announce, requestSettlement } from '#payments/pay.ts';
+import {
+  asOf,
+  type IntentCommand,
+  type PaymentIntent,
+  transition,
+} from '#payments/payment-intent.ts';
+import { lockIntents } from '#payments/queries.ts';
+import { saveSteps } from '#payments/save.ts';
+
+/** A payer's answer to "is this payment yours?". */
+export interface ConfirmationAnswer {
+  readonly intentId: string;
+  /** Whether the answer comes from somebody who may give it. */
+  readonly mayAnswer: (intent: PaymentIntent) => boolean;
+  readonly approve: boolean;
+  readonly now: Date;
+}
+
+type Asked = PaymentIntent & { readonly status: 'requires_action' };
+
+/** The attempt of an intent that has one. */
+export function payerOf(intent: PaymentIntent): string | null {
+  return 'attempt' in intent ? intent.attempt.payerId : null;
+}
+
+async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
+  const { accountId, livemode } = intent.tenant;
+  const standings = await selectStandings(tx, [accountId]);
+  const own = standings.find((row) => row.livemode === livemode);
+  return own?.status === 'active' ? own.merchant_number : null;
+}
+
+/** What has changed since the payer was asked may still stop the payment. */
+async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
+  const { attempt } = intent;
+  const found = present(await readCredential(tx, attempt.credential), 'credential of an attempt');
+  const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
+  const problem = checkCredential(found, intent, payer.livemode, now);
+  // A token that ran out while its payer was asked was in time when it was sent.
+  const credentialProblem = problem === 'agent_token_expired' ? null : problem;
+  const assessment = assessPayment({
+    intent,
+    payer,
+    credentialProblem,
+    preflight: { ok: true },
+    ...(await readActivity(tx, { intent, payer, now })),
+  });
+  if (assessment.kind !== 'decline') return { type: 'approve' };
+  const { decline, rule } = assessment;
+  return { type: 'reject', decline, ...(rule === undefined ? {} : { rule }) };
+}
+
+/** An app that lost the answer to its approval asks again: nothing changes, and that is fine. */
+function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
+  return approve && (intent.status === 'processing' || intent.status === 'succeeded');
+}
+
+interface Answered {
+  readonly intent: PaymentIntent;
+  readonly deliveries: number;
+}
+
+async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | Refusal> {
+  const { now, approve } = request;
+  const [before] = await lockIntents(tx, [request.intentId]);
+  if (before === undefined || !request.mayAnswer(before)) return resourceMissing('confirmation');
+  if (isAnsweredAlready(before, approve)) return { intent: before, deliveries: 0 };
+  const current = asOf(before, now);
+  if (before.status !== 'requires_action' || current.status !== 'requires_action') {
+    return refuse(
+      'payment_intent_unexpected_state',
+      'This payment no longer waits for its confirmation: it can be answered for 60 seconds.',
+    );
+  }
+  const merchantNumber = await findMerchantNumber(tx, before);
+  if (approve && merchantNumber === null) {
+    return refuse('account_not_live', 'The merchant takes no payments at the moment.');
+  }
+  const command = approve ? await decideApproval(tx, current, now) : ({ type: 'reject' } as const);
+  const steps = transition(before, command, now);
+  if (isRefusal(steps)) return steps;
+  const deliveries = await saveSteps(tx, [{ before, steps }], now);
+  const intent = present(steps.at(-1), 'step of a confirmation').intent;
+  if (intent.status === 'processing') {
+    const settling = { merchantNumber: present(merchantNumber, 'merchant number'), now };
+    await requestSettlement(tx, intent, settling);
+  }
+  return { intent, deliveries };
+}
+
+/**
+ * Takes a payer's yes or no. A yes starts the settlement, unless a check of the tap fails by now.
+ * Refuses with `resource_missing` (nobody asked this payer) and `payment_intent_unexpected_state`
+ * (too late, or answered the other way).
+ */
+export async function answerConfirmation(
+  deps: { readonly db: Database; readonly wakeups: Wakeups },
+  request: ConfirmationAnswer,
+): Promise<PaymentIntent | Refusal> {
+  const result = await deps.db.transaction((tx) => answer(tx, request));
+  if (isRefusal(result)) return result;
+  announce(deps.wakeups, result.intent, result.deliveries);
+  const payerId = payerOf(result.intent);
+  if (payerId !== null) deps.wakeups.send('payer', payerId);
+  return result.intent;
+}
