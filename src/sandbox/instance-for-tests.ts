@@ -21,8 +21,9 @@ const PROGRAM = `
   const [folderPath, parts, base] = process.argv.slice(1);
   const use = (file) => import(new URL(file, base).href);
   const { openDataFolder } = await use('./data-folder.ts');
-  const { startPostgres } = await use('./postgres.ts');
+  const { startPostgres, startThrowawayPostgres } = await use('./postgres.ts');
   const { startChainNode } = await use('./chain-node.ts');
+  const { startThrowawayChain } = await use('./throwaway-chain.ts');
   const report = { log: [] };
   const log = (line) => report.log.push(line);
   const folder = await openDataFolder(folderPath);
@@ -30,6 +31,10 @@ const PROGRAM = `
   if (parts.includes('chain')) {
     const chain = await startChainNode({ folder, name: 'testnet', chainId: 31337, log });
     Object.assign(report, { rpcUrl: chain.rpcUrl, fresh: chain.fresh });
+  }
+  if (parts.includes('throwaways')) {
+    report.url = (await startThrowawayPostgres()).url;
+    report.rpcUrl = (await startThrowawayChain({ chainId: 31337 })).rpcUrl;
   }
   process.once('SIGTERM', () => process.exit(0));
   console.log(JSON.stringify(report));
@@ -43,11 +48,11 @@ const PROGRAM = `
  */
 export async function startInstance(
   folder: string,
-  parts: readonly ('postgres' | 'chain')[],
-  user: { uid?: number; gid?: number } = {},
+  parts: readonly ('postgres' | 'chain' | 'throwaways')[],
+  account: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {},
 ): Promise<Instance> {
   const args = ['--input-type=module', '-e', PROGRAM, folder, parts.join(), import.meta.url];
-  const child = spawn(process.execPath, args, { ...user, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, { ...account, stdio: ['ignore', 'pipe', 'pipe'] });
   let faults = '';
   child.stderr.on('data', (chunk) => {
     faults += String(chunk);

@@ -95,7 +95,16 @@ function prepareAndProbe(
   folder: string,
 ): string | undefined {
   if (account.owner !== undefined) giveTo(folder, account.owner);
-  if (account.name === 'other user') fs.chmodSync(dirname(folder), 0o711);
+  if (account.name !== 'other user') return probe(account, program, folder);
+  const above = dirname(folder);
+  const mode = fs.statSync(above).mode;
+  fs.chmodSync(above, mode | 0o011);
+  const refusal = probe(account, program, folder);
+  if (refusal !== undefined) fs.chmodSync(above, mode);
+  return refusal;
+}
+
+function probe(account: PostgresAccount, program: string, folder: string): string | undefined {
   const script = 'cd "$1" && exec "$2" --version';
   const [file, ...args] = [...account.wrapper, '/bin/sh', '-c', script, 'sh', folder, program];
   const ran = spawnSync(file ?? '', args, {

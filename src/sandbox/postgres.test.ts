@@ -180,13 +180,53 @@ test('an interrupted first start is begun again', async () => {
   await server.stop();
 });
 
-test('a throwaway cluster is gone when its process is killed', async () => {
+test('a throwaway cluster lets a test make databases and is gone at its stop', async () => {
   const server = await startThrowawayPostgres();
-  const rows = await ask(server.url, `select current_setting('cluster_name') as name`);
-  assert.match(String(rows[0]?.name), /^tapline-/);
   await ask(server.url, 'create database made_by_a_test');
   await server.stop();
   await assert.rejects(ask(server.url, 'select 1'), { code: 'ECONNREFUSED' });
+});
+
+test('throwaway servers and their folders go when their process is killed', async () => {
+  const temporary = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
+  roots.push(temporary);
+  const env = { ...process.env, TMPDIR: temporary };
+  const instance = await startInstance(join(temporary, 'data'), ['throwaways'], { env });
+  const made = async () =>
+    (await fs.readdir(temporary)).filter((name) => /^tapline-(postgres|chain)-/.test(name));
+  const folders = await made();
+  assert.equal(folders.length, 2);
+  await instance.kill('SIGKILL');
+  assert.equal(await waitUntil(async () => (await made()).length === 0, 5000), true);
+  for (const folder of folders) {
+    assert.deepEqual(findByArgument(join(temporary, folder, 'postgres')), []);
+    assert.deepEqual(findByArgument(join(temporary, folder, 'cache')), []);
+  }
+});
+
+const rootOnly = { skip: IS_ROOT ? false : 'only root needs another account' };
+
+test('root without user namespaces keeps its closed folder and its data', rootOnly, async (t) => {
+  const path = await emptyPlace();
+  const programs = join(path, '..', 'programs');
+  await fs.mkdir(programs);
+  // What a container that forbids namespaces answers.
+  const refusing = '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2; exit 1\n';
+  await fs.writeFile(join(programs, 'unshare'), refusing, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
+  const first = await startHere(path);
+  await ask(first.url, 'create table kept as select 42 as n');
+  await first.stop();
+  const instance = await startInstance(path, ['postgres'], { env }).catch((cause: unknown) => {
+    if (/capability/.test(String(cause))) return undefined;
+    throw cause;
+  });
+  if (instance === undefined) return t.skip('this root may not grant capabilities');
+  assert.deepEqual(await ask(instance.report.url ?? '', 'select n from kept'), [{ n: 42 }]);
+  assert.equal((await fs.stat(path)).mode & 0o777, 0o700);
+  await instance.kill('SIGTERM');
+  const gone = () => findByArgument(join(path, 'postgres')).length === 0;
+  assert.equal(await waitUntil(gone, 5000), true);
 });
 
 test('an ordinary user runs it too', { skip: IS_ROOT ? false : 'already one' }, async (t) => {

@@ -1,0 +1,86 @@
+import { newId } from '#core/ids.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { createPass } from '#payers/create-pass.ts';
+import { createPayer } from '#payers/create-payer.ts';
+import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
+import { type DemoWallet, signEnrolment } from '#sandbox/demo-wallets.ts';
+import { wallet } from '#sandbox/wallets.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+
+export interface DemoPayersInput {
+  readonly network: NetworkConfig;
+  readonly secret: Buffer;
+  readonly wallets: Readonly<Record<string, DemoWallet>>;
+  readonly now: Date;
+}
+
+interface Signed {
+  readonly name: string;
+  readonly demo: DemoWallet;
+  readonly enrolment: Awaited<ReturnType<typeof signEnrolment>>;
+}
+
+/** What sets a demo payer apart beyond its wallet: the same switches that people use. */
+async function applyState(
+  tx: Tx,
+  of: { readonly name: string; readonly payerId: string; readonly passId: string },
+  now: Date,
+): Promise<void> {
+  const { name, payerId } = of;
+  if (name === 'revoked') await revokePassRow(tx, { id: of.passId, payerId, now });
+  if (name === 'blocked') await updatePayerBlocked(tx, payerId, now);
+  if (name === 'confirm') {
+    const limits = { limitPerPayment: null, limitPerDay: null };
+    await updatePayerLimits(tx, { id: payerId, ...limits, confirmFirstPayment: true });
+  }
+}
+
+/** Asks for funds, policy and allowance of one wallet: the way any payer gets them. */
+async function requestFunds(
+  tx: Tx,
+  signed: Signed,
+  of: { readonly livemode: boolean; readonly now: Date },
+): Promise<string[]> {
+  const { demo, enrolment } = signed;
+  const subjects = demo.funds > 0n ? [newId('request', of.now)] : [];
+  for (const subjectId of subjects) {
+    const payload = { to: enrolment.payer, amount: demo.funds.toString() };
+    await requestOnChain(tx, { ...of, kind: 'faucet', subjectId, payload });
+  }
+  const subjectId = newId('request', of.now);
+  await requestOnChain(tx, { ...of, kind: 'enrolment', subjectId, payload: enrolment });
+  return [...subjects, subjectId];
+}
+
+/**
+ * The demo payers of one network with their passes, in one transaction.
+ * @returns the passes' secrets by name, and the chain requests to wait for.
+ */
+export async function createDemoPayers(
+  db: Database,
+  input: DemoPayersInput,
+): Promise<{ readonly passes: Record<string, string>; readonly subjects: string[] }> {
+  const { network, now } = input;
+  const { livemode } = network;
+  const signed = await Promise.all(
+    Object.entries(input.wallets).map(async ([name, demo]): Promise<Signed> => {
+      const account = wallet(input.secret, `${network.network} payer ${name}`);
+      return { name, demo, enrolment: await signEnrolment(demo, { account, network, now }) };
+    }),
+  );
+  return db.transaction(async (tx) => {
+    const passes: Record<string, string> = {};
+    const subjects: string[] = [];
+    for (const one of signed) {
+      const address = one.enrolment.payer;
+      const payer = await createPayer(tx, { livemode, address, now });
+      const label = `Demo: ${one.name}`;
+      const pass = await createPass(tx, { payerId: payer.id, label, now });
+      passes[one.name] = pass.secret;
+      await applyState(tx, { name: one.name, payerId: payer.id, passId: pass.row.id }, now);
+      subjects.push(...(await requestFunds(tx, one, { livemode, now })));
+    }
+    return { passes, subjects };
+  });
+}

@@ -1,0 +1,174 @@
+import { createPublicClient, http, maxUint256, type PublicClient } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { RequestPayloads } from '#settlement/requests.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** What a demo wallet really holds and allows; the service special-cases none of them. */
+export interface DemoWallet {
+  /** Atoms. */
+  readonly funds: bigint;
+  readonly allowance: boolean;
+  /** Atoms of one payment that its policy on the chain allows. */
+  readonly perPayment: bigint;
+}
+
+/** decisions.md section 1. */
+const FULL = 10_000_000_000_000n;
+const IN_ORDER: DemoWallet = { funds: FULL, allowance: true, perPayment: FULL };
+
+export const TEST_WALLETS = {
+  ok: IN_ORDER,
+  ok_2: IN_ORDER,
+  confirm: IN_ORDER,
+  insufficient_funds: { ...IN_ORDER, funds: 0n },
+  no_approval: { ...IN_ORDER, allowance: false },
+  over_limit: { ...IN_ORDER, perPayment: 1_000_000n },
+  revoked: IN_ORDER,
+  blocked: IN_ORDER,
+} as const satisfies Record<string, DemoWallet>;
+
+export const LIVE_WALLETS = { ok: IN_ORDER } as const satisfies Record<string, DemoWallet>;
+
+const DAY_SECONDS = 86_400;
+const VALID_SECONDS = 10n * 365n * 86_400n;
+/** Basis points: twice the sandbox's fees. */
+const MAX_FEE_RATE = 100;
+
+const POLICY_TYPE = [
+  { name: 'payer', type: 'address' },
+  { name: 'perPayment', type: 'uint48' },
+  { name: 'perPeriod', type: 'uint48' },
+  { name: 'periodSeconds', type: 'uint24' },
+  { name: 'expiresAt', type: 'uint40' },
+  { name: 'maxFeeRate', type: 'uint16' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'deadline', type: 'uint256' },
+] as const;
+
+const PERMIT_TYPE = [
+  { name: 'owner', type: 'address' },
+  { name: 'spender', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'deadline', type: 'uint256' },
+] as const;
+
+type Enrolment = RequestPayloads['enrolment'];
+
+interface Signing {
+  readonly account: PrivateKeyAccount;
+  readonly network: NetworkConfig;
+  readonly nonce: bigint;
+  /** Unix seconds. */
+  readonly deadline: bigint;
+}
+
+async function signPolicy(demo: DemoWallet, signing: Signing): Promise<Enrolment['policy']> {
+  const { account, network, nonce, deadline } = signing;
+  const signature = await account.signTypedData({
+    domain: {
+      name: 'Tapline Settlement',
+      version: '1',
+      chainId: network.chainId,
+      verifyingContract: network.settlement,
+    },
+    types: { SpendingPolicy: POLICY_TYPE },
+    primaryType: 'SpendingPolicy',
+    message: {
+      payer: account.address,
+      perPayment: Number(demo.perPayment),
+      perPeriod: Number(FULL),
+      periodSeconds: DAY_SECONDS,
+      expiresAt: Number(deadline),
+      maxFeeRate: MAX_FEE_RATE,
+      nonce,
+      deadline,
+    },
+  });
+  return {
+    perPaymentCap: demo.perPayment.toString(),
+    periodCap: FULL.toString(),
+    periodSeconds: String(DAY_SECONDS),
+    expiry: deadline.toString(),
+    maxFeeRate: String(MAX_FEE_RATE),
+    nonce: nonce.toString(),
+    deadline: deadline.toString(),
+    signature,
+  };
+}
+
+async function signPermit({ account, network, nonce, deadline }: Signing) {
+  const signature = await account.signTypedData({
+    domain: {
+      name: 'Test USD Coin',
+      version: '1',
+      chainId: network.chainId,
+      verifyingContract: network.usdc,
+    },
+    types: { Permit: PERMIT_TYPE },
+    primaryType: 'Permit',
+    message: {
+      owner: account.address,
+      spender: network.settlement,
+      value: maxUint256,
+      nonce,
+      deadline,
+    },
+  });
+  return { value: maxUint256.toString(), deadline: deadline.toString(), signature };
+}
+
+function clientOf(network: NetworkConfig): PublicClient {
+  return createPublicClient({ transport: http(network.rpcUrls[0], { batch: true }) });
+}
+
+/** What a demo wallet signs to take part, over its nonces as they are on the chain. */
+export async function signEnrolment(
+  demo: DemoWallet,
+  of: { readonly account: PrivateKeyAccount; readonly network: NetworkConfig; readonly now: Date },
+): Promise<Enrolment> {
+  const { account, network, now } = of;
+  const client = clientOf(network);
+  const args = [account.address] as const;
+  const functionName = 'nonces';
+  const [policyNonce, permitNonce] = await Promise.all([
+    client.readContract({ address: network.settlement, abi: settlementAbi, functionName, args }),
+    client.readContract({ address: network.usdc, abi: testUsdcAbi, functionName, args }),
+  ]);
+  const deadline = BigInt(Math.floor(now.getTime() / 1000)) + VALID_SECONDS;
+  const signing = { account, network, deadline };
+  return {
+    payer: account.address,
+    policy: await signPolicy(demo, { ...signing, nonce: policyNonce }),
+    permit: demo.allowance ? await signPermit({ ...signing, nonce: permitNonce }) : null,
+  };
+}
+
+/** The consent that a settlement wallet gives to its registration (EIP-712). */
+export async function signMerchantConsent(
+  account: PrivateKeyAccount,
+  of: { readonly network: NetworkConfig; readonly reference: `0x${string}`; readonly now: Date },
+) {
+  const { network, reference, now } = of;
+  const deadline = BigInt(Math.floor(now.getTime() / 1000)) + BigInt(DAY_SECONDS);
+  const signature = await account.signTypedData({
+    domain: {
+      name: 'Tapline Settlement',
+      version: '1',
+      chainId: network.chainId,
+      verifyingContract: network.settlement,
+    },
+    types: {
+      MerchantConsent: [
+        { name: 'reference', type: 'bytes32' },
+        { name: 'wallet', type: 'address' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'MerchantConsent',
+    message: { reference, wallet: account.address, deadline },
+  });
+  return { wallet: account.address, deadline: deadline.toString(), signature };
+}

@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keccak256, toBytes } from 'viem';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { createApiKey } from '#accounts/create-api-key.ts';
+import { createOperator } from '#accounts/create-operator.ts';
+import { deriveKey } from '#config.ts';
+import type { Clock } from '#core/clock.ts';
+import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Database, Sql, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { SCOPES } from '#http/route.ts';
+import type { DataFolder } from '#sandbox/data-folder.ts';
+import { createDemoPayers } from '#sandbox/demo-payers.ts';
+import { LIVE_WALLETS, signMerchantConsent, TEST_WALLETS } from '#sandbox/demo-wallets.ts';
+import { wallet } from '#sandbox/wallets.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+import { createTerminal } from '#terminals/create-terminal.ts';
+
+/** One mode's part of sandbox.json (decisions.md section 1). */
+export interface DemoMode {
+  readonly secret_key: string;
+  readonly terminal: string;
+  readonly device_key: string;
+  readonly agent_terminal: string;
+  readonly passes: Readonly<Record<string, string>>;
+}
+
+/** The secrets of the demo account, kept in the data folder because they are shown once. */
+export interface Demo {
+  readonly account: string;
+  readonly dashboard: { readonly email: string; readonly password: string };
+  readonly operator: { readonly email: string; readonly password: string };
+  readonly test: DemoMode;
+  readonly live: DemoMode;
+}
+
+export interface DemoDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly folder: DataFolder;
+  readonly secret: Buffer;
+  readonly networks: readonly NetworkConfig[];
+}
+
+const DEMO_FILE = 'demo.json';
+const ACTOR = { type: 'system', name: 'demo data' } as const;
+/** A few blocks; a chain that takes longer has a fault that its log tells of. */
+const CHAIN_WAIT_MS = 60_000;
+const CHAIN_POLL_MS = 50;
+
+function orThrow<T>(value: T | Refusal): T {
+  if (isRefusal(value)) throw new StartError(`the demo data was refused: ${value.message}`);
+  return value;
+}
+
+/** The same for one data folder, so that a start that was cut short can go on. */
+function password(secret: Buffer, who: string): string {
+  return deriveKey(secret, `demo password ${who}`).toString('base64url').slice(0, 20);
+}
+
+async function findAccount(sql: Sql, id: string): Promise<boolean> {
+  return (await sql.query('select 1 as found from accounts where id = $1', [id])).length === 1;
+}
+
+/** The account that an earlier, interrupted start made for this owner. */
+async function findOwned(sql: Sql, email: string): Promise<string | null> {
+  const rows = await sql.query<{ account_id: string }>(
+    `select m.account_id from memberships m join users u on u.id = m.user_id
+     where u.email = $1 and u.realm = 'merchant' and m.role = 'owner' limit 1`,
+    [email],
+  );
+  return rows[0]?.account_id ?? null;
+}
+
+async function approveKyb(sql: Sql, accountId: string): Promise<void> {
+  await sql.query(`update accounts set kyb_status = 'approved' where id = $1`, [accountId]);
+}
+
+async function createPeople(
+  deps: DemoDeps,
+): Promise<Pick<Demo, 'account' | 'dashboard' | 'operator'>> {
+  const { db, secret } = deps;
+  const now = deps.clock.now();
+  const dashboard = { email: 'owner@demo.test', password: password(secret, 'owner') };
+  const operator = { email: 'operator@demo.test', password: password(secret, 'operator') };
+  const known = await findOwned(db, dashboard.email);
+  if (known !== null) return { account: known, dashboard, operator };
+  const { accountId } = orThrow(
+    await createAccountWithOwner(db, {
+      accountName: 'Demo Coffee',
+      owner: { ...dashboard, name: 'Demo Owner' },
+      actor: ACTOR,
+      now,
+    }),
+  );
+  await approveKyb(db, accountId);
+  // A second attempt finds the operator there already: that is fine.
+  await createOperator(db, { person: { ...operator, name: 'Demo Operator' }, actor: ACTOR, now });
+  return { account: accountId, dashboard, operator };
+}
+
+async function createMode(
+  tx: Tx,
+  tenant: { readonly accountId: string; readonly livemode: boolean },
+  now: Date,
+): Promise<Omit<DemoMode, 'passes'>> {
+  const of = { tenant, actor: ACTOR, now };
+  const name = 'Demo server';
+  const key = orThrow(
+    await createApiKey(tx, { ...of, name, scopes: SCOPES, ipAllowlist: [], expiresAt: null }),
+  );
+  const counter = orThrow(await createTerminal(tx, { ...of, label: 'Counter 1' }));
+  const agents = orThrow(await createTerminal(tx, { ...of, label: 'Online agents' }));
+  return {
+    secret_key: key.secret,
+    terminal: counter.row.id,
+    device_key: counter.secret,
+    agent_terminal: agents.row.id,
+  };
+}
+
+/** Whether an earlier, interrupted start has asked already. */
+async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
+  const rows = await sql.query(
+    `select 1 as asked from chain_requests
+     where kind = 'merchant_registration' and subject_id = $1 and status <> 'failed'`,
+    [subjectId],
+  );
+  return rows.length > 0;
+}
+
+/** Registers the demo merchant on a network's contract, unless it is. @returns what to wait for. */
+async function goLive(
+  deps: DemoDeps,
+  accountId: string,
+  network: NetworkConfig,
+): Promise<string[]> {
+  const { livemode } = network;
+  const rows = await deps.db.query(
+    'select 1 as live from account_modes where account_id = $1 and livemode = $2 and live_at is not null',
+    [accountId, livemode],
+  );
+  if (rows.length > 0) return [];
+  const subjectId = `${accountId}:${network.network}`;
+  if (await isAsked(deps.db, subjectId)) return [subjectId];
+  const now = deps.clock.now();
+  const account = wallet(deps.secret, `${network.network} settlement wallet`);
+  const reference = keccak256(toBytes(accountId));
+  const consent = await signMerchantConsent(account, { network, reference, now });
+  await deps.db.transaction(async (tx) => {
+    await tx.query(
+      'update account_modes set settlement_wallet = $3 where account_id = $1 and livemode = $2',
+      [accountId, livemode, account.address],
+    );
+    const payload = { accountId, ...consent };
+    await requestOnChain(tx, { livemode, kind: 'merchant_registration', subjectId, payload, now });
+  });
+  return [subjectId];
+}
+
+async function selectUnfinished(sql: Sql, subjects: readonly string[]): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from chain_requests
+     where subject_id = any($1)
+       and (status in ('queued', 'submitted')
+         or (kind = 'merchant_registration' and applied_at is null))`,
+    [subjects],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promise<void> {
+  const deadline = performance.now() + CHAIN_WAIT_MS;
+  while ((await selectUnfinished(deps.db, subjects)) > 0) {
+    if (performance.now() > deadline) {
+      throw new StartError('the chains did not take the demo data within a minute: see the logs');
+    }
+    await sleep(CHAIN_POLL_MS);
+  }
+  const failed = await deps.db.query<{ kind: string; outcome: unknown }>(
+    `select kind, outcome from chain_requests where subject_id = any($1) and status = 'failed'`,
+    [subjects],
+  );
+  if (failed.length > 0) {
+    throw new StartError(`the chains refused the demo data: ${JSON.stringify(failed[0])}`);
+  }
+}
+
+async function createDemo(deps: DemoDeps): Promise<Demo> {
+  const people = await createPeople(deps);
+  const now = deps.clock.now();
+  const { account } = people;
+  const subjects: string[] = [];
+  const passes: Record<string, Record<string, string>> = {};
+  for (const network of deps.networks) {
+    const wallets = network.livemode ? LIVE_WALLETS : TEST_WALLETS;
+    const input = { network, wallets, secret: deps.secret, now };
+    const created = await createDemoPayers(deps.db, input);
+    passes[network.network] = created.passes;
+    subjects.push(...created.subjects, ...(await goLive(deps, account, network)));
+    deps.wakeups.send('chain-requests', network.network);
+  }
+  const modes = await deps.db.transaction(async (tx) => ({
+    test: await createMode(tx, { accountId: account, livemode: false }, now),
+    live: await createMode(tx, { accountId: account, livemode: true }, now),
+  }));
+  await waitForChains(deps, subjects);
+  return {
+    ...people,
+    test: { ...modes.test, passes: passes.testnet ?? {} },
+    live: { ...modes.live, passes: passes.mainnet ?? {} },
+  };
+}
+
+/**
+ * The demo account with its people, keys, terminals and payers: made at the first start, the same
+ * at every later one. A start that was cut short makes what is missing again.
+ */
+export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
+  const kept = (await deps.folder.readJson(DEMO_FILE)) as Demo | undefined;
+  if (kept !== undefined && (await findAccount(deps.db, kept.account))) return kept;
+  const demo = await createDemo(deps);
+  await deps.folder.writeJson(DEMO_FILE, demo);
+  return demo;
+}

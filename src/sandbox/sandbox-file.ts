@@ -1,0 +1,67 @@
+import type { DataFolder } from '#sandbox/data-folder.ts';
+import type { Demo, DemoMode } from '#sandbox/demo.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+
+/** One mode as sandbox.json describes it. */
+export interface SandboxMode extends DemoMode {
+  readonly chain_id: number;
+  readonly rpc_url: string;
+  readonly usdc: string;
+  readonly settlement: string;
+}
+
+/** sandbox.json (decisions.md section 1): all that a script needs to use the sandbox. */
+export interface SandboxFile {
+  readonly base_url: string;
+  readonly web_url: string;
+  readonly account: string;
+  readonly dashboard: Demo['dashboard'];
+  readonly operator: Demo['operator'];
+  readonly test: SandboxMode;
+  readonly live: SandboxMode;
+}
+
+export const SANDBOX_FILE = 'sandbox.json';
+
+function modeOf(demo: DemoMode, network: NetworkConfig | undefined): SandboxMode {
+  return {
+    secret_key: demo.secret_key,
+    terminal: demo.terminal,
+    device_key: demo.device_key,
+    agent_terminal: demo.agent_terminal,
+    chain_id: network?.chainId ?? 0,
+    rpc_url: network?.rpcUrls[0] ?? '',
+    usdc: network?.usdc ?? '',
+    settlement: network?.settlement ?? '',
+    passes: demo.passes,
+  };
+}
+
+/** Written last, by rename: whoever sees the file can send the first request. */
+export async function writeSandboxFile(
+  folder: DataFolder,
+  of: {
+    readonly demo: Demo;
+    readonly webUrl: string;
+    readonly networks: readonly NetworkConfig[];
+  },
+): Promise<SandboxFile> {
+  const { demo, webUrl, networks } = of;
+  const file: SandboxFile = {
+    base_url: `${webUrl}/api`,
+    web_url: webUrl,
+    account: demo.account,
+    dashboard: demo.dashboard,
+    operator: demo.operator,
+    test: modeOf(
+      demo.test,
+      networks.find((network) => !network.livemode),
+    ),
+    live: modeOf(
+      demo.live,
+      networks.find((network) => network.livemode),
+    ),
+  };
+  await folder.writeJson(SANDBOX_FILE, file);
+  return file;
+}

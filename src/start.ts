@@ -1,0 +1,222 @@
+import { createServer } from 'node:net';
+import { buildApi } from '#api-role.ts';
+import { type Config, deriveKey } from '#config.ts';
+import { AlignedClock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { NETWORKS, type Network } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { connectWakeups } from '#db/wakeups.ts';
+import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
+import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
+import { ensureDemo } from '#sandbox/demo.ts';
+import { prepareNetwork } from '#sandbox/deploy.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { startWorkers } from '#worker-role.ts';
+
+export interface Running {
+  /** Where HTTP is served; null without the api role. */
+  readonly webUrl: string | null;
+  readonly sandbox: SandboxFile | null;
+  /** Resolves with the reason when a part that this process started has died. */
+  readonly lost: Promise<string>;
+  /** Stops accepting, finishes what runs, gives leases back. Within 10 s. */
+  stop(): Promise<void>;
+}
+
+/** Ids of the embedded chains (decisions.md section 1). */
+const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
+const MIN_SERVER_VERSION = 150_000;
+/** How often the clock is compared with the database's. */
+const ALIGN_EVERY_MS = 10_000;
+/** Requests that run get this long to finish; then their sockets are closed. */
+const DRAIN_MS = 5_000;
+
+/** Undo steps of a start, run in reverse: a start that fails half-way leaves nothing running. */
+type Undo = (() => Promise<void>)[];
+
+async function undo(steps: Undo): Promise<void> {
+  for (const step of steps.reverse()) await step().catch(() => {});
+}
+
+/** Learns early that the port is taken, before anything slow has been started. */
+async function requirePort(config: Config): Promise<void> {
+  if (!config.roles.has('api') || config.port === 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(portError(config, error)));
+    probe.listen(config.port, config.host, () => probe.close(() => resolve()));
+  });
+}
+
+function portError(config: Config, error: unknown): StartError {
+  const { port, host } = config;
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return new StartError(
+    code === 'EADDRINUSE'
+      ? `PORT ${port} is taken on ${host}: end what listens there, or set PORT to another number`
+      : `cannot listen on ${host}:${port}: ${describeError(error)}`,
+  );
+}
+
+async function checkDatabase(db: Database, config: Config): Promise<void> {
+  const name = config.databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';
+  try {
+    const rows = await db.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    const version = rows[0]?.version ?? 0;
+    if (version >= MIN_SERVER_VERSION) return;
+    throw new StartError(`${name}: PostgreSQL 15 or newer is needed, this is ${version}`);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    throw new StartError(`${name} cannot be reached: ${describeError(cause)}`);
+  }
+}
+
+async function alignClock(db: Database, clock: AlignedClock): Promise<void> {
+  const before = Date.now();
+  const rows = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  const after = Date.now();
+  const theirs = rows[0]?.now.getTime();
+  if (theirs !== undefined) clock.align(theirs - (before + after) / 2);
+}
+
+function startAligning(db: Database, clock: AlignedClock): Loop {
+  return startLoop({
+    name: 'clock alignment',
+    pollMs: ALIGN_EVERY_MS,
+    run: async () => {
+      await alignClock(db, clock);
+      return false;
+    },
+    // The last known offset stays good while the database is away.
+    onError: () => {},
+  });
+}
+
+interface Ground {
+  readonly databaseUrl: string;
+  readonly networks: readonly NetworkConfig[];
+  readonly lost: readonly Promise<string>[];
+}
+
+/** Whatever of database and chains is not configured is embedded. */
+async function prepareGround(
+  config: Config,
+  of: { readonly folder: DataFolder; readonly secret: Buffer; readonly log: Log },
+  stops: Undo,
+): Promise<Ground> {
+  const { folder, secret } = of;
+  const log = (line: string) => of.log.info(line);
+  const lost: Promise<string>[] = [];
+  const startDatabase = async () => {
+    if (config.databaseUrl !== null) return config.databaseUrl;
+    const postgres = await startPostgres({ folder, log });
+    stops.push(postgres.stop);
+    lost.push(postgres.lost);
+    return postgres.url;
+  };
+  const startNetwork = async (network: Network) => {
+    const external = config.chains[network];
+    if (external !== null) return external;
+    const name = network;
+    const node: ChainNode = await startChainNode({
+      folder,
+      name,
+      chainId: CHAIN_IDS[network],
+      log,
+    });
+    stops.push(node.stop);
+    lost.push(node.lost);
+    return prepareNetwork(node, network, secret);
+  };
+  const started = await Promise.allSettled([
+    startDatabase(),
+    ...NETWORKS.map((network) => startNetwork(network)),
+  ]);
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  const [databaseUrl, ...networks] = started.map((result) =>
+    result.status === 'fulfilled' ? result.value : '',
+  );
+  return { databaseUrl: databaseUrl as string, networks: networks as NetworkConfig[], lost };
+}
+
+async function listen(
+  app: Awaited<ReturnType<typeof buildApi>>,
+  config: Config,
+  stops: Undo,
+): Promise<string> {
+  stops.push(async () => {
+    const closing = app.close();
+    const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+    await closing;
+    clearTimeout(timer);
+  });
+  try {
+    return await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    throw portError(config, error);
+  }
+}
+
+/** Brings a process up: everything it was told to run, in one order, undone in reverse. */
+async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Running, 'stop'>> {
+  await requirePort(config);
+  const folder = await openDataFolder(config.dataDir);
+  stops.push(folder.close);
+  const secret = config.secret ?? (await folder.secret('service'));
+  const ground = await prepareGround(config, { folder, secret, log }, stops);
+  const db = openDatabase({
+    url: ground.databaseUrl,
+    maxConnections: config.maxConnections,
+  });
+  stops.push(db.close);
+  await checkDatabase(db, config);
+  await migrate(db);
+  const clock = new AlignedClock();
+  await alignClock(db, clock);
+  const aligning = startAligning(db, clock);
+  stops.push(aligning.stop);
+  const wakeups = await connectWakeups(db);
+  stops.push(wakeups.close);
+  const chains = await Promise.all(ground.networks.map((network) => openChain(network, log)));
+  for (const chain of chains) stops.push(chain.close);
+  const deps = { config, secret, db, wakeups, clock, log, chains };
+  if (config.roles.has('worker')) {
+    const workers = startWorkers({
+      ...deps,
+      webhookKey: deriveKey(secret, 'webhook secrets'),
+      webhookAllowCidrs: config.webhookAllowCidrs,
+    });
+    stops.push(workers.stop);
+  }
+  const demo = config.production
+    ? null
+    : await ensureDemo({ ...deps, folder, networks: ground.networks });
+  const webUrl = config.roles.has('api') ? await listen(await buildApi(deps), config, stops) : null;
+  const sandbox =
+    demo === null || webUrl === null
+      ? null
+      : await writeSandboxFile(folder, { demo, webUrl, networks: ground.networks });
+  return { webUrl, sandbox, lost: Promise.race(ground.lost) };
+}
+
+/** @throws StartError for what a person can put right; nothing is left running then. */
+export async function start(config: Config, log: Log): Promise<Running> {
+  const stops: Undo = [];
+  try {
+    const running = await bringUp(config, log, stops);
+    return { ...running, stop: () => undo(stops) };
+  } catch (error) {
+    await undo(stops);
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { applyRegistrations } from '#accounts/apply-registrations.ts';
+import type { Clock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
+import { expireIntents } from '#payments/expire.ts';
+import { applySettlements } from '#payments/settle.ts';
+import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { startRelayer } from '#settlement/relayer.ts';
+import type { RequestKind } from '#settlement/requests.ts';
+import { startWebhookWorker } from '#webhooks/worker.ts';
+
+export interface WorkerDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly chains: readonly Chain[];
+  /** Opens webhook signing secrets. */
+  readonly webhookKey: Buffer;
+  readonly webhookAllowCidrs: readonly string[];
+}
+
+/** A hint that got lost delays an outcome by at most this. */
+const OUTCOME_POLL_MS = 500;
+/** How late an expiry is written at most; readers see it in time anyway. */
+const EXPIRY_POLL_MS = 500;
+/** Expired idempotency keys only take room. */
+const KEY_EXPIRY_POLL_MS = 60_000;
+
+/** Loops that write down what time and the chains have done. */
+function startLoops(deps: WorkerDeps): Loop[] {
+  const onError = (name: string, error: unknown) =>
+    deps.log.error(`the ${name} failed`, { error: describeError(error) });
+  const onOutcomes = (kind: RequestKind, name: string, run: () => Promise<boolean>) => {
+    const loop = startLoop({ name, pollMs: OUTCOME_POLL_MS, run, onError });
+    deps.wakeups.on('chain-outcomes', kind, loop.wake);
+    return loop;
+  };
+  const every = (pollMs: number, name: string, run: () => Promise<boolean>) =>
+    startLoop({ name, pollMs, run, onError });
+  return [
+    onOutcomes('payment', 'settlement outcomes', () => applySettlements(deps)),
+    onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(deps)),
+    onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
+    every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
+    every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
+  ];
+}
+
+/** Everything that goes on without a caller. Any number of processes may do so at once. */
+export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
+  const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
+  const webhooks = startWebhookWorker({
+    ...deps,
+    secretKey: deps.webhookKey,
+    allowCidrs: deps.webhookAllowCidrs,
+  });
+  const loops = startLoops(deps);
+  return {
+    stop: async () => {
+      await Promise.all([
+        ...relayers.map((relayer) => relayer.stop()),
+        webhooks.stop(),
+        ...loops.map((loop) => loop.stop()),
+      ]);
+    },
+  };
+}
