@@ -160,7 +160,7 @@ test('a wrong password is refused', async () => {
   await server.stop();
 });
 
-test('files of another PostgreSQL version are refused in one line that says what to do', async () => {
+test('files of another PostgreSQL version are refused in one line with a way out', async () => {
   const path = await emptyPlace();
   await (await startHere(path)).stop();
   await fs.writeFile(join(path, 'postgres', 'PG_VERSION'), '17\n');

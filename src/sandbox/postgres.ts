@@ -37,7 +37,7 @@ import { openTemporaryFolder } from './temporary-folder.ts';
 /** The role that the service signs in as, and its database. */
 const ROLE = 'tapline';
 
-/** A start takes 50 ms; replaying the log after a crash in the middle of a load test takes longer. */
+/** A start takes 50 ms; replaying the log after a crash under load takes seconds. */
 const READY_MS = 30_000;
 
 /** What a killed server leaves (its other processes, its memory) is gone after 1 to 2 s. */
@@ -236,7 +236,7 @@ function recordedPort(record: unknown): number | undefined {
   return typeof record.port === 'number' ? record.port : undefined;
 }
 
-/** Makes the cluster unless it is there. It gets its name last: half a cluster is never taken for one. */
+/** Makes the cluster unless it is there. Its name comes last: half a one is never taken for it. */
 async function ensureCluster(site: Site): Promise<PostgresAccount> {
   const exists = await fs.stat(site.cluster).then(
     () => true,
@@ -269,7 +269,7 @@ function connectAs(
   return client;
 }
 
-/** Makes role and database unless they are there; a crash half way is put right at the next start. */
+/** Makes role and database unless they are there; a crash half way is mended at the next start. */
 async function ensureDatabase(site: Site, port: number): Promise<void> {
   if (await hasSignature(site, port)) return;
   const client = connectAs(site, { user: SUPERUSER, database: 'postgres', port });
