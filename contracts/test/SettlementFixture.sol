@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {Rates, Setup} from "../Governance.sol";
+import {Authorization, Settlement} from "../Settlement.sol";
+import {Permit, Policy} from "../SpendingPolicies.sol";
+import {TestUSDC} from "../TestUSDC.sol";
+import {TestBase} from "./TestBase.sol";
+
+/// @title A deployed Settlement with two merchants and payers in good order.
+abstract contract SettlementFixture is TestBase {
+    uint48 internal constant ADMIN_DELAY = 2 days;
+    uint48 internal constant RATES_DELAY = 7 days;
+    uint48 internal constant WALLET_DELAY = 3 days;
+
+    address internal constant ADMIN = address(0xad);
+    address internal constant OPERATOR = address(0x01);
+    address internal constant OTHER_OPERATOR = address(0x02);
+    address internal constant REGISTRAR = address(0x03);
+    address internal constant GUARDIAN = address(0x04);
+    address internal constant TREASURER = address(0x05);
+    address internal constant STRANGER = address(0x06);
+
+    uint256 internal constant WALLET_KEY = 0xa11ce;
+    uint256 internal constant OTHER_WALLET_KEY = 0xb0b;
+    uint256 internal constant PAYER_KEY = 0xbeef;
+
+    uint40 internal constant FOREVER = type(uint40).max;
+    uint40 internal constant SALE = 2_500_000;
+    /// @dev What SALE costs its payer: fees of 7,500 and 5,000, cashback of 1,250.
+    uint256 internal constant PULLED = 2_511_250;
+
+    TestUSDC internal token;
+    Settlement internal settlement;
+    uint32 internal merchant;
+    uint32 internal otherMerchant;
+    address internal payer;
+
+    function setUp() public virtual {
+        // Noon, so that a day has room on both sides.
+        vm.warp(20_000 days + 12 hours);
+        token = new TestUSDC(ADMIN);
+        settlement = new Settlement(IERC20(address(token)), _setup());
+        merchant = _register("acct_1", WALLET_KEY);
+        otherMerchant = _register("acct_2", OTHER_WALLET_KEY);
+        payer = _goodPayer(PAYER_KEY);
+    }
+
+    function _setup() internal pure returns (Setup memory) {
+        address[] memory operators = new address[](2);
+        (operators[0], operators[1]) = (OPERATOR, OTHER_OPERATOR);
+        return Setup({
+            admin: ADMIN,
+            operators: operators,
+            registrar: REGISTRAR,
+            guardian: GUARDIAN,
+            treasurer: TREASURER,
+            adminDelay: ADMIN_DELAY,
+            ratesDelay: RATES_DELAY,
+            walletDelay: WALLET_DELAY,
+            rates: Rates({acquirer: 30, protocol: 20, cashback: 5})
+        });
+    }
+
+    function _register(string memory account, uint256 walletKey) internal returns (uint32) {
+        bytes32 merchantReference = keccak256(bytes(account));
+        address wallet = vm.addr(walletKey);
+        bytes memory signature = _signConsent(walletKey, merchantReference, block.timestamp);
+        vm.prank(REGISTRAR);
+        return settlement.registerMerchant(merchantReference, wallet, block.timestamp, signature);
+    }
+
+    /// @dev A payer with money, an unlimited allowance and a wide policy.
+    function _goodPayer(uint256 key) internal returns (address account) {
+        account = vm.addr(key);
+        token.mint(account, 1e13);
+        vm.prank(account);
+        token.approve(address(settlement), type(uint256).max);
+        vm.prank(account);
+        settlement.setPolicy(_widePolicy());
+    }
+
+    function _widePolicy() internal pure returns (Policy memory) {
+        return Policy({
+            perPayment: 1e12,
+            perPeriod: 1e13,
+            periodSeconds: 1 days,
+            expiresAt: FOREVER,
+            maxFeeRate: 50
+        });
+    }
+
+    function _packed(uint64 number, address from, uint32 to, uint40 amount)
+        internal
+        pure
+        returns (bytes memory)
+    {
+        return abi.encodePacked(number, from, to, amount, bytes8("ORDER-1"));
+    }
+
+    /// @dev A payment of SALE from the good payer to the first merchant.
+    function _sale(uint64 number) internal view returns (bytes memory) {
+        return _packed(number, payer, merchant, SALE);
+    }
+
+    function _settle(bytes memory payments) internal returns (bytes memory reasons) {
+        vm.prank(OPERATOR);
+        return settlement.settleBatch(payments);
+    }
+
+    /// @dev Settles one payment and returns its reason.
+    function _settleOne(bytes memory payment) internal returns (uint8) {
+        bytes memory reasons = _settle(payment);
+        return reasons.length == 0 ? 0 : uint8(reasons[0]);
+    }
+
+    function _balanceOf(uint32 merchant_) internal view returns (uint256 balance) {
+        (, balance) = settlement.merchantAccount(merchant_);
+    }
+
+    function _signConsent(uint256 key, bytes32 merchantReference, uint256 deadline)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 typeHash =
+            keccak256("MerchantConsent(bytes32 reference,address wallet,uint256 deadline)");
+        return _sign(key, keccak256(abi.encode(typeHash, merchantReference, vm.addr(key), deadline)));
+    }
+
+    function _signWalletConsent(uint256 key, uint32 merchant_, uint256 deadline)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 typeHash = keccak256(
+            "WalletConsent(uint32 merchant,address wallet,uint256 nonce,uint256 deadline)"
+        );
+        address wallet = vm.addr(key);
+        uint256 nonce = settlement.nonces(wallet);
+        return _sign(key, keccak256(abi.encode(typeHash, merchant_, wallet, nonce, deadline)));
+    }
+
+    function _signPolicy(uint256 key, Policy memory policy, uint256 deadline)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 typeHash = keccak256(
+            "SpendingPolicy(address payer,uint48 perPayment,uint48 perPeriod,uint24 periodSeconds,uint40 expiresAt,uint16 maxFeeRate,uint256 nonce,uint256 deadline)"
+        );
+        address signer = vm.addr(key);
+        uint256 nonce = settlement.nonces(signer);
+        return _sign(key, keccak256(abi.encode(typeHash, signer, policy, nonce, deadline)));
+    }
+
+    function _signRevocation(uint256 key, uint256 deadline) internal view returns (bytes memory) {
+        bytes32 typeHash =
+            keccak256("PolicyRevocation(address payer,uint256 nonce,uint256 deadline)");
+        address signer = vm.addr(key);
+        uint256 nonce = settlement.nonces(signer);
+        return _sign(key, keccak256(abi.encode(typeHash, signer, nonce, deadline)));
+    }
+
+    function _permit(uint256 key, uint256 value, uint256 deadline)
+        internal
+        view
+        returns (Permit memory permit)
+    {
+        bytes32 typeHash = keccak256(
+            "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
+        );
+        address owner = vm.addr(key);
+        bytes32 structHash = keccak256(
+            abi.encode(typeHash, owner, address(settlement), value, token.nonces(owner), deadline)
+        );
+        (permit.value, permit.deadline) = (value, deadline);
+        (permit.v, permit.r, permit.s) =
+            vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
+    }
+
+    /// @dev An authorization valid for the next hour.
+    function _authorization(uint256 key, uint256 value, bytes32 nonce, bool bindsOrder, bytes32 salt)
+        internal
+        view
+        returns (Authorization memory authorization)
+    {
+        bytes32 typeHash = keccak256(
+            "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+        );
+        authorization.bindsOrder = bindsOrder;
+        authorization.salt = salt;
+        authorization.validBefore = block.timestamp + 1 hours;
+        bytes32 structHash = keccak256(
+            abi.encode(
+                typeHash,
+                vm.addr(key),
+                address(settlement),
+                value,
+                authorization.validAfter,
+                authorization.validBefore,
+                nonce
+            )
+        );
+        (authorization.v, authorization.r, authorization.s) =
+            vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
+    }
+
+    /// @dev Written out instead of read from the contract: it is what wallets compute.
+    function _domainSeparator() private view returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                keccak256(
+                    "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+                ),
+                keccak256("Tapline Settlement"),
+                keccak256("1"),
+                block.chainid,
+                address(settlement)
+            )
+        );
+    }
+
+    function _sign(uint256 key, bytes32 structHash) private view returns (bytes memory) {
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(key, _digest(_domainSeparator(), structHash));
+        return abi.encodePacked(r, s, v);
+    }
+
+    function _digest(bytes32 domainSeparator, bytes32 structHash) private pure returns (bytes32) {
+        return keccak256(abi.encodePacked("\x19\x01", domainSeparator, structHash));
+    }
+}

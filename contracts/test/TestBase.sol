@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+/// @notice The cheatcodes of forge that these tests use.
+interface Vm {
+    struct Log {
+        bytes32[] topics;
+        bytes data;
+        address emitter;
+    }
+
+    function addr(uint256 key) external pure returns (address);
+    function sign(uint256 key, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
+    function prank(address sender) external;
+    function warp(uint256 timestamp) external;
+    function etch(address target, bytes calldata code) external;
+    function expectRevert(bytes calldata data) external;
+    function expectRevert(bytes4 selector) external;
+    function expectEmit() external;
+    function recordLogs() external;
+    function getRecordedLogs() external returns (Log[] memory);
+    function snapshotState() external returns (uint256 id);
+    function revertToState(uint256 id) external returns (bool);
+    function load(address target, bytes32 slot) external view returns (bytes32);
+    function record() external;
+    function accesses(address target) external returns (bytes32[] memory reads, bytes32[] memory writes);
+}
+
+/// @title Assertions and bounds: what is needed of a test library.
+abstract contract TestBase {
+    Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
+
+    error NotEqual(uint256 actual, uint256 expected, string what);
+    error NotTrue(string what);
+
+    function assertEq(uint256 actual, uint256 expected, string memory what) internal pure {
+        if (actual != expected) revert NotEqual(actual, expected, what);
+    }
+
+    function assertEq(address actual, address expected, string memory what) internal pure {
+        if (actual != expected) revert NotEqual(uint160(actual), uint160(expected), what);
+    }
+
+    function assertEq(bytes32 actual, bytes32 expected, string memory what) internal pure {
+        if (actual != expected) revert NotEqual(uint256(actual), uint256(expected), what);
+    }
+
+    function assertTrue(bool holds, string memory what) internal pure {
+        if (!holds) revert NotTrue(what);
+    }
+
+    /// @dev Maps any number into `low`..`high`, both included.
+    function bound(uint256 value, uint256 low, uint256 high) internal pure returns (uint256) {
+        if (value >= low && value <= high) return value;
+        return low + value % (high - low + 1);
+    }
+}
