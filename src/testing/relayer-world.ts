@@ -18,7 +18,12 @@ import {
   requestOnChain,
 } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
+import {
+  type Overrides,
+  startTestNetwork,
+  type TestMerchant,
+  type TestNetwork,
+} from '#testing/test-network.ts';
 
 /** A database, a chain and a merchant; relayers are started by the tests. */
 export interface RelayerWorld {
@@ -72,9 +77,7 @@ const WAIT_MS = 15_000;
 const LOOK_MS = 10;
 const PROGRAM = path.join(import.meta.dirname, 'relayer-process.ts');
 
-export async function startRelayerWorld(
-  overrides: Partial<NetworkConfig> = {},
-): Promise<RelayerWorld> {
+export async function startRelayerWorld(overrides?: Overrides): Promise<RelayerWorld> {
   const [network, database] = await Promise.all([startTestNetwork(overrides), testDatabase(12)]);
   const merchant = await network.addMerchant();
   const wakeups = await connectWakeups(database.db);

@@ -58,9 +58,11 @@ export interface PayerOptions {
   readonly perPayment?: bigint | null;
 }
 
-export async function startTestNetwork(
-  overrides: Partial<NetworkConfig> = {},
-): Promise<TestNetwork> {
+export type Overrides = (
+  rpcUrl: string,
+) => Partial<NetworkConfig> | Promise<Partial<NetworkConfig>>;
+
+export async function startTestNetwork(overrides: Overrides = () => ({})): Promise<TestNetwork> {
   const node = await startThrowawayChain({ chainId: TEST_CHAIN_ID, blockTime: 'manual' });
   const rpc = connectRpc({ urls: [node.rpcUrl], chainId: TEST_CHAIN_ID, log: silentLog });
   const roles = {
@@ -80,7 +82,7 @@ export async function startTestNetwork(
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
     headPollMs: 10,
-    ...overrides,
+    ...(await overrides(node.rpcUrl)),
   };
   const sender = createSender(rpc);
   await deploy(sender, config, roles);

@@ -1,0 +1,71 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** How the node in between behaves. */
+export type NodeMood =
+  | 'well'
+  /** Takes no connection's request: the socket is cut. */
+  | 'down'
+  /** Never answers. */
+  | 'hanging'
+  | 'limiting the rate'
+  /** Passes broadcasts on, and cuts the connection instead of answering. */
+  | 'losing answers to broadcasts'
+  /** Says yes to broadcasts and forgets them. */
+  | 'dropping broadcasts';
+
+export interface FaultyNode {
+  readonly url: string;
+  mood: NodeMood;
+  /** Calls that reached it, by method. */
+  readonly calls: Map<string, number>;
+  stop(): Promise<void>;
+}
+
+/** Somebody else's node with its bad days, in front of the test's chain. */
+export async function startFaultyNode(target: string): Promise<FaultyNode> {
+  const calls = new Map<string, number>();
+  const node = { mood: 'well' as NodeMood };
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { mood } = node;
+    const parsed: unknown = JSON.parse(body);
+    const asked = (Array.isArray(parsed) ? parsed : [parsed]) as { id: number; method: string }[];
+    for (const { method } of asked) calls.set(method, (calls.get(method) ?? 0) + 1);
+    const broadcasts = asked.some((call) => call.method === 'eth_sendRawTransaction');
+    if (mood === 'down') return void request.socket.destroy();
+    if (mood === 'hanging') return;
+    if (mood === 'limiting the rate') {
+      response.writeHead(429).end('slow down');
+      return;
+    }
+    if (mood === 'dropping broadcasts' && broadcasts) {
+      const answers = asked.map(({ id }) => ({
+        jsonrpc: '2.0',
+        id,
+        result: `0x${'00'.repeat(32)}`,
+      }));
+      response.end(JSON.stringify(answers.length === 1 ? answers[0] : answers));
+      return;
+    }
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(target, { method: 'POST', body, headers }).catch(() => null);
+    if (answer === null) return void request.socket.destroy();
+    const answered = await answer.text();
+    if (mood === 'losing answers to broadcasts' && broadcasts) {
+      return void request.socket.destroy();
+    }
+    response.writeHead(answer.status, headers).end(answered);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(node, {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
