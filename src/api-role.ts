@@ -10,11 +10,17 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
+import { confirmRoute } from '#payments/confirm-routes.ts';
 import { createIntentCreator } from '#payments/create.ts';
+import { createIntentRoom } from '#payments/intent-room.ts';
+import { type PayRequest, payIntent } from '#payments/pay.ts';
+import { createPreflight } from '#payments/preflight.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { paymentRoutes } from '#payments/routes.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
+import { createTerminalRoom } from '#terminals/rooms.ts';
+import { deviceSurface, terminalRoutes } from '#terminals/routes.ts';
 
 export interface ApiDeps {
   readonly config: Config;
@@ -26,29 +32,42 @@ export interface ApiDeps {
   readonly chains: readonly Chain[];
 }
 
+/** What several surfaces share: one batcher, one waiting room each per process. */
+function createShared(deps: ApiDeps) {
+  const intents = createIntentRoom(deps);
+  const pay = { ...deps, intents, preflight: createPreflight(deps.chains) };
+  return {
+    ...deps,
+    cursorKey: deriveKey(deps.secret, 'cursors'),
+    createIntent: createIntentCreator(deps),
+    readIntent: createIntentReader(deps),
+    payIntent: (request: PayRequest) => payIntent(pay, request),
+    intents,
+    terminals: createTerminalRoom(deps),
+  };
+}
+
 /** The merchant API: `/api/v1`. */
-function merchantSurface(deps: ApiDeps): Surface<MerchantCaller> {
-  const cursorKey = deriveKey(deps.secret, 'cursors');
-  const shared = { ...deps, cursorKey };
+function merchantSurface(shared: ReturnType<typeof createShared>): Surface<MerchantCaller> {
   return {
     root: '/api/v1',
-    authenticate: createKeyAuthenticator(deps.db),
+    authenticate: createKeyAuthenticator(shared.db),
     routes: [
-      ...paymentRoutes({
-        ...shared,
-        createIntent: createIntentCreator(deps),
-        readIntent: createIntentReader(deps),
-      }),
+      ...paymentRoutes(shared),
+      confirmRoute(shared),
       ...refundRoutes(shared),
+      ...terminalRoutes(shared),
     ],
   };
 }
 
 /** The HTTP server with every surface; the caller listens. */
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
+  const shared = createShared(deps);
+  const surfaces = [merchantSurface(shared), deviceSurface(shared)];
   return buildServer({
     ...deps,
-    surfaces: [merchantSurface(deps) as unknown as Surface],
+    surfaces: surfaces as unknown as Surface[],
     limiter: memoryRateLimiter(deps.config.rateLimit),
     trustedProxies: deps.config.trustedProxies,
   });

@@ -14,7 +14,7 @@ import {
   transition,
 } from '#payments/payment-intent.ts';
 import { lockIntents } from '#payments/queries.ts';
-import { saveSteps } from '#payments/save.ts';
+import { confirmationAskedAt, saveSteps } from '#payments/save.ts';
 
 /** A payer's answer to "is this payment yours?". */
 export interface ConfirmationAnswer {
@@ -44,13 +44,12 @@ async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentC
   const { attempt } = intent;
   const found = present(await readCredential(tx, attempt.credential), 'credential of an attempt');
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
-  const problem = checkCredential(found, intent, payer.livemode, now);
   // A token that ran out while its payer was asked was in time when it was sent.
-  const credentialProblem = problem === 'agent_token_expired' ? null : problem;
+  const sentAt = confirmationAskedAt(intent.confirmBy);
   const assessment = assessPayment({
     intent,
     payer,
-    credentialProblem,
+    credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
     preflight: { ok: true },
     ...(await readActivity(tx, { intent, payer, now })),
   });

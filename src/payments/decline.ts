@@ -1,3 +1,5 @@
+import type { FailureReason } from '#settlement/requests.ts';
+
 /** Why a payment was declined (decisions.md section 4). The list may grow. */
 export const DECLINES = {
   pass_unknown: 'This pass is not known.',
@@ -16,6 +18,16 @@ export const DECLINES = {
 } as const;
 
 export type Decline = keyof typeof DECLINES;
+
+/** What a refusal of the chain is called. */
+export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
+  insufficient_funds: 'insufficient_funds',
+  approval_insufficient: 'approval_insufficient',
+  limit_exceeded: 'limit_exceeded',
+  settlement_failed: 'settlement_failed',
+  insufficient_balance: 'settlement_failed',
+  transaction_reverted: 'settlement_failed',
+};
 
 /** `last_payment_error` of an intent, as stored and shown. */
 export interface PaymentError {

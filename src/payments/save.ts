@@ -52,3 +52,7 @@ const CONFIRMATION_MS = 60_000;
 export function confirmationDeadline(now: Date): Date {
   return addMs(now, CONFIRMATION_MS);
 }
+
+export function confirmationAskedAt(confirmBy: Date): Date {
+  return addMs(confirmBy, -CONFIRMATION_MS);
+}

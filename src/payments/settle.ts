@@ -12,14 +12,14 @@ import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
-import type { Decline } from '#payments/decline.ts';
+import { FAILURE_DECLINES } from '#payments/decline.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
-import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 export interface SettleDeps {
   readonly db: Database;
@@ -34,15 +34,6 @@ const DAY_MS = 86_400_000;
 /** The payment itself and at most two events of it. */
 const PLACES_PER_PAYMENT = 3;
 
-const DECLINES: Readonly<Record<FailureReason, Decline>> = {
-  insufficient_funds: 'insufficient_funds',
-  approval_insufficient: 'approval_insufficient',
-  limit_exceeded: 'limit_exceeded',
-  settlement_failed: 'settlement_failed',
-  insufficient_balance: 'settlement_failed',
-  transaction_reverted: 'settlement_failed',
-};
-
 /** An outcome with the intent that it is about, and what it makes of it. */
 interface Decided {
   readonly outcome: Outcome<'payment'>;
@@ -55,7 +46,7 @@ function toCommand(outcome: Outcome<'payment'>, paymentId: string): IntentComman
   const { result } = outcome;
   return result.succeeded
     ? { type: 'settled', paymentId, txHash: result.facts.txHash }
-    : { type: 'not_settled', decline: DECLINES[result.reason] };
+    : { type: 'not_settled', decline: FAILURE_DECLINES[result.reason] };
 }
 
 function decide(

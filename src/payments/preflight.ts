@@ -1,0 +1,30 @@
+import { assertNever } from '#core/assert.ts';
+import type { PreflightResult } from '#payments/assess.ts';
+import { FAILURE_DECLINES } from '#payments/decline.ts';
+import type { Preflight } from '#payments/pay.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { type CheckResult, createPaymentCheck } from '#settlement/preflight.ts';
+
+function toPreflight(result: CheckResult): PreflightResult {
+  switch (result.status) {
+    case 'ok':
+      return { ok: true };
+    case 'declined':
+      return { ok: false, decline: FAILURE_DECLINES[result.reason] };
+    case 'unavailable':
+      return 'unavailable';
+    default:
+      return assertNever(result);
+  }
+}
+
+/** Asks the chain of the payment's network; a network without a chain here is unavailable. */
+export function createPreflight(chains: readonly Chain[]): Preflight {
+  const checks = new Map(
+    chains.map((chain) => [chain.config.livemode, createPaymentCheck(chain)] as const),
+  );
+  return async ({ livemode, ...payment }) => {
+    const check = checks.get(livemode);
+    return check === undefined ? 'unavailable' : toPreflight(await check(payment));
+  };
+}
