@@ -14,7 +14,7 @@ import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
 import { ensureDemo } from '#sandbox/demo.ts';
 import { prepareNetwork } from '#sandbox/deploy.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
-import { type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
+import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { startWorkers } from '#worker-role.ts';
@@ -202,6 +202,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
     ? null
     : await ensureDemo({ ...deps, folder, networks: ground.networks });
   const webUrl = config.roles.has('api') ? await listen(await buildApi(deps), config, stops) : null;
+  stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null
       ? null

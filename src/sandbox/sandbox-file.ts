@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import type { Demo, DemoMode } from '#sandbox/demo.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -21,7 +23,7 @@ export interface SandboxFile {
   readonly live: SandboxMode;
 }
 
-export const SANDBOX_FILE = 'sandbox.json';
+const SANDBOX_FILE = 'sandbox.json';
 
 function modeOf(demo: DemoMode, network: NetworkConfig | undefined): SandboxMode {
   return {
@@ -64,4 +66,9 @@ export async function writeSandboxFile(
   };
   await folder.writeJson(SANDBOX_FILE, file);
   return file;
+}
+
+/** A stopped sandbox leaves no file that says it runs. */
+export async function removeSandboxFile(folder: DataFolder): Promise<void> {
+  await rm(join(folder.path, SANDBOX_FILE), { force: true });
 }
