@@ -114,7 +114,7 @@ test('a chain makes a block per second and goes on after a stop', async () => {
   await second.stop();
 });
 
-test('the node that a killed instance left is adopted with its address and all blocks', async () => {
+test('the node that a killed instance left is adopted with all its blocks', async () => {
   const path = await emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const call = connectRpc(instance.report.rpcUrl ?? '');

@@ -1,7 +1,7 @@
 /** A call to a chain node: the method's result, or a thrown error that names the method. */
 export type RpcCall = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
-/** A node on this machine that is silent for this long is stuck; dumping a large state takes 2 s. */
+/** A node on this machine silent for this long is stuck; dumping a large state takes 2 s. */
 const ANSWER_MS = 15_000;
 
 /**
