@@ -76,7 +76,8 @@ export async function startReplay(
 ): Promise<ReplayRow | Refusal> {
   const { input, now } = of;
   const until = input.until === null || input.until > now ? now : input.until;
-  if (input.since >= until) {
+  // Not `>=`: a leap second is a valid date-time, and no Date.
+  if (!(input.since < until)) {
     return refuse('parameter_invalid', 'since must lie before until, and in the past.', 'since');
   }
   const types = input.types === null ? null : checkEnabledEvents(input.types, 'types');

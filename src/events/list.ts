@@ -1,0 +1,52 @@
+import type { Tenant } from '#core/mode.ts';
+import { type Refusal, resourceMissing } from '#core/refusal.ts';
+import type { Sql } from '#db/database.ts';
+import type { Page } from '#db/paging.ts';
+import {
+  type EventRow,
+  selectDeliveredEvents,
+  selectEvent,
+  selectEvents,
+  selectEventsOfTypes,
+  selectUndeliveredEvents,
+} from '#events/queries.ts';
+import { retainedSince } from '#events/retention.ts';
+import { EVENT_TYPES, familyOf } from '#events/types.ts';
+
+export interface EventFilter {
+  /** An exact type, a family such as `refund.*`, or null for all. */
+  readonly type: string | null;
+  readonly deliverySuccess: boolean | null;
+}
+
+function typesOf(filter: string | null): readonly string[] {
+  if (filter === null) return EVENT_TYPES;
+  return EVENT_TYPES.filter((type) => type === filter || familyOf(type) === filter);
+}
+
+/** One page of the last 30 days, newest first, with one row too many. */
+export async function listEvents(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
+  page: Page,
+): Promise<EventRow[]> {
+  const { tenant, filter, now } = of;
+  const since = retainedSince(now);
+  const createdGte = page.createdGte !== null && page.createdGte > since ? page.createdGte : since;
+  const kept = { ...page, createdGte };
+  const wanted = { tenant, types: typesOf(filter.type) };
+  if (filter.deliverySuccess === false) return selectUndeliveredEvents(sql, wanted, kept);
+  if (filter.deliverySuccess === true) return selectDeliveredEvents(sql, wanted, kept);
+  if (filter.type === null) return selectEvents(sql, tenant, kept);
+  return selectEventsOfTypes(sql, wanted, kept);
+}
+
+/** The event as it is delivered, byte for byte. */
+export async function getEvent(
+  sql: Sql,
+  tenant: Tenant,
+  of: { readonly id: string; readonly now: Date },
+): Promise<EventRow | Refusal> {
+  const found = await selectEvent(sql, tenant, { id: of.id, since: retainedSince(of.now) });
+  return found ?? resourceMissing('event');
+}

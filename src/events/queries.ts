@@ -1,0 +1,129 @@
+import { idTime } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import type { Page } from '#db/paging.ts';
+
+export interface EventRow {
+  created: Date;
+  position: bigint;
+  /** The JSON text, exactly as it is delivered. */
+  body: string;
+}
+
+/** One event of the tenant, if it is not older than `since`. */
+export async function selectEvent(
+  sql: Sql,
+  tenant: Tenant,
+  of: { readonly id: string; readonly since: Date },
+): Promise<EventRow | undefined> {
+  const rows = await sql.query<EventRow>(
+    `select created, position, body from events
+     where id = $1 and created = $2 and created >= $3 and account_id = $4 and livemode = $5`,
+    [of.id, idTime('event', of.id), of.since, tenant.accountId, tenant.livemode],
+  );
+  return rows[0];
+}
+
+/** Bounds of a page, as parameters $1 to $7 of the statements below. */
+function pageValues(tenant: Tenant, page: Page): unknown[] {
+  const { after, createdGte, createdLt, limit } = page;
+  return [
+    tenant.accountId,
+    tenant.livemode,
+    after?.created ?? null,
+    after?.position ?? null,
+    createdGte,
+    createdLt,
+    limit + 1,
+  ];
+}
+
+const WITHIN = (created: string, position: string) => `
+  ($3::timestamptz is null or (${created}, ${position}) < ($3, $4::bigint))
+  and ($5::timestamptz is null or ${created} >= $5)
+  and ($6::timestamptz is null or ${created} < $6)`;
+
+const NEWEST_FIRST = 'order by created desc, position desc limit $7';
+
+/** One page of all events, newest first, with one row too many. */
+export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promise<EventRow[]> {
+  return sql.query(
+    `select created, position, body from events
+     where account_id = $1 and livemode = $2 and ${WITHIN('created', 'position')} ${NEWEST_FIRST}`,
+    pageValues(tenant, page),
+  );
+}
+
+/** The same of some types: each type is a range of its index, the short ranges are merged. */
+export async function selectEventsOfTypes(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly types: readonly string[] },
+  page: Page,
+): Promise<EventRow[]> {
+  return sql.query(
+    `select e.created, e.position, e.body from unnest($8::text[]) as wanted (type)
+     cross join lateral (
+       select created, position, body from events
+       where account_id = $1 and livemode = $2 and type = wanted.type
+         and ${WITHIN('created', 'position')} ${NEWEST_FIRST}
+     ) e
+     ${NEWEST_FIRST}`,
+    [...pageValues(of.tenant, page), of.types],
+  );
+}
+
+/**
+ * Events of these types with a delivery that is pending or failed. Read from the deliveries, of
+ * each of the tenant's endpoints (there are at most 16), so that the many successes in between
+ * cost nothing.
+ */
+export async function selectUndeliveredEvents(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly types: readonly string[] },
+  page: Page,
+): Promise<EventRow[]> {
+  const within = `event_type = any($8) and ${WITHIN('event_created', 'event_position')}
+    order by event_created desc, event_position desc limit $7`;
+  return sql.query(
+    `select e.created, e.position, e.body from (
+       select distinct on (event_created, event_position) event_created, event_position, event_id
+       from webhook_endpoints p
+       cross join lateral (
+         (select event_created, event_position, event_id from webhook_due
+          where endpoint_id = p.id and ${within})
+         union all
+         (select event_created, event_position, event_id from webhook_deliveries
+          where endpoint_id = p.id and status = 'failed' and ${within})
+       ) d
+       where p.account_id = $1 and p.livemode = $2
+       order by event_created desc, event_position desc limit $7
+     ) d
+     join events e on e.id = d.event_id and e.created = d.event_created
+     order by e.created desc, e.position desc`,
+    [...pageValues(of.tenant, page), of.types],
+  );
+}
+
+/** Events of these types without such a delivery. */
+export async function selectDeliveredEvents(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly types: readonly string[] },
+  page: Page,
+): Promise<EventRow[]> {
+  const same = 'd.endpoint_id = p.id and d.event_created = e.created';
+  return sql.query(
+    `select e.created, e.position, e.body from events e
+     where e.account_id = $1 and e.livemode = $2 and e.type = any($8)
+       and ${WITHIN('e.created', 'e.position')}
+       and not exists (
+         select from webhook_endpoints p join webhook_due d
+           on ${same} and d.event_position = e.position
+         where p.account_id = $1 and p.livemode = $2)
+       and not exists (
+         select from webhook_endpoints p join webhook_deliveries d
+           on ${same} and d.event_position = e.position and d.status = 'failed'
+         where p.account_id = $1 and p.livemode = $2)
+     order by e.created desc, e.position desc limit $7`,
+    [...pageValues(of.tenant, page), of.types],
+  );
+}
