@@ -1,0 +1,95 @@
+import Type from 'typebox';
+import { newDeviceToken } from '#accounts/attempts.ts';
+import { changePassword, completePasswordReset } from '#accounts/change-password.ts';
+import { requestPasswordReset } from '#accounts/email-links.ts';
+import { answerWith } from '#core/answer.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { type PersonCaller, sessionOf } from '#dashboard/caller.ts';
+import { deviceCookie } from '#dashboard/cookies.ts';
+import { personRoute } from '#dashboard/person-route.ts';
+import { Done, Email, MailToken, Password } from '#dashboard/person-schema.ts';
+import type { SurfaceSettings } from '#dashboard/surface.ts';
+import type { AnyRoute } from '#http/route.ts';
+
+const TAG = 'Password';
+
+const ResetRequest = Type.Object({ email: Email });
+
+function requestRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof ResetRequest>({
+    method: 'POST',
+    path: '/password_reset',
+    operationId: `${realm}RequestPasswordReset`,
+    tag: TAG,
+    summary: 'Ask for a link to choose a new password',
+    description: 'The answer is the same whether there is such a user or not.',
+    access: 'public',
+    body: ResetRequest,
+    status: 202,
+    response: Done,
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, body }) => {
+      const { visit } = caller;
+      const refused = await requestPasswordReset(settings.people, { realm, ...body, visit });
+      return refused ?? answerWith(202, { status: 'mail_sent' });
+    },
+  });
+}
+
+const ResetBody = Type.Object({ token: MailToken, password: Password });
+
+function resetRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof ResetBody>({
+    method: 'POST',
+    path: '/password_reset/complete',
+    operationId: `${realm}CompletePasswordReset`,
+    tag: TAG,
+    summary: 'Choose a new password with the link',
+    description: 'Signs out everywhere. Sign in afterwards: the second factor is still asked for.',
+    access: 'public',
+    body: ResetBody,
+    response: Done,
+    handle: async ({ body, now }) => {
+      const user = await completePasswordReset(settings.people, { realm, ...body, now });
+      if (isRefusal(user)) return user;
+      // The mailbox was proven on this device: strangers' guesses no longer stand in its way.
+      const token = newDeviceToken(settings.people.secretKey, realm, user.email);
+      const headers = { 'Set-Cookie': deviceCookie(token, settings.cookies) };
+      return { ...answerWith(200, { status: 'password_changed' }), headers };
+    },
+  });
+}
+
+const ChangeBody = Type.Object({ current_password: Password, password: Password });
+
+function changeRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof ChangeBody>({
+    method: 'POST',
+    path: '/me/password',
+    operationId: `${settings.cookies.realm}ChangePassword`,
+    tag: TAG,
+    summary: 'Change the own password',
+    description: 'All other sessions of the person end.',
+    access: 'signed_in',
+    body: ChangeBody,
+    response: Done,
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const { id: sessionId, user_id: userId } = sessionOf(caller);
+      const refused = await changePassword(settings.people, {
+        userId,
+        sessionId,
+        currentPassword: body.current_password,
+        password: body.password,
+        now,
+      });
+      return refused ?? answerWith(200, { status: 'password_changed' });
+    },
+  });
+}
+
+export function passwordRoutes(settings: SurfaceSettings): AnyRoute<PersonCaller>[] {
+  return [requestRoute(settings), resetRoute(settings), changeRoute(settings)];
+}

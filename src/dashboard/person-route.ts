@@ -1,0 +1,63 @@
+import Type, { type TSchema } from 'typebox';
+import type { IdKind } from '#core/ids.ts';
+import type { ErrorCode } from '#core/refusal.ts';
+import type { PersonCaller } from '#dashboard/caller.ts';
+import type { Access } from '#dashboard/surface.ts';
+import { type AnyRoute, defineRoute, type Route } from '#http/route.ts';
+
+type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pick<
+  Route<PersonCaller, Q, B>,
+  | 'method'
+  | 'path'
+  | 'operationId'
+  | 'tag'
+  | 'summary'
+  | 'description'
+  | 'query'
+  | 'body'
+  | 'upload'
+  | 'handle'
+> & {
+  readonly access: Access;
+  readonly idempotency?: 'required' | 'accepted';
+  /** Path parameters beside `account` and `mode`. */
+  readonly params?: Readonly<Record<string, IdKind | 'text'>>;
+  readonly status?: 200 | 201 | 202;
+  readonly response?: TSchema;
+  readonly errors?: readonly ErrorCode[];
+};
+
+function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
+  return {
+    ...(path.includes('{account}') ? ({ account: 'account' } as const) : {}),
+    ...(path.includes('{mode}') ? ({ mode: 'text' } as const) : {}),
+  };
+}
+
+function accessErrors(access: Access): readonly ErrorCode[] {
+  if (access === 'public') return ['csrf_token_invalid'];
+  const signedIn = ['session_missing', 'csrf_token_invalid'] as const;
+  if (access === 'half_signed_in') return signedIn;
+  if (access === 'signed_in' || access === 'operator') {
+    return [...signedIn, 'second_factor_required'];
+  }
+  return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];
+}
+
+/** A route of dashboard or operator API: who may use it is part of its declaration. */
+export function personRoute<
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(declared: Declared<Q, B>): AnyRoute<PersonCaller> {
+  const { access, status = 200, response, params, errors = [], ...rest } = declared;
+  const schema = response ?? Type.Object({});
+  return defineRoute<PersonCaller, Q, B>({
+    ...rest,
+    access,
+    scope: null,
+    idempotency: declared.idempotency ?? 'ignored',
+    params: { ...implied(declared.path), ...params },
+    responses: { [status]: { schema, description: declared.summary } },
+    errors: [...new Set([...accessErrors(access), ...errors])],
+  });
+}

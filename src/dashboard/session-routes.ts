@@ -1,0 +1,253 @@
+import Type from 'typebox';
+import { newDeviceToken } from '#accounts/attempts.ts';
+import { beginPasskeySignIn, provePasskey, signInWithPasskey } from '#accounts/passkeys.ts';
+import { type FactorRef, proveSecondFactor } from '#accounts/second-factor.ts';
+import { deleteSession } from '#accounts/session-queries.ts';
+import type { OpenedSession } from '#accounts/sessions.ts';
+import { signIn } from '#accounts/sign-in.ts';
+import { type Answer, answerWith } from '#core/answer.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { type PersonCaller, sessionOf } from '#dashboard/caller.ts';
+import { deviceCookie, noSessionCookie, sessionCookie } from '#dashboard/cookies.ts';
+import { personRoute } from '#dashboard/person-route.ts';
+import {
+  Code,
+  Done,
+  Email,
+  PasskeyOptions,
+  Password,
+  SessionSchema,
+  UsedPasskey,
+} from '#dashboard/person-schema.ts';
+import { sessionView } from '#dashboard/session-view.ts';
+import type { SurfaceSettings } from '#dashboard/surface.ts';
+import type { AnyRoute } from '#http/route.ts';
+
+const TAG = 'Session';
+
+/** The session just opened or strengthened, with its cookie, and the device's when it is due. */
+export async function answerSession(
+  settings: SurfaceSettings,
+  opened: OpenedSession,
+  of: {
+    readonly user: { readonly id: string; readonly email: string };
+    readonly level: 'password' | 'full';
+    readonly secondFactorAt: Date | null;
+    readonly status?: number;
+    readonly now: Date;
+  },
+): Promise<Answer> {
+  const { people, cookies } = settings;
+  const { user, level } = of;
+  const view = await sessionView(people, { ...of, ...opened, userId: user.id });
+  const setCookie = [sessionCookie(opened, cookies, of.now)];
+  if (level === 'full') {
+    const token = newDeviceToken(people.secretKey, cookies.realm, user.email);
+    setCookie.push(deviceCookie(token, cookies));
+  }
+  return { ...answerWith(of.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
+}
+
+/** A session of the caller that was strengthened, or confirmed once more. */
+export function answerStrong(
+  settings: SurfaceSettings,
+  opened: OpenedSession,
+  of: { readonly caller: PersonCaller; readonly now: Date },
+): Promise<Answer> {
+  const { user_id: id, email } = sessionOf(of.caller);
+  const user = { id, email };
+  return answerSession(settings, opened, {
+    user,
+    level: 'full',
+    secondFactorAt: of.now,
+    now: of.now,
+  });
+}
+
+export function factorRef(caller: PersonCaller, now: Date): FactorRef {
+  const { id, user_id } = sessionOf(caller);
+  return { sessionId: id, userId: user_id, now };
+}
+
+const Credentials = Type.Object({ email: Email, password: Password });
+
+function signInRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof Credentials>({
+    method: 'POST',
+    path: '/session',
+    operationId: `${realm}SignIn`,
+    tag: TAG,
+    summary: 'Sign in with e-mail address and password',
+    description:
+      'Sets the session cookie. With a second factor set up the status is ' +
+      'second_factor_required, and nothing else works before POST /session/second_factor.',
+    access: 'public',
+    body: Credentials,
+    response: SessionSchema,
+    errors: ['sign_in_failed', 'rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const { visit, cookies } = caller;
+      const input = { ...body, realm, deviceToken: cookies.device, visit };
+      const result = await signIn(settings.people, input);
+      if (isRefusal(result)) return result;
+      const level = result.status === 'signed_in' ? 'full' : 'password';
+      const { user, session } = result;
+      return answerSession(settings, session, { user, level, secondFactorAt: null, now });
+    },
+  });
+}
+
+function readRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'GET',
+    path: '/session',
+    operationId: `${settings.cookies.realm}ReadSession`,
+    tag: TAG,
+    summary: 'The own session: user, accounts, CSRF token',
+    access: 'half_signed_in',
+    response: SessionSchema,
+    handle: async ({ caller }) => {
+      const row = sessionOf(caller);
+      const view = await sessionView(settings.people, {
+        sessionId: row.id,
+        userId: row.user_id,
+        level: row.level,
+        secondFactorAt: row.second_factor_at,
+        expiresAt: row.expires_at,
+      });
+      return answerWith(200, view);
+    },
+  });
+}
+
+function signOutRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'DELETE',
+    path: '/session',
+    operationId: `${settings.cookies.realm}SignOut`,
+    tag: TAG,
+    summary: 'Sign out',
+    access: 'half_signed_in',
+    response: Done,
+    handle: async ({ caller }) => {
+      const { id, user_id: userId } = sessionOf(caller);
+      await deleteSession(settings.people.db, { id, userId });
+      const answer = answerWith(200, { status: 'signed_out' });
+      return { ...answer, headers: { 'Set-Cookie': noSessionCookie(settings.cookies) } };
+    },
+  });
+}
+
+const CodeBody = Type.Object({ code: Code });
+
+function secondFactorRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof CodeBody>({
+    method: 'POST',
+    path: '/session/second_factor',
+    operationId: `${settings.cookies.realm}ProveSecondFactor`,
+    tag: TAG,
+    summary: 'Prove the second factor with a code',
+    description:
+      'At sign-in, and again before what moves money or opens the door to it: such routes ask for ' +
+      'a proof of the last five minutes.',
+    access: 'half_signed_in',
+    body: CodeBody,
+    response: SessionSchema,
+    errors: ['sign_in_failed', 'rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const opened = await proveSecondFactor(settings.people, factorRef(caller, now), body.code);
+      return isRefusal(opened) ? opened : answerStrong(settings, opened, { caller, now });
+    },
+  });
+}
+
+function passkeyOptionsRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute({
+    method: 'POST',
+    path: '/session/passkey_options',
+    operationId: `${realm}BeginPasskeySignIn`,
+    tag: TAG,
+    summary: 'Begin signing in with a passkey',
+    access: 'public',
+    response: PasskeyOptions,
+    handle: async ({ now }) =>
+      answerWith(200, await beginPasskeySignIn(settings.people, { realm, userId: null, now })),
+  });
+}
+
+const PasskeyBody = Type.Object({ response: UsedPasskey });
+
+function passkeyRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof PasskeyBody>({
+    method: 'POST',
+    path: '/session/passkey',
+    operationId: `${realm}SignInWithPasskey`,
+    tag: TAG,
+    summary: 'Sign in with a passkey',
+    access: 'public',
+    body: PasskeyBody,
+    response: SessionSchema,
+    errors: ['sign_in_failed', 'rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const { visit } = caller;
+      const result = await signInWithPasskey(settings.people, { realm, ...body, visit });
+      if (isRefusal(result)) return result;
+      const { user, session } = result;
+      return answerSession(settings, session, { user, level: 'full', secondFactorAt: now, now });
+    },
+  });
+}
+
+function factorOptionsRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute({
+    method: 'POST',
+    path: '/session/second_factor/passkey_options',
+    operationId: `${realm}BeginPasskeyFactor`,
+    tag: TAG,
+    summary: 'Begin proving the second factor with a passkey',
+    access: 'half_signed_in',
+    response: PasskeyOptions,
+    handle: async ({ caller, now }) => {
+      const userId = sessionOf(caller).user_id;
+      return answerWith(200, await beginPasskeySignIn(settings.people, { realm, userId, now }));
+    },
+  });
+}
+
+function factorPasskeyRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof PasskeyBody>({
+    method: 'POST',
+    path: '/session/second_factor/passkey',
+    operationId: `${realm}ProvePasskey`,
+    tag: TAG,
+    summary: 'Prove the second factor with a passkey',
+    access: 'half_signed_in',
+    body: PasskeyBody,
+    response: SessionSchema,
+    errors: ['sign_in_failed'],
+    handle: async ({ caller, body, now }) => {
+      const ref = { ...factorRef(caller, now), realm };
+      const opened = await provePasskey(settings.people, ref, body.response);
+      return isRefusal(opened) ? opened : answerStrong(settings, opened, { caller, now });
+    },
+  });
+}
+
+/** Signing in and out, the same for merchants' people and for staff. */
+export function sessionRoutes(settings: SurfaceSettings): AnyRoute<PersonCaller>[] {
+  return [
+    signInRoute(settings),
+    readRoute(settings),
+    signOutRoute(settings),
+    secondFactorRoute(settings),
+    passkeyOptionsRoute(settings),
+    passkeyRoute(settings),
+    factorOptionsRoute(settings),
+    factorPasskeyRoute(settings),
+  ];
+}

@@ -1,0 +1,185 @@
+import type { PeopleDeps } from '#accounts/people.ts';
+import { hasRole, ROLES, type Role } from '#accounts/roles.ts';
+import { findSession, isCsrfToken } from '#accounts/sessions.ts';
+import type { Realm } from '#accounts/user-queries.ts';
+import { assert } from '#core/assert.ts';
+import { type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import type { PersonCaller } from '#dashboard/caller.ts';
+import { type CookieSettings, readCookies, sessionCookie } from '#dashboard/cookies.ts';
+import type { AnyRoute, Credentials, Surface } from '#http/route.ts';
+import { LATEST_API_VERSION } from '#http/versions.ts';
+
+/**
+ * Who may use a route. `public`: anybody. `half_signed_in`: the password was right, the second
+ * factor may be missing. `signed_in`: the user, whatever the account. A role: that role or a
+ * higher one in the account of the path. `operator`: staff with a proven second factor.
+ */
+export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator';
+
+export interface SurfaceSettings {
+  readonly people: PeopleDeps;
+  readonly cookies: CookieSettings;
+}
+
+export const ROOTS: Record<Realm, string> = {
+  merchant: '/api/dashboard/v1',
+  operator: '/api/operator/v1',
+};
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+const IN_ACCOUNT = /^\/api\/dashboard\/v1\/accounts\/(acct_[0-9A-Za-z]+)(?:\/(test|live))?(?:\/|$)/;
+
+function header(request: Credentials, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+interface Place {
+  readonly accountId: string | null;
+  readonly mode: string | null;
+}
+
+/** The account and mode that the path names; an operator's path never does. */
+function placeOf(path: string): Place {
+  const [, accountId = null, mode = null] = IN_ACCOUNT.exec(path) ?? [];
+  return { accountId, mode };
+}
+
+async function identify(settings: SurfaceSettings, request: Credentials): Promise<PersonCaller> {
+  const { people, cookies: cookieSettings } = settings;
+  const { realm } = cookieSettings;
+  const { now, address } = request;
+  const cookies = readCookies(header(request, 'cookie'), cookieSettings);
+  const { accountId, mode } = placeOf(request.path);
+  const livemode = mode === 'live';
+  const token = cookies.session;
+  const of = { realm, now, accountId, livemode };
+  const found = token === null ? null : await findSession(people, { ...of, token });
+  const row = found?.row ?? null;
+  const rotated = found?.rotated ?? null;
+  const tenant = { accountId: accountId ?? '', livemode };
+  return {
+    realm,
+    session: row,
+    role: row?.role ?? null,
+    accountStatus: row?.account_status ?? null,
+    cookies,
+    visit: { address, userAgent: header(request, 'user-agent') ?? '', now },
+    tenant,
+    keyId: row?.id ?? '',
+    rateKey: row === null ? `address ${address}` : `user ${row.user_id}`,
+    idempotencySpace: row?.user_id ?? '',
+    scopes: null,
+    apiVersion: LATEST_API_VERSION,
+    standing: {
+      tenant,
+      name: row?.account_name ?? '',
+      kybApproved: row?.kyb_status === 'approved',
+      merchantNumber: row?.merchant_number ?? null,
+    },
+    ...(rotated === null
+      ? {}
+      : { responseHeaders: { 'Set-Cookie': sessionCookie(rotated, cookieSettings, now) } }),
+  };
+}
+
+function crossSite(): Refusal {
+  return refuse(
+    'csrf_token_invalid',
+    'Changes are taken from pages of this service only. Send the csrf_token of GET /session as ' +
+      'the header Csrf-Token.',
+  );
+}
+
+/** Browsers say where a request comes from; what says nothing is no browser's cross-site form. */
+function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
+  const site = header(request, 'sec-fetch-site');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
+  const origin = header(request, 'origin');
+  return origin !== undefined && !settings.people.passkeys.origins.includes(origin);
+}
+
+/** Against cross-site requests: the cookie is SameSite, the origin is ours, the token is known. */
+function checkCsrf(
+  settings: SurfaceSettings,
+  caller: PersonCaller,
+  request: Credentials,
+): Refusal | null {
+  if (SAFE_METHODS.includes(request.method)) return null;
+  if (comesFromElsewhere(settings, request)) return crossSite();
+  if (caller.session === null) return null;
+  const token = header(request, 'csrf-token') ?? '';
+  return isCsrfToken(settings.people.secretKey, caller.session.id, token) ? null : crossSite();
+}
+
+function sessionMissing(): Refusal {
+  return refuse('session_missing', 'Sign in first: there is no session, or it has ended.');
+}
+
+function secondFactorMissing(): Refusal {
+  return refuse(
+    'second_factor_required',
+    'Prove your second factor first: POST /session/second_factor.',
+  );
+}
+
+function checkRole(access: Role, caller: PersonCaller, request: Credentials): Refusal | null {
+  const { role } = caller;
+  if (role === null) return resourceMissing('account', 'account');
+  if (!hasRole(role, access)) {
+    return refuse('role_missing', `This needs the role ${access}; yours is ${role}.`);
+  }
+  if (caller.accountStatus === 'disabled' && !SAFE_METHODS.includes(request.method)) {
+    return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
+  }
+  return null;
+}
+
+function isAccess(text: string | undefined): text is Access {
+  const others = ['public', 'half_signed_in', 'signed_in', 'operator'];
+  return text !== undefined && (others.includes(text) || ROLES.some((role) => role === text));
+}
+
+/** Session (401), cross-site (403), second factor (403), account (404), role (403), in this order. */
+export function authorizePerson(
+  settings: SurfaceSettings,
+  access: Access,
+  of: { readonly caller: PersonCaller; readonly request: Credentials },
+): Refusal | null {
+  const { caller, request } = of;
+  if (access === 'public') {
+    return comesFromElsewhere(settings, request) ? crossSite() : null;
+  }
+  if (caller.session === null) return sessionMissing();
+  const forged = checkCsrf(settings, caller, request);
+  if (forged !== null || access === 'half_signed_in') return forged;
+  if (caller.session.level !== 'full') return secondFactorMissing();
+  if (access === 'signed_in') return null;
+  if (access === 'operator') {
+    return caller.session.second_factor_at === null ? secondFactorMissing() : null;
+  }
+  return checkRole(access, caller, request);
+}
+
+/** The surface of one realm: sessions by cookie, access as each route declares it. */
+export function personSurface(
+  settings: SurfaceSettings,
+  routes: readonly AnyRoute<PersonCaller>[],
+): Surface {
+  const surface: Surface<PersonCaller> = {
+    root: ROOTS[settings.cookies.realm],
+    authenticate: (request) => identify(settings, request),
+    authorize: (route, caller, request) => {
+      const { access } = route;
+      assert(isAccess(access), `${route.operationId} does not say who may use it`);
+      const { mode } = placeOf(request.path);
+      if (route.path.includes('{mode}') && mode === null) {
+        return refuse('route_missing', 'The mode in the path is test or live.');
+      }
+      return authorizePerson(settings, access, { caller, request });
+    },
+    routes,
+  };
+  // The server hands each surface the callers that the surface itself made.
+  return surface as unknown as Surface;
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { type Mail, sendDueMails } from '#accounts/mail.ts';
+import type { PeopleDeps } from '#accounts/people.ts';
+import { present } from '#core/assert.ts';
+import { FakeClock } from '#core/clock.ts';
+import { type Log, silentLog, stderrLog } from '#core/log.ts';
+import type { PersonCaller } from '#dashboard/caller.ts';
+import { meRoutes } from '#dashboard/me-routes.ts';
+import { passwordRoutes } from '#dashboard/password-routes.ts';
+import { sessionRoutes } from '#dashboard/session-routes.ts';
+import { signUpRoutes } from '#dashboard/sign-up-routes.ts';
+import { personSurface, type SurfaceSettings } from '#dashboard/surface.ts';
+import type { Database } from '#db/database.ts';
+import { localWakeups, type Wakeups } from '#db/wakeups.ts';
+import { memoryRateLimiter } from '#http/rate-limit.ts';
+import type { AnyRoute, Surface } from '#http/route.ts';
+import { buildServer } from '#http/server.ts';
+import { testDatabase } from '#testing/database.ts';
+
+export interface PeopleServer {
+  readonly db: Database;
+  readonly clock: FakeClock;
+  readonly wakeups: Wakeups;
+  readonly people: PeopleDeps;
+  readonly origin: string;
+  /** Roots of the two APIs. */
+  readonly dashboard: string;
+  readonly operator: string;
+  readonly mails: readonly Mail[];
+  /** The token of the newest link that was mailed to this address. */
+  mailedToken(to: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What the routes of one test are made from. */
+export interface RouteContext {
+  readonly people: PeopleDeps;
+  readonly merchant: SurfaceSettings;
+  readonly operator: SurfaceSettings;
+  readonly clock: FakeClock;
+}
+
+export interface MoreRoutes {
+  readonly merchant?: readonly AnyRoute<PersonCaller>[];
+  readonly operator?: readonly AnyRoute<PersonCaller>[];
+  readonly surfaces?: readonly Surface[];
+}
+
+/** A fault of ours is shown: no test here expects one. */
+const log: Log = { ...silentLog, error: stderrLog().error };
+
+const ORIGIN = 'http://localhost:4242';
+
+function surfaces(context: RouteContext, more: MoreRoutes): Surface[] {
+  const common = (settings: SurfaceSettings) => [
+    ...sessionRoutes(settings),
+    ...passwordRoutes(settings),
+    ...meRoutes(settings),
+  ];
+  const { merchant, operator } = context;
+  return [
+    personSurface(merchant, [
+      ...common(merchant),
+      ...signUpRoutes(merchant),
+      ...(more.merchant ?? []),
+    ]),
+    personSurface(operator, [...common(operator), ...(more.operator ?? [])]),
+    ...(more.surfaces ?? []),
+  ];
+}
+
+/** Dashboard and operator API on a fresh database, with a clock that the test moves. */
+export async function startPeopleServer(
+  routes: (context: RouteContext) => MoreRoutes = () => ({}),
+): Promise<PeopleServer> {
+  const database = await testDatabase();
+  const { db } = database;
+  const clock = new FakeClock();
+  const wakeups = localWakeups();
+  const secretKey = randomBytes(32);
+  const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [ORIGIN] };
+  const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, passkeys };
+  const settings = (realm: 'merchant' | 'operator') => ({
+    people,
+    cookies: { realm, secure: false },
+  });
+  const context = { people, merchant: settings('merchant'), operator: settings('operator'), clock };
+  const app = await buildServer({
+    surfaces: surfaces(context, routes(context)),
+    clock,
+    limiter: memoryRateLimiter({ requests: 10_000, seconds: 1 }),
+    log,
+    trustedProxies: [],
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const root = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const mails: Mail[] = [];
+  const mailer = { send: async (mail: Mail) => void mails.push(mail) };
+  return {
+    db,
+    clock,
+    wakeups,
+    people,
+    origin: ORIGIN,
+    dashboard: `${root}/api/dashboard/v1`,
+    operator: `${root}/api/operator/v1`,
+    mails,
+    mailedToken: async (to) => {
+      while (await sendDueMails({ db, wakeups, clock, log: silentLog, secretKey, mailer }));
+      const mail = present(
+        mails.findLast((sent) => sent.to === to),
+        `a mail to ${to}`,
+      );
+      return present(/#token=(\S+)/.exec(mail.text)?.[1], 'a link in the mail');
+    },
+    close: async () => {
+      await app.close();
+      await database.close();
+    },
+  };
+}

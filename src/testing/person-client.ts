@@ -1,0 +1,83 @@
+export interface PersonAnswer {
+  readonly status: number;
+  readonly body: Record<string, unknown> & {
+    readonly error?: { readonly code: string; readonly message: string; readonly param: unknown };
+  };
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** What a browser does for a page of the service: keeps cookies, sends the CSRF token back. */
+export class PersonClient {
+  readonly #root: string;
+  readonly cookies = new Map<string, string>();
+  csrfToken: string | null = null;
+  /** Sent with every request, such as another Origin. */
+  extraHeaders: Record<string, string> = {};
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  get(path: string): Promise<PersonAnswer> {
+    return this.send('GET', path);
+  }
+
+  post(path: string, body: object = {}, headers: Record<string, string> = {}) {
+    return this.send('POST', path, body, headers);
+  }
+
+  patch(path: string, body: object): Promise<PersonAnswer> {
+    return this.send('PATCH', path, body);
+  }
+
+  delete(path: string): Promise<PersonAnswer> {
+    return this.send('DELETE', path);
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<PersonAnswer> {
+    const isBytes = body instanceof Uint8Array;
+    const response = await fetch(`${this.#root}${path}`, {
+      method,
+      headers: {
+        ...this.#ownHeaders(),
+        ...(body === undefined || isBytes ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isBytes ? body.slice() : JSON.stringify(body) }),
+    });
+    this.#keepCookies(response.headers);
+    const text = await response.text();
+    const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
+    const parsed = (isJson ? JSON.parse(text) : {}) as PersonAnswer['body'];
+    if (typeof parsed.csrf_token === 'string') this.csrfToken = parsed.csrf_token;
+    return { status: response.status, body: parsed, text, headers: response.headers };
+  }
+
+  headers(): Record<string, string> {
+    return this.#ownHeaders();
+  }
+
+  #ownHeaders(): Record<string, string> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    return {
+      ...(cookie === '' ? {} : { Cookie: cookie }),
+      ...(this.csrfToken === null ? {} : { 'Csrf-Token': this.csrfToken }),
+      ...this.extraHeaders,
+    };
+  }
+
+  #keepCookies(headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      const [pair = ''] = line.split(';');
+      const [name = '', value = ''] = pair.split('=');
+      if (/max-age=0/i.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+  }
+}
