@@ -33,7 +33,7 @@ export interface ApiDeps {
 }
 
 /** What several surfaces share: one batcher, one waiting room each per process. */
-function createShared(deps: ApiDeps) {
+export function createShared(deps: ApiDeps) {
   const intents = createIntentRoom(deps);
   const pay = { ...deps, intents, preflight: createPreflight(deps.chains) };
   return {
@@ -48,7 +48,7 @@ function createShared(deps: ApiDeps) {
 }
 
 /** The merchant API: `/api/v1`. */
-function merchantSurface(shared: ReturnType<typeof createShared>): Surface<MerchantCaller> {
+export function merchantSurface(shared: ReturnType<typeof createShared>): Surface<MerchantCaller> {
   return {
     root: '/api/v1',
     authenticate: createKeyAuthenticator(shared.db),

@@ -64,12 +64,18 @@ export function commonFields<const N extends string>(object: N) {
 }
 
 export function listOf<S extends TSchema>(item: S) {
-  return Type.Object({
-    object: Type.Unsafe<'list'>({ type: 'string', const: 'list' }),
-    data: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: nullable(Type.String({ maxLength: 1024 })),
-  });
+  const { title } = item as { title?: string };
+  return Type.Object(
+    {
+      object: Type.Unsafe<'list'>({ type: 'string', const: 'list' }),
+      data: Type.Array(item, { description: 'Newest first.' }),
+      has_more: Type.Boolean({ description: 'Whether there is another page.' }),
+      next_cursor: nullable(
+        Type.String({ maxLength: 1024, description: 'The `cursor` of the next page.' }),
+      ),
+    },
+    title === undefined ? {} : { title: `${title}List` },
+  );
 }
 
 /** Query parameters of list endpoints; each names the ones that it takes. */

@@ -1,0 +1,40 @@
+import { assert } from '#core/assert.ts';
+
+export type Doc = { [key: string]: unknown };
+
+/** Schemas with a title become components that others refer to. */
+export interface Components {
+  readonly schemas: Record<string, unknown>;
+  /** The schema as it stands in the document: a reference when it has a title. */
+  use(schema: unknown): unknown;
+}
+
+export function createComponents(): Components {
+  const schemas: Record<string, unknown> = {};
+  const inner = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(use);
+    if (value === null || typeof value !== 'object') return value;
+    const copy: Doc = {};
+    for (const [name, member] of Object.entries(value)) copy[name] = use(member);
+    return copy;
+  };
+  const use = (schema: unknown): unknown => {
+    const title = titleOf(schema);
+    if (title === null) return inner(schema);
+    const known = schemas[title];
+    const rendered = inner(schema);
+    assert(
+      known === undefined || JSON.stringify(known) === JSON.stringify(rendered),
+      `two schemas are titled ${title}`,
+    );
+    schemas[title] = rendered;
+    return { $ref: `#/components/schemas/${title}` };
+  };
+  return { schemas, use };
+}
+
+/** The title of a schema. (A property may be called `title` too: that one is an object.) */
+function titleOf(schema: unknown): string | null {
+  if (schema === null || typeof schema !== 'object' || !('title' in schema)) return null;
+  return typeof schema.title === 'string' ? schema.title : null;
+}

@@ -1,0 +1,255 @@
+import { API_VERSIONS } from '#core/api-versions.ts';
+import { assert } from '#core/assert.ts';
+import { ID_PREFIXES, type IdKind } from '#core/ids.ts';
+import { createErrorResponses, header } from '#http/openapi-errors.ts';
+import { type Components, createComponents, type Doc } from '#http/openapi-schemas.ts';
+import type { ResponseDeclaration } from '#http/route.ts';
+import { type DeclaredRoute, errorsByStatus } from '#http/route-errors.ts';
+
+/** A message that the service sends to merchants. */
+export interface DeclaredWebhook {
+  readonly type: string;
+  readonly summary: string;
+  readonly schema: unknown;
+  readonly example: unknown;
+}
+
+export interface DocumentOf {
+  /** The product's name, version and introduction. */
+  readonly info: Doc;
+  /** Where the paths begin: `/v1` for routes that are served below `/api/v1`. */
+  readonly prefix: string;
+  readonly server: { readonly url: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly routes: readonly DeclaredRoute[];
+  readonly webhooks: readonly DeclaredWebhook[];
+}
+
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'Request-Id': 'RequestId',
+  'Service-Version': 'ServiceVersion',
+  'RateLimit-Limit': 'RateLimitLimit',
+  'RateLimit-Remaining': 'RateLimitRemaining',
+  'RateLimit-Reset': 'RateLimitReset',
+};
+
+function headerRefs(): Doc {
+  return Object.fromEntries(
+    Object.entries(COMMON_HEADERS).map(([name, component]) => [name, header(component)]),
+  );
+}
+
+function headerComponents(): Doc {
+  const number = { type: 'integer', minimum: 0 };
+  return {
+    RequestId: {
+      required: true,
+      description: 'The id of this request.',
+      schema: { type: 'string' },
+    },
+    ServiceVersion: {
+      required: true,
+      description: 'The version that was used.',
+      schema: { type: 'string', enum: [...API_VERSIONS.all] },
+    },
+    RateLimitLimit: {
+      required: true,
+      description: 'Requests that fit into the window.',
+      schema: number,
+    },
+    RateLimitRemaining: {
+      required: true,
+      description: 'Requests that are left.',
+      schema: number,
+    },
+    RateLimitReset: {
+      required: true,
+      description: 'Seconds until the whole quota is there again.',
+      schema: number,
+    },
+    RetryAfter: {
+      required: true,
+      description: 'Seconds to wait before the next request.',
+      schema: { type: 'integer', minimum: 1 },
+    },
+    IdempotentReplayed: {
+      description: 'Present when this is the stored response of the first request with the key.',
+      schema: { type: 'string', const: 'true' },
+    },
+  };
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes a retry safe: the same key with the same request is answered with the first response. ' +
+    'A UUID is a good choice; kept for 48 hours per account and mode.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  example: '7d8f2c54-6b0a-4f6e-9f43-2a1c5f0e8b11',
+};
+
+function parameterComponents(): Doc {
+  return {
+    ServiceVersion: {
+      name: 'Service-Version',
+      in: 'header',
+      required: false,
+      description: "The version of shapes and behaviour; without it the key's own.",
+      schema: { type: 'string', enum: [...API_VERSIONS.all] },
+    },
+    RequiredIdempotencyKey: { ...IDEMPOTENCY_KEY, required: true },
+    IdempotencyKey: { ...IDEMPOTENCY_KEY, required: false },
+  };
+}
+
+function pathParameters(route: DeclaredRoute): Doc[] {
+  return [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const kind = route.params?.[name];
+    assert(kind !== undefined, `${route.operationId} does not declare its parameter ${name}`);
+    const prefix = kind === 'text' ? null : ID_PREFIXES[kind as IdKind];
+    const schema =
+      prefix === null
+        ? { type: 'string', minLength: 1 }
+        : { type: 'string', pattern: `^${prefix}` };
+    return { name, in: 'path', required: true, schema };
+  });
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Doc>>;
+  readonly required?: readonly string[];
+}
+
+function queryParameters(route: DeclaredRoute, components: Components): Doc[] {
+  const { properties = {}, required = [] } = (route.query ?? {}) as ObjectSchema;
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: components.use(schema),
+  }));
+}
+
+function headerParameters(route: DeclaredRoute): Doc[] {
+  const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
+  const version = parameter('ServiceVersion');
+  if (route.idempotency === 'ignored') return [version];
+  const name = route.idempotency === 'required' ? 'RequiredIdempotencyKey' : 'IdempotencyKey';
+  return [parameter(name), version];
+}
+
+function successResponse(
+  route: DeclaredRoute,
+  response: ResponseDeclaration,
+  components: Components,
+): Doc {
+  const replayed = { 'Idempotent-Replayed': header('IdempotentReplayed') };
+  const headers = { ...headerRefs(), ...(route.idempotency === 'ignored' ? {} : replayed) };
+  const { description, schema, example } = response;
+  if (schema === null) return { description, headers };
+  const content = {
+    schema: components.use(schema),
+    ...(example === undefined ? {} : { example }),
+  };
+  return { description, headers, content: { 'application/json': content } };
+}
+
+function requestBody(route: DeclaredRoute, components: Components): Doc | null {
+  if (route.body === undefined) return null;
+  const { required = [] } = route.body as ObjectSchema;
+  const schema = components.use({ ...route.body, additionalProperties: false });
+  const example = route.bodyExample === undefined ? {} : { example: route.bodyExample };
+  const content = { 'application/json': { schema, ...example } };
+  return { required: required.length > 0, content };
+}
+
+function describe(route: DeclaredRoute): string {
+  const scope = route.scope === null ? [] : [`Needs a key with the scope \`${route.scope}\`.`];
+  return [route.description, ...scope].filter((text) => text !== undefined).join('\n\n');
+}
+
+function operation(
+  route: DeclaredRoute,
+  components: Components,
+  errors: ReturnType<typeof createErrorResponses>,
+): Doc {
+  const body = requestBody(route, components);
+  const successes = Object.entries(route.responses).map(([status, response]) => [
+    status,
+    successResponse(route, response, components),
+  ]);
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: describe(route),
+    security: [{ apiKey: route.scope === null ? [] : [route.scope] }],
+    parameters: [
+      ...pathParameters(route),
+      ...queryParameters(route, components),
+      ...headerParameters(route),
+    ],
+    ...(body === null ? {} : { requestBody: body }),
+    responses: { ...Object.fromEntries(successes), ...errors.of(errorsByStatus(route)) },
+  };
+}
+
+function webhook(declared: DeclaredWebhook, components: Components): Doc {
+  const { type, summary, schema, example } = declared;
+  const content = { 'application/json': { schema: components.use(schema), example } };
+  return {
+    post: {
+      operationId: `receive ${type}`.replaceAll(/[^a-z]+(\w)/g, (_, c: string) => c.toUpperCase()),
+      tags: ['Webhooks'],
+      summary,
+      description:
+        'Verify `Service-Signature` over the raw body, deduplicate on the event id, answer 2xx ' +
+        'within 10 seconds.',
+      security: [],
+      requestBody: { required: true, content },
+      responses: {
+        '2XX': { description: 'Received. The body does not matter.' },
+        '4XX': { description: 'Refused: the delivery is tried again later.' },
+      },
+    },
+  };
+}
+
+/** The OpenAPI 3.1 document of declared routes: what is validated and sent is what is documented. */
+export function openApiDocument(of: DocumentOf): Doc {
+  const components = createComponents();
+  const errors = createErrorResponses(headerRefs());
+  const paths: Record<string, Doc> = {};
+  for (const route of of.routes) {
+    const path = of.prefix + route.path;
+    const method = route.method.toLowerCase();
+    paths[path] = { ...paths[path], [method]: operation(route, components, errors) };
+  }
+  const webhooks = of.webhooks.map((each) => [each.type, webhook(each, components)]);
+  return {
+    openapi: '3.1.1',
+    info: of.info,
+    servers: [of.server],
+    tags: of.tags,
+    security: [{ apiKey: [] }],
+    paths,
+    webhooks: Object.fromEntries(webhooks),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A secret key: `tlsk_test_…` for test mode, `tlsk_live_…` for live mode. The key ' +
+            'chooses the mode and so the network.',
+        },
+      },
+      headers: headerComponents(),
+      parameters: parameterComponents(),
+      responses: errors.shared,
+      schemas: components.schemas,
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { ERROR_CODES, type ErrorCode, statusOf } from '#core/refusal.ts';
+import type { AnyRoute } from '#http/route.ts';
+
+/** What any authenticated request may be answered, whatever its route. */
+const OF_ANY_REQUEST: readonly ErrorCode[] = [
+  'body_invalid',
+  'parameter_invalid',
+  'parameter_unknown',
+  'api_version_invalid',
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'ip_not_allowed',
+  'account_disabled',
+  'rate_limit_exceeded',
+  'internal_error',
+  'request_timeout',
+  'service_unavailable',
+];
+
+const OF_BODIES: readonly ErrorCode[] = ['body_too_large', 'content_type_unsupported'];
+
+const OF_IDEMPOTENCY: readonly ErrorCode[] = [
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'idempotency_request_in_progress',
+];
+
+function hasRequired(schema: unknown): boolean {
+  const { required } = (schema ?? {}) as { required?: readonly string[] };
+  return required !== undefined && required.length > 0;
+}
+
+/** A route as far as the document shows it: its handler and its callers do not matter. */
+export type DeclaredRoute = Omit<AnyRoute, 'handle'>;
+
+/** Every code that an operation may answer with, by status, in the order of the table of codes. */
+export function errorsByStatus(route: DeclaredRoute): Map<number, ErrorCode[]> {
+  const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...route.errors]);
+  if (route.method !== 'GET') for (const code of OF_BODIES) codes.add(code);
+  if (route.scope !== null) codes.add('scope_missing');
+  if (hasRequired(route.body) || hasRequired(route.query)) codes.add('parameter_missing');
+  if (route.idempotency !== 'ignored') for (const code of OF_IDEMPOTENCY) codes.add(code);
+  if (route.idempotency === 'required') codes.add('idempotency_key_required');
+  const ordered = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => codes.has(code));
+  return Map.groupBy(ordered, statusOf);
+}
