@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { readEvents } from '#settlement/contract-events.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const POINTS: readonly Failpoint[] = [
@@ -14,12 +15,19 @@ const POINTS: readonly Failpoint[] = [
 ];
 
 describe('a relayer killed between two steps', () => {
+  let database: TestDatabase;
   let world: RelayerWorld;
   let payers: PrivateKeyAccount[];
   let stopMining: () => Promise<void>;
 
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
   beforeEach(async () => {
-    world = await startRelayerWorld();
+    world = await startRelayerWorld(undefined, database);
     payers = await world.network.addPayers(3);
     stopMining = world.network.mineEvery(100);
   });

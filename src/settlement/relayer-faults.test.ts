@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { readEvents } from '#settlement/contract-events.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 describe('the relayer, when chain and nodes misbehave', () => {
+  let database: TestDatabase;
   let world: RelayerWorld;
   let first: FaultyNode;
   let second: FaultyNode;
   let payers: PrivateKeyAccount[];
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
 
   beforeEach(async () => {
     world = await startRelayerWorld(async (rpcUrl) => {
       first = await startFaultyNode(rpcUrl);
       second = await startFaultyNode(rpcUrl);
       return { rpcUrls: [first.url, second.url] };
-    });
+    }, database);
     payers = await world.network.addPayers(3);
   });
 
