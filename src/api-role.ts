@@ -7,6 +7,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import { eventRoutes } from '#events/routes.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
@@ -21,6 +22,10 @@ import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
 import { deviceSurface, terminalRoutes } from '#terminals/routes.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
+import { webhookRoutes } from '#webhooks/routes.ts';
+import { testHelperRoutes } from '#test-helpers/routes.ts';
 
 export interface ApiDeps {
   readonly config: Config;
@@ -30,6 +35,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly chains: readonly Chain[];
+  /** The demo pass that test helpers tap when none is named; null without demo data. */
+  readonly defaultPass: string | null;
 }
 
 /** What several surfaces share: one batcher, one waiting room each per process. */
@@ -57,6 +64,7 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
       confirmRoute(shared),
       ...refundRoutes(shared),
       ...terminalRoutes(shared),
+      ...testHelperRoutes(shared),
     ],
   };
 }

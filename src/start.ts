@@ -201,7 +201,10 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   const demo = config.production
     ? null
     : await ensureDemo({ ...deps, folder, networks: ground.networks });
-  const webUrl = config.roles.has('api') ? await listen(await buildApi(deps), config, stops) : null;
+  const defaultPass = demo?.test.passes.ok ?? null;
+  const webUrl = config.roles.has('api')
+    ? await listen(await buildApi({ ...deps, defaultPass }), config, stops)
+    : null;
   stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null

@@ -115,11 +115,21 @@ export async function selectNextForTerminals(
   return rows.map(toIntent);
 }
 
-export async function updatePickedUp(sql: Sql, id: string, now: Date): Promise<void> {
+/** The terminal has taken the intent up. Only the first time counts. */
+export async function updatePickedUp(
+  sql: Sql,
+  of: { readonly id: string; readonly terminalId: string; readonly now: Date },
+): Promise<void> {
   await sql.query(
-    'update payment_intents set picked_up_at = $2 where id = $1 and picked_up_at is null',
-    [id, now],
+    `update payment_intents set picked_up_at = $3
+     where id = $1 and terminal_id = $2 and picked_up_at is null`,
+    [of.id, of.terminalId, of.now],
   );
+}
+
+/** Brings the expiry of a locked, unpaid intent forward. */
+export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Promise<void> {
+  await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
 
 export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {

@@ -108,7 +108,10 @@ function nextRoute(deps: DeviceDeps) {
       });
       if (intent === undefined) return { status: 204, body: '' };
       const pickedUpAt = intent.pickedUpAt ?? deps.clock.now();
-      if (intent.pickedUpAt === null) await updatePickedUp(deps.db, intent.id, pickedUpAt);
+      if (intent.pickedUpAt === null) {
+        const { id, terminalId } = intent;
+        await updatePickedUp(deps.db, { id, terminalId, now: pickedUpAt });
+      }
       return answerWith(200, renderIntent({ ...intent, pickedUpAt }));
     },
   });

@@ -1,0 +1,46 @@
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { lockIntent, updateDeadlines } from '#payments/queries.ts';
+import { saveSteps } from '#payments/save.ts';
+
+/** The intent with all of its time used up. */
+function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
+  const expiresAt = intent.expiresAt < now ? intent.expiresAt : now;
+  if (intent.status !== 'requires_action') return { ...intent, expiresAt };
+  const confirmBy = intent.confirmBy < now ? intent.confirmBy : now;
+  return { ...intent, expiresAt, confirmBy };
+}
+
+/**
+ * Ends an unpaid intent as if its time were over: open ones expire, asked payers have not
+ * confirmed. A canceled one is returned unchanged; one that is paid or on its way is refused.
+ */
+export async function expireNow(
+  deps: { readonly db: Database; readonly wakeups: Wakeups },
+  request: { readonly tenant: Tenant; readonly intentId: string; readonly now: Date },
+): Promise<PaymentIntent | Refusal> {
+  const { tenant, intentId, now } = request;
+  const result = await deps.db.transaction(async (tx) => {
+    const before = await lockIntent(tx, tenant, intentId);
+    if (before === null) return resourceMissing('payment intent');
+    if (before.status === 'processing' || before.status === 'succeeded') {
+      return refuse(
+        'payment_intent_unexpected_state',
+        `The payment intent is ${before.status}: it cannot expire.`,
+      );
+    }
+    const hastened = hasten(before, now);
+    const steps = transition(hastened, { type: 'time_passed' }, now);
+    if (isRefusal(steps)) return steps;
+    if (steps.length > 0) await updateDeadlines(tx, intentId, hastened.expiresAt);
+    const deliveries = await saveSteps(tx, [{ before, steps }], now);
+    return { intent: steps.at(-1)?.intent ?? before, deliveries };
+  });
+  if (isRefusal(result)) return result;
+  if (result.deliveries > 0) deps.wakeups.send('deliveries');
+  deps.wakeups.send('intent', intentId);
+  return result.intent;
+}

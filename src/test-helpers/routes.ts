@@ -1,0 +1,264 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { answerWith } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { EVENT_TYPES } from '#events/types.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { Amount, idOf, oneOf } from '#http/schema.ts';
+import { renderAgentToken } from '#payers/agent-token.ts';
+import { AGENT_TOKEN_SECONDS, createAgentToken } from '#payers/create-agent-token.ts';
+import { selectPassByHash, selectPayer } from '#payers/queries.ts';
+import { ExpiresIn, NewAgentTokenSchema } from '#payers/schema.ts';
+import { awaitSettled } from '#payments/await-settlement.ts';
+import { answerConfirmation } from '#payments/confirm.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { expireNow } from '#payments/expire-now.ts';
+import type { PayIntent } from '#payments/pay.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { selectNextForTerminals, updatePickedUp } from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
+import { PaymentIntentSchema } from '#payments/schema.ts';
+import { selectTerminal } from '#terminals/queries.ts';
+import { NfcCredential } from '#terminals/schema.ts';
+import type { SampleType } from '#test-helpers/sample-objects.ts';
+import { triggerEvent } from '#test-helpers/trigger-event.ts';
+
+export interface TestHelperDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly intents: WaitingRoom<PaymentIntent>;
+  readonly payIntent: PayIntent;
+  /** The pass (nfc_…) that is tapped when none is named; null where there is no demo data. */
+  readonly defaultPass: string | null;
+}
+
+const TAG = 'Test helpers';
+
+const intentResponse = (description: string) => ({
+  schema: PaymentIntentSchema,
+  description,
+  example: PAYMENT_INTENT_EXAMPLE,
+});
+
+/** With a live key these routes do not exist. */
+function liveRefusal(caller: MerchantCaller): Refusal | null {
+  if (!caller.tenant.livemode) return null;
+  return refuse('route_missing', 'Test helpers exist for test keys only.');
+}
+
+function passMissing(param: string): Refusal {
+  return refuse('parameter_missing', `${param} is required: there is no demo pass here.`, param);
+}
+
+const HelperTapBody = Type.Object({
+  credential: Type.Optional(NfcCredential),
+  payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
+});
+
+async function findOpenIntent(
+  deps: TestHelperDeps,
+  terminalId: string,
+  now: Date,
+): Promise<string | Refusal> {
+  const [intent] = await selectNextForTerminals(deps.db, [terminalId], now);
+  if (intent !== undefined) return intent.id;
+  return refuse(
+    'payment_intent_unexpected_state',
+    'The terminal has no open payment intent: create one first.',
+  );
+}
+
+function tapRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof HelperTapBody>({
+    method: 'POST',
+    path: '/test_helpers/terminals/{id}/tap',
+    operationId: 'testTapTerminal',
+    tag: TAG,
+    summary: 'As if a customer tapped a pass on the terminal',
+    description: 'Default: the demo pass `ok` on the oldest open intent of the terminal.',
+    scope: 'payments:write',
+    idempotency: 'accepted',
+    params: { id: 'terminal' },
+    body: HelperTapBody,
+    bodyExample: {},
+    responses: { 200: intentResponse('The intent after the tap.') },
+    errors: ['resource_missing', 'terminal_inactive', 'payment_intent_unexpected_state'],
+    handle: async ({ caller, params, body, idempotency, requestId, now, gone }) => {
+      const live = liveRefusal(caller);
+      if (live !== null) return live;
+      const value = body.credential?.value ?? deps.defaultPass;
+      if (value === null) return passMissing('credential');
+      const terminal = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
+      if (terminal === null) return resourceMissing('terminal');
+      if (terminal.status === 'inactive') {
+        return refuse('terminal_inactive', 'The terminal is inactive: activate it first.');
+      }
+      const intentId = body.payment_intent ?? (await findOpenIntent(deps, terminal.id, now));
+      if (isRefusal(intentId)) return intentId;
+      await updatePickedUp(deps.db, { id: intentId, terminalId: terminal.id, now });
+      return deps.payIntent({
+        standing: caller.standing,
+        intentId,
+        terminalId: terminal.id,
+        presented: { type: 'nfc_id', value },
+        idempotency,
+        requestId,
+        now,
+        gone,
+      });
+    },
+  });
+}
+
+const PayerConfirmBody = Type.Object({
+  approve: Type.Boolean({ description: 'true: the payer says yes; false: no.' }),
+});
+
+function payerConfirmRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof PayerConfirmBody>({
+    method: 'POST',
+    path: '/test_helpers/payment_intents/{id}/payer_confirm',
+    operationId: 'testPayerConfirm',
+    tag: TAG,
+    summary: "As if the payer answered in the payer app's confirmation",
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    body: PayerConfirmBody,
+    bodyExample: { approve: true },
+    responses: { 200: intentResponse("The intent after the payer's answer.") },
+    errors: ['resource_missing', 'payment_intent_unexpected_state'],
+    handle: async ({ caller, params, body, now, gone }) => {
+      const live = liveRefusal(caller);
+      if (live !== null) return live;
+      const { accountId, livemode } = caller.tenant;
+      const intent = await answerConfirmation(deps, {
+        intentId: params.id ?? '',
+        mayAnswer: ({ tenant }) => tenant.accountId === accountId && tenant.livemode === livemode,
+        approve: body.approve,
+        now,
+      });
+      if (isRefusal(intent)) return intent;
+      const settled =
+        intent.status === 'processing' ? await awaitSettled(deps, intent.id, gone) : intent;
+      return answerWith(200, renderIntent(settled ?? intent));
+    },
+  });
+}
+
+function expireRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'POST',
+    path: '/test_helpers/payment_intents/{id}/expire',
+    operationId: 'testExpirePaymentIntent',
+    tag: TAG,
+    summary: 'As if the time of an unpaid intent were over',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    responses: { 200: intentResponse('The intent, canceled as expired.') },
+    errors: ['resource_missing', 'payment_intent_unexpected_state'],
+    handle: async ({ caller, params, now }) => {
+      const live = liveRefusal(caller);
+      if (live !== null) return live;
+      const { tenant } = caller;
+      const intent = await expireNow(deps, { tenant, intentId: params.id ?? '', now });
+      return isRefusal(intent) ? intent : answerWith(200, renderIntent(intent));
+    },
+  });
+}
+
+const HelperTokenBody = Type.Object({
+  amount: Amount,
+  expires_in: Type.Optional(ExpiresIn),
+  pass: Type.Optional(
+    Type.String({
+      pattern: '^nfc_[0-9A-Za-z]{1,196}$',
+      description: "A pass (nfc_…) of the payer whose agent's token it is.",
+    }),
+  ),
+});
+
+function agentTokenRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof HelperTokenBody>({
+    method: 'POST',
+    path: '/test_helpers/agent_tokens',
+    operationId: 'testCreateAgentToken',
+    tag: TAG,
+    summary: 'As if a payer gave an AI agent a token for this account and amount',
+    description: 'Default: the payer of the demo pass `ok`, one hour.',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    body: HelperTokenBody,
+    bodyExample: { amount: 2500000 },
+    responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown this once.' } },
+    errors: [],
+    handle: async ({ caller, body, now }) => {
+      const live = liveRefusal(caller);
+      if (live !== null) return live;
+      const pass = body.pass ?? deps.defaultPass;
+      if (pass === null) return passMissing('pass');
+      const known = isSecret('pass', pass)
+        ? await selectPassByHash(deps.db, hashSecret(pass))
+        : undefined;
+      const payer = known && (await selectPayer(deps.db, known.payer_id));
+      if (payer === undefined || payer.livemode) {
+        return refuse('parameter_invalid', 'pass is not a pass of the test network.', 'pass');
+      }
+      const { row, secret } = await deps.db.transaction((tx) =>
+        createAgentToken(tx, {
+          payerId: payer.id,
+          tenant: caller.tenant,
+          amount: body.amount,
+          expiresIn: body.expires_in ?? AGENT_TOKEN_SECONDS.default,
+          now,
+        }),
+      );
+      return answerWith(201, { ...renderAgentToken(row, 'active'), agent_token: secret });
+    },
+  });
+}
+
+const SAMPLE_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'ping');
+
+const TriggerBody = Type.Object({
+  type: oneOf(SAMPLE_TYPES as readonly SampleType[], 'An event type; not ping.'),
+});
+
+function triggerRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof TriggerBody>({
+    method: 'POST',
+    path: '/test_helpers/events/trigger',
+    operationId: 'testTriggerEvent',
+    tag: TAG,
+    summary: 'Send an event of any type about a made-up object',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    body: TriggerBody,
+    bodyExample: { type: 'refund.failed' },
+    responses: { 201: { schema: Type.Object({}), description: 'The event.' } },
+    errors: [],
+    handle: async ({ caller, body, now }) => {
+      const live = liveRefusal(caller);
+      if (live !== null) return live;
+      return triggerEvent(deps, { tenant: caller.tenant, type: body.type, now });
+    },
+  });
+}
+
+/** What a developer plays with curl (decisions.md section 10). Test keys only. */
+export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>[] {
+  return [
+    tapRoute(deps),
+    payerConfirmRoute(deps),
+    expireRoute(deps),
+    agentTokenRoute(deps),
+    triggerRoute(deps),
+  ];
+}
