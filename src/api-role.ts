@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createKeyAuthenticator } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import type { Config } from '#config.ts';
-import { deriveKey } from '#config.ts';
+import { deriveKey, webhookKey } from '#config.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
@@ -22,10 +22,10 @@ import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
 import { deviceSurface, terminalRoutes } from '#terminals/routes.ts';
+import { testHelperRoutes } from '#test-helpers/routes.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 import { webhookRoutes } from '#webhooks/routes.ts';
-import { testHelperRoutes } from '#test-helpers/routes.ts';
 
 export interface ApiDeps {
   readonly config: Config;
@@ -51,6 +51,11 @@ export function createShared(deps: ApiDeps) {
     payIntent: (request: PayRequest) => payIntent(pay, request),
     intents,
     terminals: createTerminalRoom(deps),
+    secretKey: webhookKey(deps.secret),
+    network: {
+      policy: addressPolicy(deps.config.webhookAllowCidrs),
+      resolver: systemResolver(),
+    },
   };
 }
 

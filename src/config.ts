@@ -219,3 +219,8 @@ export function readConfig(env: Env, args: readonly string[]): Config {
 export function deriveKey(secretBytes: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretBytes, 'tapline', purpose, SECRET_BYTES));
 }
+
+/** Seals and opens the signing secrets of webhook endpoints. */
+export function webhookKey(secretBytes: Buffer): Buffer {
+  return deriveKey(secretBytes, 'webhook secrets');
+}

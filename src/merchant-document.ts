@@ -45,7 +45,11 @@ const TAGS: readonly { readonly name: string; readonly description: string }[] =
 ];
 
 /** Declarations need no working parts; only handlers would, and nobody calls them. */
-const NO_PARTS = { secret: Buffer.alloc(32), chains: [] } as unknown as ApiDeps;
+const NO_PARTS = {
+  secret: Buffer.alloc(32),
+  chains: [],
+  config: { webhookAllowCidrs: [] },
+} as unknown as ApiDeps;
 
 /** Every route of the merchant API as it is declared. */
 export function merchantRoutes(): readonly DeclaredRoute[] {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { buildApi } from '#api-role.ts';
-import { type Config, deriveKey } from '#config.ts';
+import { type Config, webhookKey } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -193,7 +193,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   if (config.roles.has('worker')) {
     const workers = startWorkers({
       ...deps,
-      webhookKey: deriveKey(secret, 'webhook secrets'),
+      webhookKey: webhookKey(secret),
       webhookAllowCidrs: config.webhookAllowCidrs,
     });
     stops.push(workers.stop);

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+
+/** A JSON object of the API: a test asserts what it is. */
+export interface Body {
+  readonly [field: string]: unknown;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface Caller {
+  get(path: string): Promise<Reply>;
+  /** Sends a fresh Idempotency-Key unless one is given. */
+  post(path: string, body?: unknown, key?: string): Promise<Reply>;
+  send(method: string, path: string, options?: RequestInit): Promise<Reply>;
+}
+
+/** A client of one surface, over real HTTP, with one bearer key. */
+export function caller(baseUrl: string, key: string): Caller {
+  const send = async (method: string, path: string, options: RequestInit = {}) => {
+    const response = await fetch(baseUrl + path, {
+      method,
+      ...options,
+      headers: { Authorization: `Bearer ${key}`, ...options.headers },
+    });
+    const text = await response.text();
+    const body = text === '' ? {} : (JSON.parse(text) as Body);
+    return { status: response.status, headers: response.headers, body };
+  };
+  return {
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body, idempotencyKey = randomUUID()) =>
+      send('POST', path, {
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  };
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+
+/** A whole network in a process of its own, as `npm start` runs it. */
+export interface SpawnedNetwork {
+  readonly sandbox: SandboxFile;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** What it wrote to its standard error so far. */
+  logs(): string;
+  /** SIGKILL, to this process only: database and chains go on, as after a crash. */
+  kill(): Promise<void>;
+  /** SIGTERM, and waits for the end. @returns the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface SpawnOptions {
+  readonly dataDir: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+/** A first start takes 3 to 6 s on a quiet machine; tests share theirs. */
+const START_MS = 90_000;
+const POLL_MS = 25;
+const MAIN = path.join(import.meta.dirname, '../main.ts');
+
+/** A folder for one test's data, and the way to remove it. */
+export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-test-'));
+  return {
+    path: folder,
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
+}
+
+/** Settings of the developer's shell must not leak into a test's network. */
+function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(TAPLINE_|CHAIN_|DATABASE_URL|REDIS_URL|PORT$|RATE_LIMIT|NODE_ENV)/.test(name),
+  );
+  return { ...Object.fromEntries(kept), ...extra };
+}
+
+/** Starts the process without waiting for it to be ready: for starts that must fail. */
+export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
+  const child = spawn(process.execPath, [MAIN, ...(options.args ?? [])], {
+    env: cleanEnv({ TAPLINE_DATA_DIR: options.dataDir, PORT: '0', ...options.env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return { child, logs: () => text };
+}
+
+async function exited(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+async function readSandbox(dataDir: string): Promise<SandboxFile | null> {
+  try {
+    return JSON.parse(await readFile(path.join(dataDir, 'sandbox.json'), 'utf8')) as SandboxFile;
+  } catch {
+    return null;
+  }
+}
+
+/** Starts a network and waits until its sandbox.json is there. */
+export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwork> {
+  await rm(path.join(options.dataDir, 'sandbox.json'), { force: true });
+  const { child, logs } = spawnMain(options);
+  const deadline = performance.now() + START_MS;
+  let sandbox: SandboxFile | null = null;
+  while (sandbox === null) {
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the network did not start:\n${logs()}`);
+    }
+    await sleep(POLL_MS);
+    sandbox = await readSandbox(options.dataDir);
+  }
+  return {
+    sandbox,
+    dataDir: options.dataDir,
+    process: child,
+    logs,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited(child);
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      return exited(child);
+    },
+  };
+}
