@@ -1,0 +1,165 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import {
+  addEndpoint,
+  insertAccount,
+  openBench,
+  type WebhookBench,
+  writeTestEvents,
+} from '#testing/webhooks.ts';
+import { sign, signingKey } from '#webhooks/sign.ts';
+
+/**
+ * Webhook deliveries per second, from claim to recorded answer, beside a bare loop that sends the
+ * same signed bodies to the same receiver; and the time from an event to its receiver when idle.
+ * The receiver is a process of its own; it, PostgreSQL and the sender share the machine.
+ */
+const ACCOUNTS = 20;
+const EVENTS_PER_ACCOUNT = 1_000;
+const DELIVERIES = ACCOUNTS * EVENTS_PER_ACCOUNT;
+const ROUNDS = 3;
+const FLOOR_CONNECTIONS = 64;
+const IDLE_EVENTS = 200;
+const IDLE_GAP_MS = 15;
+
+interface Receiver {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+async function startReceiver(): Promise<Receiver> {
+  const child = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { url: `http://127.0.0.1:${port}`, child };
+}
+
+function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Bare `Pool.request` of bodies that are signed already. */
+async function floor(receiver: Receiver, bodies: readonly Buffer[]): Promise<number> {
+  const pool = new Pool(receiver.url, { connections: FLOOR_CONNECTIONS });
+  const key = signingKey(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
+  const signed = bodies.map((body) => {
+    const signatures = sign({ eventId: 'evt_0', seconds: 1, body }, [key]);
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'Service-Signature': signatures.service,
+      'Service-Event-Id': newId('event', new Date()),
+      'webhook-signature': signatures.standard,
+    };
+    return { body, headers };
+  });
+  let next = 0;
+  const started = performance.now();
+  const loop = async () => {
+    while (next < DELIVERIES) {
+      const message = present(signed[next++ % signed.length], 'message');
+      const answer = await pool.request({ path: '/', method: 'POST', ...message });
+      await answer.body.dump();
+    }
+  };
+  await Promise.all(Array.from({ length: FLOOR_CONNECTIONS }, loop));
+  const perSecond = DELIVERIES / ((performance.now() - started) / 1000);
+  await pool.close();
+  return perSecond;
+}
+
+async function fill(bench: WebhookBench, receiver: Receiver): Promise<void> {
+  for (let account = 0; account < ACCOUNTS; account++) {
+    const tenant = await insertAccount(bench.db, new Date());
+    await addEndpoint(bench, `${receiver.url}/hook`, { tenant });
+    for (let done = 0; done < EVENTS_PER_ACCOUNT; done += 200) {
+      await writeTestEvents(bench, Math.min(200, EVENTS_PER_ACCOUNT - done), { tenant });
+    }
+  }
+}
+
+async function whole(receiver: Receiver): Promise<{ perSecond: number; bodies: Buffer[] }> {
+  const bench = await openBench();
+  try {
+    await fill(bench, receiver);
+    await bench.db.query('checkpoint');
+    const bodies = await bench.db.query<{ body: string }>('select body from events limit 1000');
+    const started = performance.now();
+    bench.startWorker();
+    for (;;) {
+      await pause(10);
+      const [left] = await bench.db.query<{ n: bigint }>(
+        'select count(*) as n from (select from webhook_due limit 1) d',
+      );
+      if (left?.n === 0n) break;
+    }
+    const perSecond = DELIVERIES / ((performance.now() - started) / 1000);
+    const [done] = await bench.db.query<{ n: bigint }>(
+      `select count(*) as n from webhook_deliveries where status = 'succeeded' and attempt = 1`,
+    );
+    if (done?.n !== BigInt(DELIVERIES)) throw new Error(`only ${done?.n} succeeded`);
+    return { perSecond, bodies: bodies.map((row) => Buffer.from(row.body)) };
+  } finally {
+    await bench.close();
+  }
+}
+
+async function idle(receiver: Receiver): Promise<number[]> {
+  const bench = await openBench();
+  try {
+    await addEndpoint(bench, `${receiver.url}/hook`);
+    bench.startWorker();
+    const seen: number[] = [];
+    receiver.child.on('message', (message: { at?: number }) => {
+      if (message.at !== undefined) seen.push(message.at);
+    });
+    receiver.child.send({ ask: 'tell' });
+    const took: number[] = [];
+    for (let sent = 1; sent <= IDLE_EVENTS; sent++) {
+      await pause(IDLE_GAP_MS);
+      const begun = performance.timeOrigin + performance.now();
+      await writeTestEvents(bench);
+      while (seen.length < sent) await pause(1);
+      took.push((seen.at(-1) ?? 0) - begun);
+    }
+    receiver.child.send({ ask: 'hush' });
+    receiver.child.removeAllListeners('message');
+    return took.sort((a, b) => a - b);
+  } finally {
+    await bench.close();
+  }
+}
+
+const median = (values: readonly number[]) =>
+  percentile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
+
+async function main(): Promise<void> {
+  const receiver = await startReceiver();
+  const ours: number[] = [];
+  const floors: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { perSecond, bodies } = await whole(receiver);
+    ours.push(perSecond);
+    floors.push(await floor(receiver, bodies));
+  }
+  const took = await idle(receiver);
+  receiver.child.disconnect();
+  const ratio = median(ours) / median(floors);
+  console.log(`webhooks: ${DELIVERIES} deliveries to ${ACCOUNTS} endpoints, median of ${ROUNDS}`);
+  console.log(`  floor (bare Pool.request)   ${Math.round(median(floors))}/s`);
+  console.log(
+    `  claim to recorded answer    ${Math.round(median(ours))}/s   ratio ${ratio.toFixed(2)}`,
+  );
+  console.log(
+    `  idle, write to receiver     p50 ${percentile(took, 0.5).toFixed(1)} ms   ` +
+      `p99 ${percentile(took, 0.99).toFixed(1)} ms`,
+  );
+}
+
+await main();
