@@ -20,8 +20,9 @@ import { createIntentReader } from '#payments/read-intent.ts';
 import { paymentRoutes } from '#payments/routes.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
+import { deviceSurface } from '#terminals/device-routes.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
-import { deviceSurface, terminalRoutes } from '#terminals/routes.ts';
+import { terminalRoutes } from '#terminals/routes.ts';
 import { testHelperRoutes } from '#test-helpers/routes.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
@@ -69,6 +70,8 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
       confirmRoute(shared),
       ...refundRoutes(shared),
       ...terminalRoutes(shared),
+      ...eventRoutes(shared),
+      ...webhookRoutes(shared),
       ...testHelperRoutes(shared),
     ],
   };
