@@ -1,0 +1,109 @@
+import type { Actor } from '#accounts/actor.ts';
+import { recordChange } from '#accounts/audit.ts';
+import type { Issued } from '#accounts/create-api-key.ts';
+import { readName } from '#accounts/names.ts';
+import { staleVersion } from '#accounts/versions.ts';
+import { only } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { appendEvents } from '#events/append.ts';
+import { issueDeviceKey, terminalObject } from '#terminals/create-terminal.ts';
+import {
+  deletePairingCodes,
+  lockTerminal,
+  revokeDeviceKeys,
+  type TerminalRow,
+  updateTerminal,
+} from '#terminals/provisioning-queries.ts';
+
+export interface TerminalRef {
+  readonly tenant: Tenant;
+  readonly id: string;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+const CHANGEABLE = ['label', 'name', 'status'] as const;
+
+/** The changed fields with their values before. */
+function previousAttributes(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
+  const changed = CHANGEABLE.filter((field) => before[field] !== after[field]);
+  return Object.fromEntries(changed.map((field) => [field, before[field]]));
+}
+
+/**
+ * Changes label, name or status; emits `terminal.updated` when anything is different afterwards.
+ * An inactive terminal takes no payments; its key stays. Send the wake-up `deliveries` afterwards.
+ */
+export async function editTerminal(
+  tx: Tx,
+  ref: TerminalRef,
+  edit: {
+    /** null: whatever the version is (activating and deactivating lose nothing). */
+    readonly version: number | null;
+    readonly label?: string | undefined;
+    readonly name?: string | undefined;
+    readonly status?: 'active' | 'inactive';
+  },
+): Promise<TerminalRow | Refusal> {
+  const before = await lockTerminal(tx, ref.tenant, ref.id);
+  if (before === undefined) return resourceMissing('terminal');
+  if (edit.version !== null && edit.version !== before.version) return staleVersion(before.version);
+  const label = edit.label === undefined ? before.label : readName(edit.label, 'label');
+  if (isRefusal(label)) return label;
+  const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
+  if (isRefusal(name)) return name;
+  const wanted = { ...before, label, name, status: edit.status ?? before.status };
+  const previous = previousAttributes(before, wanted);
+  if (Object.keys(previous).length === 0) return before;
+  const after = only(await updateTerminal(tx, wanted), 'terminal');
+  const stamp = await stampOrder(tx, ref.tenant, ref.now, 1);
+  await appendEvents(tx, [
+    {
+      tenant: ref.tenant,
+      type: 'terminal.updated',
+      objectId: after.id,
+      object: terminalObject(after),
+      previousAttributes: previous,
+      stamp,
+    },
+  ]);
+  const changed = Object.keys(previous) as (typeof CHANGEABLE)[number][];
+  await recordChange(tx, {
+    chain: ref.tenant.accountId,
+    actor: ref.actor,
+    action: 'terminal.updated',
+    objectId: after.id,
+    livemode: ref.tenant.livemode,
+    before: previous,
+    after: Object.fromEntries(changed.map((field) => [field, after[field]])),
+    now: ref.now,
+  });
+  return after;
+}
+
+/** A new device key; the old one, and a pairing code that waits, are void at once. */
+export async function rotateDeviceKey(
+  tx: Tx,
+  ref: TerminalRef,
+): Promise<Issued<TerminalRow> | Refusal> {
+  const row = await lockTerminal(tx, ref.tenant, ref.id);
+  if (row === undefined) return resourceMissing('terminal');
+  await revokeDeviceKeys(tx, { terminalId: row.id, now: ref.now });
+  await deletePairingCodes(tx, row.id);
+  const secret = await issueDeviceKey(tx, { terminalId: row.id, ...ref.tenant, now: ref.now });
+  await recordChange(tx, {
+    chain: ref.tenant.accountId,
+    actor: ref.actor,
+    action: 'terminal.device_key_rotated',
+    objectId: row.id,
+    livemode: ref.tenant.livemode,
+    before: null,
+    after: null,
+    now: ref.now,
+  });
+  return { row, secret };
+}

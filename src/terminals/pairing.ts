@@ -1,0 +1,97 @@
+import { createHash, randomInt } from 'node:crypto';
+import { actorId } from '#accounts/actor.ts';
+import { addressBucket, PAIRINGS_PER_ADDRESS, takeAttempt } from '#accounts/attempts.ts';
+import { recordChange } from '#accounts/audit.ts';
+import { addMs } from '#core/clock.ts';
+import { type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { TerminalRef } from '#terminals/change-terminal.ts';
+import { issueDeviceKey } from '#terminals/create-terminal.ts';
+import {
+  lockTerminal,
+  replacePairingCode,
+  revokeDeviceKeys,
+  takePairingCode,
+} from '#terminals/provisioning-queries.ts';
+
+/** Time to walk from the office to the counter. */
+const VALID_MS = 10 * 60_000;
+/** Without letters that people mistake for digits or for each other. 8 of them are 39 bits. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+const LENGTH = 8;
+
+function newCode(): string {
+  const letters = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]);
+  return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
+}
+
+function hashCode(code: string): Buffer {
+  const plain = code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
+  return createHash('sha256').update(`pairing ${plain}`).digest();
+}
+
+/**
+ * A short code that a terminal changes into a device key: for devices into which nobody wants to
+ * type 48 characters. Works once, for ten minutes; a newer code replaces it.
+ */
+export async function createPairingCode(
+  tx: Tx,
+  ref: TerminalRef,
+): Promise<{ readonly code: string; readonly expiresAt: Date } | Refusal> {
+  const row = await lockTerminal(tx, ref.tenant, ref.id);
+  if (row === undefined) return resourceMissing('terminal');
+  const code = newCode();
+  const expiresAt = addMs(ref.now, VALID_MS);
+  const { now } = ref;
+  await replacePairingCode(tx, { hash: hashCode(code), terminalId: row.id, now, expiresAt });
+  await recordChange(tx, {
+    chain: ref.tenant.accountId,
+    actor: ref.actor,
+    action: 'terminal.pairing_code_created',
+    objectId: row.id,
+    livemode: ref.tenant.livemode,
+    before: null,
+    after: { expires_at: expiresAt.toISOString() },
+    now,
+  });
+  return { code, expiresAt };
+}
+
+/**
+ * Changes a pairing code into a device key of its terminal; keys that the terminal had are void.
+ * Guesses are counted by address: 39 bits, 20 tries in 15 minutes, codes that live for 10.
+ */
+export async function redeemPairingCode(
+  db: Database,
+  of: { readonly code: string; readonly address: string; readonly now: Date },
+): Promise<{ readonly terminalId: string; readonly deviceKey: string } | Refusal> {
+  const { now, address } = of;
+  const bucket = addressBucket('pairing', address);
+  const tooMany = await takeAttempt(db, bucket, { allowance: PAIRINGS_PER_ADDRESS, now });
+  if (tooMany !== null) return tooMany;
+  return db.transaction(async (tx) => {
+    const taken = await takePairingCode(tx, { hash: hashCode(of.code), now });
+    if (taken === undefined) {
+      return refuse(
+        'parameter_invalid',
+        'This code is not valid: it works once, for ten minutes. Make a new one in the dashboard.',
+        'code',
+      );
+    }
+    const { terminal_id: terminalId, account_id: chain, livemode } = taken;
+    await revokeDeviceKeys(tx, { terminalId, now });
+    const deviceKey = await issueDeviceKey(tx, { terminalId, livemode, now });
+    const actor = { type: 'system', name: 'terminal pairing' } as const;
+    await recordChange(tx, {
+      chain,
+      actor,
+      action: 'terminal.paired',
+      objectId: terminalId,
+      livemode,
+      before: null,
+      after: { by: actorId(actor), address },
+      now,
+    });
+    return { terminalId, deviceKey };
+  });
+}
