@@ -86,8 +86,8 @@ function readEvent(log: RawLog): SettlementEvent {
     blockNumber: BigInt(log.blockNumber),
     logIndex: Number(log.logIndex),
   };
-  const topics = log.topics as ViemLog['topics'];
-  const decoded = decodeEventLog({ abi: settlementAbi, data: log.data, topics, strict: true });
+  const decoded = decode(log);
+  if (decoded === null) return { ...place, event: 'Other', name: 'unknown' };
   switch (decoded.eventName) {
     case 'PaymentSettled': {
       const { args } = decoded;
@@ -137,6 +137,16 @@ function readEvent(log: RawLog): SettlementEvent {
     }
     default:
       return { ...place, event: 'Other', name: decoded.eventName };
+  }
+}
+
+/** null: an event that this version of the service does not know. */
+function decode(log: RawLog) {
+  const topics = log.topics as ViemLog['topics'];
+  try {
+    return decodeEventLog({ abi: settlementAbi, data: log.data, topics, strict: true });
+  } catch {
+    return null;
   }
 }
 

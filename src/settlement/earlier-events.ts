@@ -8,6 +8,7 @@ import { numberOf, payloadOf } from '#settlement/payloads.ts';
 import { selectPaymentNumber } from '#settlement/refund-queries.ts';
 import type { OpenRequest } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
 
 /** Providers refuse wider ranges in one question. */
 export const LOG_RANGE = 10_000n;
@@ -26,7 +27,7 @@ export async function findEarlier(
   for await (const event of eventsBackwards(deps.chain, topics)) {
     if (!answers(event, request)) continue;
     const block = await deps.chain.block(event.blockNumber);
-    if (block === null) throw new Error('the block of an event is gone: look again later');
+    if (block === null) throw new RpcUnavailable('the block of an event is gone');
     return eventResult(event, block.time, deps.chain.config.chainId);
   }
   return null;

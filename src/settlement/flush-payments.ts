@@ -1,15 +1,14 @@
 import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
 import { broadcast } from '#settlement/broadcast.ts';
-import { type PaymentCall, settleBatchCall } from '#settlement/contract-calls.ts';
+import { type PaymentCall, pack, settleBatchCall } from '#settlement/contract-calls.ts';
+import { failed } from '#settlement/facts.ts';
 import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { lockHeldLane } from '#settlement/lane-queries.ts';
+import { insertAlarms, writeOutcomes } from '#settlement/outcome-queries.ts';
 import { paymentOf } from '#settlement/payloads.ts';
-import type {
-  HeldLane,
-  OpenRequest,
-  OpenTransaction,
-  RelayerState,
-} from '#settlement/relayer-state.ts';
+import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer-state.ts';
 import { type Planned, signAndStore } from '#settlement/sign-and-store.ts';
 import { claimPayments, type RequestRow } from '#settlement/transaction-queries.ts';
 
@@ -21,17 +20,22 @@ import { claimPayments, type RequestRow } from '#settlement/transaction-queries.
 export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<number> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
-  const stored = await db.transaction(async (tx): Promise<OpenTransaction[]> => {
+  const { stored, refused } = await db.transaction(async (tx) => {
     const held = { livemode, lane: lane.lane, owner, fence: lane.fence };
     const [nonce, rows] = await Promise.all([
       lockHeldLane(tx, held),
       claimPayments(tx, { livemode, limit: MAX_BATCH_PAYMENTS }),
     ]);
     if (nonce === null) throw new LaneLost(lane.lane);
-    if (rows.length === 0) return [];
+    if (rows.length === 0) return { stored: [], refused: 0 };
     failpoint('settlement.lane_taken');
-    return signAndStore(tx, { relayer, lane, nonce }, [planBatch(relayer, rows)]);
+    const { requests, broken } = sortOut(rows.map(toOpenRequest));
+    await refuseBroken(tx, relayer, broken);
+    const plans = requests.length === 0 ? [] : [planBatch(relayer, requests)];
+    const stored = await signAndStore(tx, { relayer, lane, nonce }, plans);
+    return { stored, refused: broken.length };
   });
+  if (refused > 0) relayer.wakeups.send('chain-outcomes', 'payment');
   failpoint('settlement.signed_committed');
   for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
   await broadcast(relayer, lane, stored);
@@ -50,8 +54,42 @@ export class LaneLost extends Error {
   }
 }
 
-function planBatch(relayer: RelayerState, rows: readonly RequestRow[]): Planned {
-  const requests = rows.map(toOpenRequest);
+/** A payment that cannot even be written down must not hold up the others for ever. */
+function sortOut(claimed: readonly OpenRequest[]) {
+  const requests: OpenRequest[] = [];
+  const broken: { request: OpenRequest; error: string }[] = [];
+  for (const request of claimed) {
+    try {
+      pack(paymentOf(request));
+      requests.push(request);
+    } catch (error) {
+      broken.push({ request, error: describeError(error) });
+    }
+  }
+  return { requests, broken };
+}
+
+async function refuseBroken(
+  tx: Tx,
+  relayer: RelayerState,
+  broken: readonly { readonly request: OpenRequest; readonly error: string }[],
+): Promise<void> {
+  if (broken.length === 0) return;
+  await writeOutcomes(
+    tx,
+    broken.map(({ request }) => ({
+      requestId: request.id,
+      transactionId: null,
+      result: failed('settlement_failed', null),
+    })),
+  );
+  const alarms = broken.map(({ request, error }) => {
+    return { kind: 'request_invalid', subject: request.subjectId, details: { error } };
+  });
+  await insertAlarms(tx, relayer.chain.config.livemode, alarms, relayer.clock.now());
+}
+
+function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
   return {
     kind: 'payment',

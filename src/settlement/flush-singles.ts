@@ -1,4 +1,6 @@
 import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import { DatabaseUnavailable } from '#db/database.ts';
 import { broadcast } from '#settlement/broadcast.ts';
 import { quantity, toRevert } from '#settlement/chain.ts';
 import { readRevert, settleBatchCall } from '#settlement/contract-calls.ts';
@@ -25,12 +27,15 @@ import type {
   RelayerState,
 } from '#settlement/relayer-state.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
-import type { RpcRefusal } from '#settlement/rpc.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
 import { type Planned, signAndStore } from '#settlement/sign-and-store.ts';
 import { lockQueued, selectSingles } from '#settlement/transaction-queries.ts';
 
 /** Simulated and signed together; each is a transaction of its own. */
 const MAX_SINGLES = 8;
+
+/** What a node could not judge is asked about again after this long; others go first. */
+const DEFER_MS = 2_000;
 
 const KINDS: Record<LaneRole, readonly RequestKind[]> = {
   operator: ['payment', 'refund', 'withdrawal', 'enrolment', 'faucet'],
@@ -51,11 +56,11 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
   const { chain, db, owner, wakeups } = relayer;
   const { livemode } = chain.config;
   const kinds = KINDS[lane.role];
-  const waiting = await selectSingles(db, { livemode, kinds, limit: MAX_SINGLES });
+  const except = stillDeferred(relayer);
+  const waiting = await selectSingles(db, { livemode, kinds, except, limit: MAX_SINGLES });
   if (waiting.length === 0) return 0;
   const requests = waiting.map(toOpenRequest);
-  const prepared = new Map<bigint, Prepared>();
-  for (const request of requests) prepared.set(request.id, await prepare(relayer, lane, request));
+  const prepared = await prepareAll(relayer, lane, requests);
 
   const done = await db.transaction(async (tx) => {
     const nonce = await lockHeldLane(tx, { livemode, lane: lane.lane, owner, fence: lane.fence });
@@ -65,13 +70,13 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
     const { planned, outcomes, alarms, decided } = sortOut(mine, prepared);
     await writeOutcomes(tx, outcomes);
     await insertAlarms(tx, livemode, alarms, relayer.clock.now());
-    const stored =
-      planned.length === 0 ? [] : await signAndStore(tx, { relayer, lane, nonce }, planned);
+    const stored = await signAndStore(tx, { relayer, lane, nonce }, planned);
     return { stored, decided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');
   for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
   await sendAll(relayer, lane, done.stored);
+  if (done.stored.length > 0) failpoint('settlement.broadcast_sent');
   return done.stored.length + done.decided.length;
 }
 
@@ -98,6 +103,50 @@ function sortOut(mine: readonly OpenRequest[], prepared: ReadonlyMap<bigint, Pre
     if (one.alarm !== null) alarms.push(one.alarm);
   }
   return { planned, outcomes, alarms, decided };
+}
+
+async function prepareAll(
+  relayer: RelayerState,
+  lane: HeldLane,
+  requests: readonly OpenRequest[],
+): Promise<Map<bigint, Prepared>> {
+  const prepared = new Map<bigint, Prepared>();
+  for (const request of requests) {
+    try {
+      prepared.set(request.id, await prepare(relayer, lane, request));
+    } catch (error) {
+      if (isFault(error)) {
+        relayer.deferred.set(request.id, performance.now() + DEFER_MS);
+        const fields = { kind: request.kind, subject: request.subjectId };
+        relayer.log.warn('a request waits', { ...fields, error: describeError(error) });
+      } else {
+        prepared.set(request.id, invalid(request, error));
+      }
+    }
+  }
+  return prepared;
+}
+
+/** Of the chain or the database: it passes. Everything else is the request's own. */
+function isFault(error: unknown): boolean {
+  return (
+    error instanceof RpcUnavailable ||
+    error instanceof RpcRefusal ||
+    error instanceof DatabaseUnavailable
+  );
+}
+
+function invalid(request: OpenRequest, error: unknown): Prepared {
+  const details = { kind: request.kind, error: describeError(error) };
+  const alarm = { kind: 'request_invalid', subject: request.subjectId, details };
+  return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+}
+
+function stillDeferred(relayer: RelayerState): bigint[] {
+  for (const [id, until] of relayer.deferred) {
+    if (until < performance.now()) relayer.deferred.delete(id);
+  }
+  return [...relayer.deferred.keys()];
 }
 
 async function prepare(

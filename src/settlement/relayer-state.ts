@@ -34,6 +34,8 @@ export interface RelayerState extends Required<RelayerDeps> {
   fees: Fees | null;
   /** The next look at the chain asks for every open transaction, not only for those in the head. */
   recheckAll: boolean;
+  /** Requests that a node could not judge, and until when (process time) they are left alone. */
+  readonly deferred: Map<bigint, number>;
 }
 
 /** A lane that this process has leased. */

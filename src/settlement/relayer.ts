@@ -51,6 +51,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     head: null,
     fees: null,
     recheckAll: true,
+    deferred: new Map(),
   };
   const { network } = deps.chain.config;
   const onError = (name: string, error: unknown) => {

@@ -35,6 +35,7 @@ export async function signAndStore(
   { relayer, lane, nonce }: LockedLane,
   planned: readonly Planned[],
 ): Promise<OpenTransaction[]> {
+  if (planned.length === 0) return [];
   const { chain, clock } = relayer;
   const fees = present(relayer.fees, 'fees: no block was seen yet');
   const signed = await Promise.all(

@@ -33,15 +33,16 @@ export async function selectSingles(
   of: {
     readonly livemode: boolean;
     readonly kinds: readonly RequestKind[];
+    readonly except: readonly bigint[];
     readonly limit: number;
   },
 ): Promise<RequestRow[]> {
   return sql.query(
     `select ${REQUEST} from chain_requests
      where livemode = $1 and status = 'queued' and (kind <> 'payment' or tries > 0)
-       and kind = any($2)
-     order by id limit $3`,
-    [of.livemode, of.kinds, of.limit],
+       and kind = any($2) and id <> all($3::bigint[])
+     order by id limit $4`,
+    [of.livemode, of.kinds, of.except.map(String), of.limit],
   );
 }
 

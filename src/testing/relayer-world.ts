@@ -42,6 +42,8 @@ export interface RelayerWorld {
   outcome(subjectId: string): Promise<TestOutcome | null>;
   /** Waits until each has an outcome. @throws after `timeoutMs`. */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
+  /** What the payments domain would write of a settled payment. @returns its id. */
+  recordPayment(subjectId: string): Promise<string>;
   count(sql: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -85,6 +87,8 @@ const CHAIN_TABLES = [
   'relayer_workers',
   'relayer_lanes',
   'settlement_numbers',
+  'payments',
+  'payment_intents',
 ];
 const PROGRAM = path.join(import.meta.dirname, 'relayer-process.ts');
 
@@ -146,6 +150,7 @@ export async function startRelayerWorld(
     },
     outcome: async (id) => (await outcomesOf([id])).get(id) ?? null,
     outcomes: (ids, timeoutMs = WAIT_MS) => waitForOutcomes(outcomesOf, ids, timeoutMs),
+    recordPayment: (subjectId) => recordPayment(database, subjectId),
     count: async (sql) => Number((await database.db.query<{ count: bigint }>(sql))[0]?.count ?? 0n),
     stop: async () => {
       for (const child of children) child.kill();
@@ -180,6 +185,32 @@ function spawnRelayer(
   });
   const ended = once(child, 'exit');
   return { pid: child.pid ?? 0, kill: () => child.kill('SIGKILL'), ended };
+}
+
+async function recordPayment(database: TestDatabase, subjectId: string): Promise<string> {
+  const paymentId = newId('payment', new Date());
+  await database.db.query(
+    `with settled as (
+       select p.*, r.subject_id from chain_payments p
+       join chain_requests r on r.kind = 'payment' and r.number = p.number
+       where r.subject_id = $1 and r.status = 'succeeded'
+     ), intent as (
+       insert into payment_intents (id, account_id, livemode, position, created, amount,
+         terminal_id, order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)
+       select subject_id, 'acct_test', livemode, number, now(), amount, 'tml_test', order_id, '{}',
+         'api', now(), 'succeeded', '{}', $2, tx_hash from settled
+     )
+     insert into payments (id, account_id, livemode, position, created, payment_intent_id,
+       terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
+       fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number,
+       tx_hash, block_number, log_index, settled_at, refundable_until)
+     select $2, 'acct_test', livemode, number, now(), subject_id, 'tml_test', 'pyr_test', payer,
+       order_id, 'wallet_pass', 'nfc_id', amount, fee_acquirer, fee_protocol, cashback, 31400,
+       number, batch_number, tx_hash, block_number, log_index, block_time, now()
+     from settled`,
+    [subjectId, paymentId],
+  );
+  return paymentId;
 }
 
 async function readOutcomes(
