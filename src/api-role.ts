@@ -11,6 +11,7 @@ import { eventRoutes } from '#events/routes.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
+import { balanceRoute } from '#payments/balance-route.ts';
 import { confirmRoute } from '#payments/confirm-routes.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
@@ -70,6 +71,7 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
       confirmRoute(shared),
       ...refundRoutes(shared),
       ...terminalRoutes(shared),
+      balanceRoute(shared),
       ...eventRoutes(shared),
       ...webhookRoutes(shared),
       ...testHelperRoutes(shared),

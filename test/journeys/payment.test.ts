@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Stripe from 'stripe';
+import {
+  createPublicClient,
+  erc20Abi,
+  type Hash,
+  http,
+  type PublicClient,
+  parseEventLogs,
+} from 'viem';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+/** One whole network for this file: real database, real chains, real HTTP. */
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let receiver: TestReceiver;
+let merchant: Caller;
+let terminal: Caller;
+let chain: PublicClient;
+
+function connect(): void {
+  const { base_url, test: mode } = network.sandbox;
+  merchant = caller(`${base_url}/v1`, mode.secret_key);
+  terminal = caller(`${base_url}/device/v1`, mode.device_key);
+  chain = createPublicClient({ transport: http(mode.rpc_url) });
+}
+
+async function restart(): Promise<void> {
+  network = await spawnNetwork({ dataDir: folder.path, env: ENV });
+  connect();
+}
+
+const ENV = { WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
+
+before(async () => {
+  folder = await temporaryDataDir();
+  receiver = await startReceiver();
+  await restart();
+});
+
+after(async () => {
+  await network?.stop();
+  await receiver?.close();
+  await folder?.remove();
+});
+
+async function balanceOf(address: `0x${string}`): Promise<bigint> {
+  const { usdc } = network.sandbox.test;
+  return chain.readContract({
+    address: usdc as `0x${string}`,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [address],
+  });
+}
+
+async function availableBalance(): Promise<number> {
+  const { body } = await merchant.get('/balance');
+  const [{ amount } = { amount: Number.NaN }] = body.available as { amount: number }[];
+  return amount;
+}
+
+function tap(intentId: string, pass: string, key?: string) {
+  const credential = { type: 'nfc_id', value: network.sandbox.test.passes[pass] };
+  return terminal.post(`/payment_intents/${intentId}/tap`, { credential }, key);
+}
+
+async function create(amount: number): Promise<string> {
+  const { status, body } = await merchant.post('/payment_intents', {
+    amount,
+    terminal: network.sandbox.test.terminal,
+  });
+  assert.equal(status, 201);
+  return String(body.id);
+}
+
+/** The settlement event of a transaction, read from the chain and not from our tables. */
+async function settledOnChain(txHash: string) {
+  const receipt = await chain.getTransactionReceipt({ hash: txHash as Hash });
+  assert.equal(receipt.status, 'success');
+  const logs = parseEventLogs({
+    abi: settlementAbi,
+    eventName: 'PaymentSettled',
+    logs: receipt.logs,
+  });
+  return { receipt, logs };
+}
+
+test('a payment goes all the way: intent, terminal, tap, chain, balance, webhooks', async () => {
+  const endpoint = await merchant.post('/webhook_endpoints', {
+    url: `${receiver.url}/hooks`,
+    enabled_events: ['*'],
+  });
+  assert.equal(endpoint.status, 201);
+  const before = await availableBalance();
+
+  const waiting = terminal.get('/payment_intents/next?wait=20');
+  await sleep(200);
+  const amount = 2_500_000;
+  const intentId = await create(amount);
+  const picked = await waiting;
+  assert.equal(picked.status, 200);
+  assert.equal(picked.body.id, intentId);
+  assert.ok(picked.body.picked_up_at);
+
+  const tapped = await tap(intentId, 'ok');
+  assert.equal(tapped.status, 200);
+  assert.equal(tapped.body.status, 'succeeded');
+
+  const payment = (await merchant.get(`/payments/${tapped.body.payment}`)).body;
+  assert.equal(payment.payment_intent, intentId);
+  assert.equal(payment.net, amount);
+  assert.deepEqual(payment.fees, { acquirer: 7_500, protocol: 5_000, cashback: 1_250 });
+  assert.equal(payment.total_charged, amount + 12_500);
+  assert.equal(payment.tx_hash, tapped.body.tx_hash);
+
+  const { receipt, logs } = await settledOnChain(String(payment.tx_hash));
+  assert.equal(Number(receipt.blockNumber), payment.block_number);
+  const own = logs.find((log) => log.logIndex === payment.log_index);
+  assert.equal(own?.args.payer, payment.payer);
+  assert.equal(own?.args.amount, BigInt(amount));
+  const payer = payment.payer as `0x${string}`;
+  assert.equal(await balanceOf(payer), 10_000_000_000_000n - 2_511_250n);
+  assert.equal(await availableBalance(), before + amount);
+
+  const listed = (await merchant.get('/payments')).body.data as { id: string }[];
+  assert.equal(listed[0]?.id, payment.id);
+  await checkWebhooks(String(endpoint.body.secret), intentId);
+});
+
+/** Every event arrived, signed, and is byte for byte what the API returns. */
+async function checkWebhooks(secret: string, intentId: string): Promise<void> {
+  const expected = [
+    'payment_intent.created',
+    'payment_intent.processing',
+    'payment_intent.succeeded',
+    'payment.succeeded',
+    'payment.cashback_paid',
+  ];
+  const received = await receiver.waitFor(expected.length);
+  const stripe = new Stripe('sk_test_unused');
+  const types = new Set<string>();
+  for (const request of received) {
+    const signature = String(request.headers['service-signature']);
+    const event = stripe.webhooks.constructEvent(request.body, signature, secret);
+    types.add(event.type);
+    const stored = await merchant.get(`/events/${event.id}`);
+    assert.deepEqual(stored.body, JSON.parse(request.body.toString()));
+  }
+  assert.deepEqual([...types].sort(), [...expected].sort());
+  const events = (await merchant.get('/events?type=payment_intent.*')).body.data;
+  for (const event of events as { data: { object: { id: string } } }[]) {
+    assert.equal(event.data.object.id, intentId);
+  }
+}
+
+test('killing the process right after the tap ends in the same payment, once', async () => {
+  const intentId = await create(1_000_000);
+  const key = 'tap-before-the-crash';
+  const lost = tap(intentId, 'ok_2', key).catch(() => null);
+  // The tap has left its row; the block that settles it is still to come.
+  for (;;) {
+    const { body } = await merchant.get(`/payment_intents/${intentId}`);
+    if (body.status !== 'requires_payment_method') break;
+  }
+  await network.kill();
+  await lost;
+  await restart();
+
+  let intent = (await merchant.get(`/payment_intents/${intentId}`)).body;
+  for (let i = 0; i < 200 && intent.status !== 'succeeded'; i++) {
+    await sleep(50);
+    intent = (await merchant.get(`/payment_intents/${intentId}`)).body;
+  }
+  assert.equal(intent.status, 'succeeded');
+  const replayed = await tap(intentId, 'ok_2', key);
+  assert.equal(replayed.body.status, 'succeeded');
+  assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
+  const payments = (await merchant.get(`/payments?payment_intent=${intentId}`)).body.data;
+  assert.equal((payments as unknown[]).length, 1);
+  const { logs } = await settledOnChain(String(intent.tx_hash));
+  assert.equal(logs.filter((log) => log.args.amount === 1_000_000n).length, 1);
+});
+
+test('SIGTERM ends the process with 0 within ten seconds, and the next start knows everything', async () => {
+  const intentId = await create(3_000_000);
+  const startedAt = performance.now();
+  assert.equal(await network.stop(), 0);
+  assert.ok(performance.now() - startedAt < 10_000);
+  await restart();
+  const { body } = await merchant.get(`/payment_intents/${intentId}`);
+  assert.equal(body.status, 'requires_payment_method');
+});
