@@ -3,6 +3,7 @@ import { API_VERSIONS } from '#core/api-versions.ts';
 import { openApiDocument } from '#http/openapi.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
+import { merchantWebhooks } from '#merchant-webhooks.ts';
 
 const INTRODUCTION = `A payment network for physical stores: the customer taps a wallet pass on a \
 terminal, and the payment settles in USDC in about a second.
@@ -59,7 +60,7 @@ export function merchantRoutes(): readonly DeclaredRoute[] {
 /** openapi.json: the merchant API. */
 export function merchantDocument(): Doc {
   const routes = merchantRoutes();
-  const used = new Set([...routes.map((route) => route.tag)]);
+  const used = new Set(['Webhooks', ...routes.map((route) => route.tag)]);
   return openApiDocument({
     info: {
       title: 'Tapline API',
@@ -72,6 +73,6 @@ export function merchantDocument(): Doc {
     prefix: '/v1',
     tags: TAGS.filter((tag) => used.has(tag.name)),
     routes,
-    webhooks: [],
+    webhooks: merchantWebhooks(),
   });
 }

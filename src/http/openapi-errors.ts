@@ -59,10 +59,11 @@ function errorSchema(codes: readonly ErrorCode[]): Doc {
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[], headers: Doc): Doc {
-  const lines = codes.map((code) => `* \`${code}\`: ${ERROR_MEANINGS[code]}`);
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]));
+  const examples = Object.fromEntries(
+    codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+  );
   return {
-    description: [TITLES[status] ?? 'Refused.', '', ...lines].join('\n'),
+    description: TITLES[status] ?? 'Refused.',
     headers: status === 429 ? { ...headers, 'Retry-After': header('RetryAfter') } : headers,
     content: { 'application/json': { schema: errorSchema(codes), examples } },
   };
@@ -70,6 +71,13 @@ function errorResponse(status: number, codes: readonly ErrorCode[], headers: Doc
 
 export function header(name: string): Doc {
   return { $ref: `#/components/headers/${name}` };
+}
+
+/** One example per code that the document mentions. */
+export function errorExamples(codes: readonly ErrorCode[]): Doc {
+  return Object.fromEntries(
+    codes.map((code) => [code, { summary: ERROR_MEANINGS[code], value: errorExample(code) }]),
+  );
 }
 
 /** Error responses of an operation; equal ones of several operations are shared. */

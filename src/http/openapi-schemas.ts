@@ -21,16 +21,22 @@ export function createComponents(): Components {
   const use = (schema: unknown): unknown => {
     const title = titleOf(schema);
     if (title === null) return inner(schema);
-    const known = schemas[title];
+    const name = componentName(title);
+    const known = schemas[name];
     const rendered = inner(schema);
     assert(
       known === undefined || JSON.stringify(known) === JSON.stringify(rendered),
       `two schemas are titled ${title}`,
     );
-    schemas[title] = rendered;
-    return { $ref: `#/components/schemas/${title}` };
+    schemas[name] = rendered;
+    return { $ref: `#/components/schemas/${name}` };
   };
   return { schemas, use };
+}
+
+/** `Event payment.succeeded` is the component `EventPaymentSucceeded`. */
+function componentName(title: string): string {
+  return title.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
 }
 
 /** The title of a schema. (A property may be called `title` too: that one is an object.) */

@@ -1,7 +1,8 @@
 import { API_VERSIONS } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import { ID_PREFIXES, type IdKind } from '#core/ids.ts';
-import { createErrorResponses, header } from '#http/openapi-errors.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/refusal.ts';
+import { createErrorResponses, errorExamples, header } from '#http/openapi-errors.ts';
 import { type Components, createComponents, type Doc } from '#http/openapi-schemas.ts';
 import type { ResponseDeclaration } from '#http/route.ts';
 import { type DeclaredRoute, errorsByStatus } from '#http/route-errors.ts';
@@ -217,6 +218,11 @@ function webhook(declared: DeclaredWebhook, components: Components): Doc {
   };
 }
 
+function usedCodes(routes: readonly DeclaredRoute[]): ErrorCode[] {
+  const used = new Set(routes.flatMap((route) => [...errorsByStatus(route).values()].flat()));
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
+}
+
 /** The OpenAPI 3.1 document of declared routes: what is validated and sent is what is documented. */
 export function openApiDocument(of: DocumentOf): Doc {
   const components = createComponents();
@@ -249,6 +255,7 @@ export function openApiDocument(of: DocumentOf): Doc {
       headers: headerComponents(),
       parameters: parameterComponents(),
       responses: errors.shared,
+      examples: errorExamples(usedCodes(of.routes)),
       schemas: components.schemas,
     },
   };

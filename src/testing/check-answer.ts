@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+type Doc = { [key: string]: unknown };
+
+/** One request and what it was answered, as it went over the wire. */
+export interface Exchange {
+  readonly method: string;
+  /** With its query, below the server's root: `/api/v1/payments?limit=1`. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const DOCUMENT = 'document';
+/** What never gets to an operation. */
+const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
+  401: 'api_key_',
+  403: '',
+  404: 'route_missing',
+  405: 'method_not_allowed',
+  400: '',
+  429: 'rate_limit_exceeded',
+  503: 'service_unavailable',
+};
+
+/** Fields that the document does not name are a fault of document or answer. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (value === null || typeof value !== 'object') return value;
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, closed(member)]),
+  );
+  const isObjectSchema = copy.type === 'object' && typeof copy.properties === 'object';
+  return isObjectSchema ? { additionalProperties: false, ...copy } : copy;
+}
+
+function pointer(...parts: readonly (string | number)[]): string {
+  return parts
+    .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+}
+
+interface Operation {
+  readonly template: string;
+  readonly pattern: RegExp;
+  readonly method: string;
+  readonly responses: Readonly<Record<string, Doc>>;
+}
+
+function listOperations(document: Doc, root: string): Operation[] {
+  const paths = document.paths as Record<
+    string,
+    Record<string, { responses: Record<string, Doc> }>
+  >;
+  return Object.entries(paths).flatMap(([template, item]) => {
+    const escaped = template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
+    const pattern = new RegExp(`^${root}${escaped.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    return Object.entries(item).map(([method, { responses }]) => ({
+      template,
+      pattern,
+      method: method.toUpperCase(),
+      responses,
+    }));
+  });
+}
+
+/** A path without parameters wins over one with them. */
+function findOperation(operations: readonly Operation[], exchange: Exchange): Operation | null {
+  const path = exchange.path.split('?')[0] ?? '';
+  const fitting = operations.filter(
+    (operation) => operation.method === exchange.method && operation.pattern.test(path),
+  );
+  return fitting.toSorted((a, b) => a.template.length - b.template.length)[0] ?? null;
+}
+
+function checkCommonHeaders({ headers, status }: Exchange, where: string): void {
+  assert.match(headers['request-id'] ?? '', /^req_[0-9A-Za-z]{22}$/, `${where}: Request-Id`);
+  assert.match(headers['service-version'] ?? '', /^\d{4}-\d\d-\d\d$/, `${where}: Service-Version`);
+  for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']) {
+    assert.match(headers[name] ?? '', /^\d+$/, `${where}: ${name}`);
+  }
+  if (status === 429) assert.match(headers['retry-after'] ?? '', /^[1-9]\d*$/, where);
+}
+
+/**
+ * Compares answers with the OpenAPI document: status, headers, error code and every field. Throws
+ * an AssertionError that names what the document does not know.
+ */
+export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exchange) => void {
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  addFormats.default(ajv);
+  ajv.addSchema(closed(document) as Doc, DOCUMENT);
+  const operations = listOperations(document, root);
+  const validators = new Map<string, ValidateFunction>();
+
+  const validatorOf = (operation: Operation, status: number): ValidateFunction | null => {
+    const response = operation.responses[status];
+    const reference = response?.$ref as string | undefined;
+    const base =
+      reference === undefined
+        ? `#/${pointer('paths', operation.template, operation.method.toLowerCase(), 'responses', status)}`
+        : reference;
+    const target = reference === undefined ? response : resolve(document, reference);
+    if (target?.content === undefined) return null;
+    const path = `${DOCUMENT}${base}/${pointer('content', 'application/json', 'schema')}`;
+    const known = validators.get(path);
+    if (known !== undefined) return known;
+    const validator = ajv.compile({ $ref: path });
+    validators.set(path, validator);
+    return validator;
+  };
+
+  return (exchange) => {
+    const where = `${exchange.method} ${exchange.path} → ${exchange.status} ${exchange.text.slice(0, 300)}`;
+    checkCommonHeaders(exchange, where);
+    const operation = findOperation(operations, exchange);
+    if (operation === null) {
+      const code = WITHOUT_OPERATION[exchange.status];
+      assert.ok(code !== undefined, `no operation may answer this: ${where}`);
+      assert.ok(JSON.parse(exchange.text).error.code.startsWith(code), where);
+      return;
+    }
+    assert.ok(operation.responses[exchange.status] !== undefined, `undocumented status: ${where}`);
+    const validator = validatorOf(operation, exchange.status);
+    if (validator === null) return assert.equal(exchange.text, '', where);
+    const ok = validator(JSON.parse(exchange.text));
+    assert.ok(ok, `not as documented: ${ajv.errorsText(validator.errors)}: ${where}`);
+  };
+}
+
+function resolve(document: Doc, reference: string): Doc | undefined {
+  let value: unknown = document;
+  for (const part of reference.split('/').slice(1)) value = (value as Doc)[part];
+  return value as Doc | undefined;
+}
