@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { renderInterface } from './interface-source.ts';
 
 type Artifact = {
   contractName: string;
@@ -34,7 +35,7 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const artifactsFolder = join(folder, 'artifacts');
 const require = createRequire(import.meta.url);
 
-/** Passed to solc. foundry.toml repeats them, so that forge tests the bytecode that is deployed. */
+/** Passed to solc. */
 export const compilerSettings = {
   // Transient storage (the reentrancy lock) came with Cancun; nothing newer is needed.
   evmVersion: 'cancun',
@@ -143,16 +144,26 @@ function renderModule(artifact: Artifact, exportName: string): string {
   ].join('\n');
 }
 
+/** What is written beside the artifact, by file name. */
+function derivedFiles(artifact: Artifact, exportName: string): [path: string, text: string][] {
+  return [
+    [`${artifact.contractName}.ts`, renderModule(artifact, exportName)],
+    [`I${artifact.contractName}.sol`, renderInterface(artifact.contractName, artifact.abi)],
+  ];
+}
+
+function read(path: string): string {
+  return readFileSync(join(artifactsFolder, path), 'utf8');
+}
+
 /** The artifacts whose sources, compiler or settings changed since they were written. */
 export function staleArtifacts(): string[] {
   return PRODUCTS.filter(({ contractName, exportName }) => {
     try {
-      const text = readFileSync(join(artifactsFolder, `${contractName}.json`), 'utf8');
-      const artifact = JSON.parse(text) as Artifact;
-      const module = readFileSync(join(artifactsFolder, `${contractName}.ts`), 'utf8');
+      const artifact = JSON.parse(read(`${contractName}.json`)) as Artifact;
       return (
         artifact.sourceHash !== hashSources(contractName) ||
-        module !== renderModule(artifact, exportName)
+        derivedFiles(artifact, exportName).some(([path, text]) => read(path) !== text)
       );
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return true;
@@ -166,8 +177,12 @@ function writeArtifacts(): void {
   for (const { contractName, exportName } of PRODUCTS) {
     const artifact = compileContract(contractName);
     const json = `${JSON.stringify(artifact, null, 2)}\n`;
-    writeFileSync(join(artifactsFolder, `${contractName}.json`), json);
-    writeFileSync(join(artifactsFolder, `${contractName}.ts`), renderModule(artifact, exportName));
+    for (const [path, text] of [
+      [`${contractName}.json`, json] as const,
+      ...derivedFiles(artifact, exportName),
+    ]) {
+      writeFileSync(join(artifactsFolder, path), text);
+    }
     console.log(`${contractName}: ${(artifact.deployedBytecode.length - 2) / 2} bytes`);
   }
 }

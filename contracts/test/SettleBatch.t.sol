@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol";
-import {Batches} from "../Batches.sol";
-import {Governance} from "../Governance.sol";
-import {PaymentCodec} from "../PaymentCodec.sol";
 import {Reason} from "../PaymentTypes.sol";
-import {Policy} from "../SpendingPolicies.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
 contract SettleBatchTest is SettlementFixture {
@@ -25,7 +21,7 @@ contract SettleBatchTest is SettlementFixture {
 
     function test_theEventCarriesEverything() public {
         vm.expectEmit();
-        emit Batches.PaymentSettled(
+        emit ISettlement.PaymentSettled(
             7,
             payer,
             merchant,
@@ -88,7 +84,7 @@ contract SettleBatchTest is SettlementFixture {
         _settle(_sale(1));
         vm.record();
         vm.expectEmit();
-        emit Batches.PaymentFailed(2, Reason.POLICY_MISSING);
+        emit ISettlement.PaymentFailed(2, Reason.POLICY_MISSING);
         _settle(_packed(2, STRANGER, merchant, SALE));
         (, bytes32[] memory writes) = vm.accesses(address(settlement));
         assertEq(writes.length, 0, "slots written");
@@ -137,7 +133,7 @@ contract SettleBatchTest is SettlementFixture {
     }
 
     function test_policyCapsHold() public {
-        Policy memory policy = _widePolicy();
+        ISettlement.Policy memory policy = _widePolicy();
         (policy.perPayment, policy.perPeriod) = (SALE, 2 * uint48(SALE));
         vm.prank(payer);
         settlement.setPolicy(policy);
@@ -153,7 +149,7 @@ contract SettleBatchTest is SettlementFixture {
     }
 
     function test_policyExpiresToTheSecond() public {
-        Policy memory policy = _widePolicy();
+        ISettlement.Policy memory policy = _widePolicy();
         policy.expiresAt = uint40(block.timestamp) + 60;
         vm.prank(payer);
         settlement.setPolicy(policy);
@@ -164,7 +160,7 @@ contract SettleBatchTest is SettlementFixture {
     }
 
     function test_aPayerPaysNoHigherFeesThanAgreed() public {
-        Policy memory policy = _widePolicy();
+        ISettlement.Policy memory policy = _widePolicy();
         policy.maxFeeRate = 49;
         vm.prank(payer);
         settlement.setPolicy(policy);
@@ -176,7 +172,7 @@ contract SettleBatchTest is SettlementFixture {
         bytes memory payment = _sale(1);
         vm.expectRevert(
             abi.encodeWithSelector(
-                IAccessControl.AccessControlUnauthorizedAccount.selector, STRANGER, role
+                ISettlement.AccessControlUnauthorizedAccount.selector, STRANGER, role
             )
         );
         vm.prank(STRANGER);
@@ -189,10 +185,10 @@ contract SettleBatchTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
         bytes memory payment = _sale(1);
-        vm.expectRevert(Governance.SettlingIsPaused.selector);
+        vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         vm.prank(OPERATOR);
         settlement.settleBatch(payment);
-        vm.expectRevert(Governance.SettlingIsPaused.selector);
+        vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         settlement.preflight(payment);
     }
 
@@ -201,14 +197,14 @@ contract SettleBatchTest is SettlementFixture {
         for (uint256 i = 0; i < malformed.length; ++i) {
             vm.expectRevert(
                 abi.encodeWithSelector(
-                    PaymentCodec.PaymentsMalformed.selector, malformed[i].length, 45
+                    ISettlement.PaymentsMalformed.selector, malformed[i].length, 45
                 )
             );
             vm.prank(OPERATOR);
             settlement.settleBatch(malformed[i]);
         }
         vm.expectRevert(
-            abi.encodeWithSelector(PaymentCodec.TooManyPayments.selector, 401, 400)
+            abi.encodeWithSelector(ISettlement.TooManyPayments.selector, 401, 400)
         );
         vm.prank(OPERATOR);
         settlement.settleBatch(new bytes(401 * 45));

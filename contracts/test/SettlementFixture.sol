@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {Rates, Setup} from "../Governance.sol";
-import {Authorization, Settlement} from "../Settlement.sol";
-import {Permit, Policy} from "../SpendingPolicies.sol";
-import {TestUSDC} from "../TestUSDC.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {TestBase} from "./TestBase.sol";
 
 /// @title A deployed Settlement with two merchants and payers in good order.
@@ -31,8 +28,8 @@ abstract contract SettlementFixture is TestBase {
     /// @dev What SALE costs its payer: fees of 7,500 and 5,000, cashback of 1,250.
     uint256 internal constant PULLED = 2_511_250;
 
-    TestUSDC internal token;
-    Settlement internal settlement;
+    ITestUSDC internal token;
+    ISettlement internal settlement;
     uint32 internal merchant;
     uint32 internal otherMerchant;
     address internal payer;
@@ -40,17 +37,21 @@ abstract contract SettlementFixture is TestBase {
     function setUp() public virtual {
         // Noon, so that a day has room on both sides.
         vm.warp(20_000 days + 12 hours);
-        token = new TestUSDC(ADMIN);
-        settlement = new Settlement(IERC20(address(token)), _setup());
+        token = ITestUSDC(deploy("TestUSDC", abi.encode(ADMIN)));
+        settlement = _deploy(address(token));
         merchant = _register("acct_1", WALLET_KEY);
         otherMerchant = _register("acct_2", OTHER_WALLET_KEY);
         payer = _goodPayer(PAYER_KEY);
     }
 
-    function _setup() internal pure returns (Setup memory) {
+    function _deploy(address token_) internal returns (ISettlement) {
+        return ISettlement(deploy("Settlement", abi.encode(token_, _setup())));
+    }
+
+    function _setup() internal pure returns (ISettlement.Setup memory) {
         address[] memory operators = new address[](2);
         (operators[0], operators[1]) = (OPERATOR, OTHER_OPERATOR);
-        return Setup({
+        return ISettlement.Setup({
             admin: ADMIN,
             operators: operators,
             registrar: REGISTRAR,
@@ -59,7 +60,7 @@ abstract contract SettlementFixture is TestBase {
             adminDelay: ADMIN_DELAY,
             ratesDelay: RATES_DELAY,
             walletDelay: WALLET_DELAY,
-            rates: Rates({acquirer: 30, protocol: 20, cashback: 5})
+            rates: ISettlement.Rates({acquirer: 30, protocol: 20, cashback: 5})
         });
     }
 
@@ -81,8 +82,8 @@ abstract contract SettlementFixture is TestBase {
         settlement.setPolicy(_widePolicy());
     }
 
-    function _widePolicy() internal pure returns (Policy memory) {
-        return Policy({
+    function _widePolicy() internal pure returns (ISettlement.Policy memory) {
+        return ISettlement.Policy({
             perPayment: 1e12,
             perPeriod: 1e13,
             periodSeconds: 1 days,
@@ -142,7 +143,7 @@ abstract contract SettlementFixture is TestBase {
         return _sign(key, keccak256(abi.encode(typeHash, merchant_, wallet, nonce, deadline)));
     }
 
-    function _signPolicy(uint256 key, Policy memory policy, uint256 deadline)
+    function _signPolicy(uint256 key, ISettlement.Policy memory policy, uint256 deadline)
         internal
         view
         returns (bytes memory)
@@ -166,7 +167,7 @@ abstract contract SettlementFixture is TestBase {
     function _permit(uint256 key, uint256 value, uint256 deadline)
         internal
         view
-        returns (Permit memory permit)
+        returns (ISettlement.Permit memory permit)
     {
         bytes32 typeHash = keccak256(
             "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
@@ -184,7 +185,7 @@ abstract contract SettlementFixture is TestBase {
     function _authorization(uint256 key, uint256 value, bytes32 nonce, bool bindsOrder, bytes32 salt)
         internal
         view
-        returns (Authorization memory authorization)
+        returns (ISettlement.Authorization memory authorization)
     {
         bytes32 typeHash = keccak256(
             "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"

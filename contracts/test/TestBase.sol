@@ -13,6 +13,15 @@ interface Vm {
     function sign(uint256 key, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function prank(address sender) external;
     function warp(uint256 timestamp) external;
+    function envOr(string calldata name, string calldata otherwise)
+        external
+        view
+        returns (string memory);
+    function readFile(string calldata path) external view returns (string memory);
+    function parseJsonBytes(string calldata json, string calldata key)
+        external
+        pure
+        returns (bytes memory);
     function etch(address target, bytes calldata code) external;
     function expectRevert(bytes calldata data) external;
     function expectRevert(bytes4 selector) external;
@@ -32,6 +41,22 @@ abstract contract TestBase {
 
     error NotEqual(uint256 actual, uint256 expected, string what);
     error NotTrue(string what);
+
+    /// @dev Deploys the committed artifact, or the one that the environment names instead: that is
+    /// how mutations.ts puts a changed contract under the same tests.
+    function deploy(string memory artifact, bytes memory arguments) internal returns (address deployed) {
+        string memory path = string.concat("contracts/artifacts/", artifact, ".json");
+        path = vm.envOr(string.concat("ARTIFACT_", artifact), path);
+        bytes memory code = vm.parseJsonBytes(vm.readFile(path), ".bytecode");
+        bytes memory creation = bytes.concat(code, arguments);
+        assembly ("memory-safe") {
+            deployed := create(0, add(creation, 0x20), mload(creation))
+            if iszero(deployed) {
+                returndatacopy(0, 0, returndatasize())
+                revert(0, returndatasize())
+            }
+        }
+    }
 
     function assertEq(uint256 actual, uint256 expected, string memory what) internal pure {
         if (actual != expected) revert NotEqual(actual, expected, what);

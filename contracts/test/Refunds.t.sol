@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+import {TreeModel} from "./TreeModel.sol";
+
+contract RefundsTest is SettlementFixture {
+    bytes32[] private leaves;
+
+    /// @dev Settles `count` sales numbered from 1 as batch 1.
+    function _settleSales(uint64 count) private {
+        bytes memory payments;
+        for (uint64 i = 1; i <= count; ++i) {
+            payments = bytes.concat(payments, _sale(i));
+            leaves.push(keccak256(_sale(i)));
+        }
+        _settle(payments);
+    }
+
+    function _refund(uint64 number, uint8 index, uint256 amount) private {
+        bytes32[] memory proof = TreeModel.proof(leaves, number - 1);
+        bytes memory payment = _sale(number);
+        vm.prank(OPERATOR);
+        settlement.refund(1, payment, index, proof, amount);
+    }
+
+    function _expectRefundRevert(bytes memory reason, uint64 number, uint8 index, uint256 amount)
+        private
+    {
+        bytes32[] memory proof = TreeModel.proof(leaves, number - 1);
+        bytes memory payment = _sale(number);
+        vm.expectRevert(reason);
+        vm.prank(OPERATOR);
+        settlement.refund(1, payment, index, proof, amount);
+    }
+
+    function test_paysThePayerFromTheMerchantsBalance() public {
+        _settleSales(5);
+        uint256 before = token.balanceOf(payer);
+        vm.expectEmit();
+        emit ISettlement.PaymentRefunded(3, payer, merchant, 0, 1_000_000, 1_000_000);
+        _refund(3, 0, 1_000_000);
+        assertEq(token.balanceOf(payer) - before, 1_000_000, "payer");
+        assertEq(_balanceOf(merchant), 5 * uint256(SALE) - 1_000_000, "merchant");
+        (uint64 total, uint256 indexes) = settlement.refundsOf(3);
+        assertEq(total, 1_000_000, "total");
+        assertEq(indexes, 1, "indexes");
+    }
+
+    function test_neverPaysMoreThanWasPaid() public {
+        _settleSales(2);
+        _refund(1, 0, SALE - 1);
+        bytes4 tooHigh = ISettlement.RefundTooHigh.selector;
+        _expectRefundRevert(abi.encodeWithSelector(tooHigh, 2, 1), 1, 1, 2);
+        _refund(1, 1, 1);
+        _expectRefundRevert(abi.encodeWithSelector(tooHigh, 1, 0), 1, 2, 1);
+        uint256 wrapping = type(uint256).max;
+        _expectRefundRevert(abi.encodeWithSelector(tooHigh, wrapping, SALE), 2, 0, wrapping);
+    }
+
+    function test_aResentRefundPaysOnce() public {
+        _settleSales(1);
+        _refund(1, 7, 10);
+        _expectRefundRevert(
+            abi.encodeWithSelector(ISettlement.RefundAlreadyPaid.selector, 1, 7), 1, 7, 10
+        );
+        _refund(1, 6, 10);
+        (uint64 total, uint256 indexes) = settlement.refundsOf(1);
+        assertEq(total, 20, "total");
+        assertEq(indexes, (1 << 7) | (1 << 6), "indexes");
+    }
+
+    function test_indexesEndAt199() public {
+        _settleSales(1);
+        _refund(1, 199, 1);
+        _expectRefundRevert(
+            abi.encodeWithSelector(ISettlement.RefundIndexTooHigh.selector, 200, 199), 1, 200, 1
+        );
+    }
+
+    function test_refundsOfZeroAreRefused() public {
+        _settleSales(1);
+        _expectRefundRevert(abi.encodePacked(ISettlement.AmountZero.selector), 1, 0, 0);
+    }
+
+    function test_anEmptyMerchantBalanceRefusesAndNothingIsCounted() public {
+        _settleSales(1);
+        vm.prank(vm.addr(WALLET_KEY));
+        settlement.withdrawOwn(merchant, SALE - 4);
+        _expectRefundRevert(
+            abi.encodeWithSelector(ISettlement.InsufficientMerchantBalance.selector, 5, 4), 1, 0, 5
+        );
+        _refund(1, 0, 4);
+    }
+
+    function test_everyFieldOfThePaymentIsBound() public {
+        _settleSales(3);
+        bytes32[] memory proof = TreeModel.proof(leaves, 0);
+        bytes[5] memory forged = [
+            _packed(2, payer, merchant, SALE),
+            _packed(1, STRANGER, merchant, SALE),
+            _packed(1, payer, otherMerchant, SALE),
+            _packed(1, payer, merchant, SALE + 1),
+            abi.encodePacked(uint64(1), payer, merchant, SALE, bytes8("ORDER-2"))
+        ];
+        for (uint256 i = 0; i < forged.length; ++i) {
+            uint64 number = i == 0 ? 2 : 1;
+            vm.expectRevert(
+                abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, number, 1)
+            );
+            vm.prank(OPERATOR);
+            settlement.refund(1, forged[i], 0, proof, 1);
+        }
+    }
+
+    function test_wrongBatchesAndProofsAreRefused() public {
+        _settleSales(1);
+        _settle(_sale(9));
+        bytes32[] memory proof = new bytes32[](0);
+        bytes memory payment = _sale(1);
+        uint256[3] memory batches = [uint256(0), 2, 3];
+        for (uint256 i = 0; i < batches.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 1, batches[i])
+            );
+            vm.prank(OPERATOR);
+            settlement.refund(batches[i], payment, 0, proof, 1);
+        }
+        proof = new bytes32[](1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 1, 1));
+        vm.prank(OPERATOR);
+        settlement.refund(1, payment, 0, proof, 1);
+    }
+
+    function test_aFailedPaymentCannotBeRefunded() public {
+        _settle(bytes.concat(_sale(1), _packed(2, STRANGER, merchant, SALE), _sale(3)));
+        leaves = [keccak256(_sale(1)), keccak256(_sale(3))];
+        assertEq(settlement.batchRoot(1), TreeModel.root(leaves), "the settled two");
+        bytes32[] memory proof = new bytes32[](1);
+        proof[0] = leaves[1];
+        bytes memory failed = _packed(2, STRANGER, merchant, SALE);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 2, 1));
+        vm.prank(OPERATOR);
+        settlement.refund(1, failed, 0, proof, 1);
+    }
+
+    function test_onlyOperatorsRefundAndNotWhilePaused() public {
+        _settleSales(1);
+        bytes32[] memory proof = new bytes32[](0);
+        bytes memory payment = _sale(1);
+        bytes32 role = settlement.OPERATOR_ROLE();
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.AccessControlUnauthorizedAccount.selector, STRANGER, role
+            )
+        );
+        vm.prank(STRANGER);
+        settlement.refund(1, payment, 0, proof, 1);
+        vm.prank(GUARDIAN);
+        settlement.pauseRefunding();
+        _expectRefundRevert(abi.encodePacked(ISettlement.RefundingIsPaused.selector), 1, 0, 1);
+        _settle(_sale(2));
+        vm.prank(ADMIN);
+        settlement.unpauseRefunding();
+        _refund(1, 0, 1);
+    }
+
+    function test_pausedSettlingStillRefunds() public {
+        _settleSales(1);
+        vm.prank(GUARDIAN);
+        settlement.pauseSettling();
+        _refund(1, 0, SALE);
+    }
+
+    function test_aBlockedPayerGetsNothingAndNothingIsCounted() public {
+        _settleSales(1);
+        vm.prank(ADMIN);
+        token.setBlocked(payer, true);
+        _expectRefundRevert(abi.encodeWithSignature("AccountBlocked(address)", payer), 1, 0, 5);
+        (uint64 total,) = settlement.refundsOf(1);
+        assertEq(total, 0, "total");
+        assertEq(_balanceOf(merchant), SALE, "merchant");
+    }
+
+    function testFuzz_everyPaymentOfEveryBatchSizeCanBeRefunded(uint8 size, uint8 which) public {
+        uint64 count = uint64(bound(size, 1, 70));
+        uint64 number = uint64(bound(which, 1, count));
+        _settleSales(count);
+        assertEq(settlement.batchRoot(1), TreeModel.root(leaves), "root");
+        _refund(number, 0, SALE);
+    }
+
+    function testFuzz_anyOrderOfPartialRefundsStaysWithinThePayment(uint40[8] memory amounts)
+        public
+    {
+        _settleSales(3);
+        uint256 total;
+        for (uint8 i = 0; i < amounts.length; ++i) {
+            uint256 amount = bound(amounts[i], 1, SALE);
+            if (total + amount > SALE) {
+                _expectRefundRevert(
+                    abi.encodeWithSelector(
+                        ISettlement.RefundTooHigh.selector, amount, SALE - total
+                    ),
+                    2,
+                    i,
+                    amount
+                );
+                continue;
+            }
+            _refund(2, i, amount);
+            total += amount;
+        }
+        (uint64 refunded,) = settlement.refundsOf(2);
+        assertEq(refunded, total, "total");
+    }
+}
