@@ -18,9 +18,13 @@ import type { KeyRow } from '#idempotency/queries.ts';
 import { freesKey, type IdempotentRequest, requestInProgress } from '#idempotency/request.ts';
 import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { insertIntents, selectOrderIdsInUse } from '#payments/queries.ts';
+import {
+  insertIntents,
+  selectOrderIdsInUse,
+  selectTerminalStatuses,
+  type TerminalStatusRow,
+} from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
-import { selectTerminalStatuses, type TerminalStatusRow } from '#terminals/queries.ts';
 
 /** What a merchant's server, or a cashier, asks for. Already validated. */
 export interface NewIntent {

@@ -209,3 +209,20 @@ export async function selectOrderIdsInUse(
     ],
   );
 }
+
+/** What decides over a new intent's terminal. */
+export interface TerminalStatusRow {
+  id: string;
+  account_id: string;
+  livemode: boolean;
+  status: 'active' | 'inactive';
+}
+
+export async function selectTerminalStatuses(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<TerminalStatusRow[]> {
+  return sql.query('select id, account_id, livemode, status from terminals where id = any($1)', [
+    ids,
+  ]);
+}

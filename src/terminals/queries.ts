@@ -2,22 +2,6 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 
-export interface TerminalStatusRow {
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  status: 'active' | 'inactive';
-}
-
-export async function selectTerminalStatuses(
-  sql: Sql,
-  ids: readonly string[],
-): Promise<TerminalStatusRow[]> {
-  return sql.query('select id, account_id, livemode, status from terminals where id = any($1)', [
-    ids,
-  ]);
-}
-
 /** A row of terminals. */
 export interface TerminalRow {
   id: string;
