@@ -85,6 +85,7 @@ export async function startReceiver(
       return received.slice(0, count);
     },
     close: async () => {
+      if (!server.listening) return;
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

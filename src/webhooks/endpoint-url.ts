@@ -24,13 +24,14 @@ function isPortAllowed(port: number): boolean {
  * backslashes (it turns them into slashes), empty user names and fragments (it drops them).
  */
 function checkSpelling(raw: string): Refusal | null {
-  // biome would rather not see control characters in a pattern: code points say the same.
   const strange = [...raw].some((c) => (c.codePointAt(0) ?? 0) <= 0x20 || c === '\u007f');
   if (strange) return notAllowed('it contains white space or control characters.');
   if (raw.includes('\\')) return notAllowed('it contains a backslash.');
   if (raw.includes('#')) return notAllowed('it has a fragment (#…). Leave it out.');
   const authority = /^[a-z]+:\/\/([^/?]*)/i.exec(raw)?.[1];
-  if (authority === undefined) return notAllowed('it must begin with https:// or http://.');
+  if (authority === undefined || authority === '') {
+    return notAllowed('it must begin with https:// or http:// and a host.');
+  }
   if (authority.includes('@')) {
     return notAllowed('it has a user name or password. Receivers verify the signature instead.');
   }

@@ -45,6 +45,7 @@ const BY_CODE: readonly (readonly [RegExp, NoAnswer])[] = [
 
 function reasonOf(error: Error): NoAnswer {
   if (error.name === 'AddressRefused') return 'address_refused';
+  if (error.name === 'HTTPParserError') return 'invalid_response';
   const code = codeOf(error);
   return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection_failed';
 }
