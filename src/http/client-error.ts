@@ -5,6 +5,7 @@ import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { refuse } from '#core/refusal.ts';
 import { rateHeaders } from '#http/call.ts';
+import type { Connections } from '#http/connections.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 
@@ -19,15 +20,19 @@ const LOGGED_REMAINING = 1;
 
 /**
  * Answers what never became a request (bad framing, smuggling shapes, headers too large or too
- * slow) and closes the connection: nothing that follows on it can be trusted.
+ * slow) and closes the connection: nothing that follows on it can be trusted. A connection that
+ * still owes an answer to an earlier request is closed without another one.
  */
 export function createClientErrorHandler(deps: {
   readonly clock: Clock;
   readonly limiter: RateLimiter;
   readonly log: Log;
+  readonly connections: Connections;
 }) {
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (!deps.connections.distrust(socket)) return;
+    const isSilent = error.code === 'ECONNRESET' || !socket.writable;
+    if (isSilent || deps.connections.owesAnswer(socket)) {
       socket.destroy();
       return;
     }

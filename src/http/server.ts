@@ -13,6 +13,7 @@ import { type Refusal, refuse } from '#core/refusal.ts';
 import { type Call, callOf, findCall, openCall, sendRefusal } from '#http/call.ts';
 import { checkRequest, type Target } from '#http/checks.ts';
 import { createClientErrorHandler } from '#http/client-error.ts';
+import { type Connections, createConnections } from '#http/connections.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
 import { checkFraming } from '#http/framing.ts';
 import { createHandler } from '#http/handle.ts';
@@ -33,15 +34,24 @@ export interface ServerOptions {
   readonly notFound?: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
   /** Default: the versions of the API. */
   readonly versions?: ApiVersions;
+  /** Default: {@link PATIENCE}. */
+  readonly patience?: Patience;
 }
+
+/** How long a sender may take. */
+export interface Patience {
+  readonly headersMs: number;
+  /** Headers and body. */
+  readonly requestMs: number;
+  /** How exact those two are: Node looks for slow senders this often (30 s by default). */
+  readonly checkEveryMs: number;
+}
+
+/** Node's own defaults let a slow sender hold a socket for 60 to 300 s. */
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 };
 
 /** decisions.md section 2: larger bodies get 413. */
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** A whole request, headers and body, has to arrive within this: slow senders are cut off. */
-const REQUEST_TIMEOUT_MS = 15_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-/** How exact those two are: Node looks for slow senders this often (30 s by default). */
-const CONNECTIONS_CHECK_MS = 1_000;
 /** Longer than a usual load balancer's, so that it never meets a socket that just closed. */
 const KEEP_ALIVE_MS = 65_000;
 /** Nothing sent either way for this long: longer than any long poll, wait or heartbeat of ours. */
@@ -139,10 +149,17 @@ function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptio
 }
 
 /** Answers that come before, beside or instead of a route's own. */
-function addCommonAnswers(app: FastifyInstance, options: ServerOptions): void {
+function addCommonAnswers(
+  app: FastifyInstance,
+  options: ServerOptions,
+  connections: Connections,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request.raw;
+    if (!connections.begin(socket, reply.raw)) return reply.hijack();
     const refusal = checkFraming(request.raw);
     if (refusal === null) return done();
+    connections.distrust(socket);
     const { log } = options;
     log.warn('malformed request', { address: request.ip, message: refusal.message });
     refuseEarly(refusal, { request, reply }, options).catch(done);
@@ -170,17 +187,18 @@ function addCommonAnswers(app: FastifyInstance, options: ServerOptions): void {
   );
 }
 
-function createApp(options: ServerOptions): FastifyInstance {
+function createApp(options: ServerOptions, connections: Connections): FastifyInstance {
+  const patience = options.patience ?? PATIENCE;
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: patience.requestMs,
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: patience.headersMs,
       maxHeaderSize: MAX_HEADER_BYTES,
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      connectionsCheckingInterval: patience.checkEveryMs,
       // Checked by `checkFraming`, which answers like everything else.
       requireHostHeader: false,
     },
@@ -190,7 +208,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
     rewriteUrl,
-    clientErrorHandler: createClientErrorHandler(options),
+    clientErrorHandler: createClientErrorHandler({ ...options, connections }),
   });
   // Every method that Node can parse has a place in the router, so that a path which exists
   // answers 405 to it. (CONNECT never becomes a request.)
@@ -201,11 +219,12 @@ function createApp(options: ServerOptions): FastifyInstance {
 
 /** The HTTP server with all surfaces; the caller adds what has no surface and listens. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const app = createApp(options);
+  const connections = createConnections();
+  const app = createApp(options, connections);
   app.removeAllContentTypeParsers();
   // Of every type: what a route takes is checked with the body, and an empty one has no type.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
-  addCommonAnswers(app, options);
+  addCommonAnswers(app, options, connections);
   for (const surface of options.surfaces) {
     await app.register(async (scope) => addSurface(scope, surface, options), {
       prefix: surface.root,

@@ -158,15 +158,9 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const db = openDatabase({ url: databaseUrl, maxConnections: 8 });
   const wakeups = await connectWakeups(db);
   const config = readConfig(env, []);
-  const deps: ApiDeps = {
-    config,
-    secret: Buffer.alloc(32, 7),
-    db,
-    wakeups,
-    clock,
-    log,
-    chains: [],
-  };
+  const secret = Buffer.alloc(32, 7);
+  const parts = { config, secret, db, wakeups, clock, log };
+  const deps: ApiDeps = { ...parts, chains: [], defaultPass: null };
   const app = await buildApi(deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { answerWith } from '#core/answer.ts';
+import { defineRoute } from '#http/route.ts';
+import {
+  type BareServer,
+  bareSurface,
+  GOOD_KEY,
+  type RawAnswer,
+  sendRaw,
+  startBareServer,
+} from '#testing/http-kit.ts';
+
+let server: BareServer;
+/** How often a route has run. */
+let runs = 0;
+
+const route = (method: 'GET' | 'POST') =>
+  defineRoute({
+    method,
+    path: '/things',
+    operationId: `${method} things`,
+    tag: 'Things',
+    summary: 'Things',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: null, description: 'Things.' } },
+    errors: [],
+    handle: async () => {
+      runs++;
+      return answerWith(200, {});
+    },
+  });
+
+before(async () => {
+  server = await startBareServer({
+    surfaces: [bareSurface([route('GET'), route('POST')])],
+    patience: { headersMs: 300, requestMs: 500, checkEveryMs: 50 },
+  });
+});
+
+after(() => server.close());
+
+const head = (method: string, ...lines: string[]) =>
+  [`${method} /api/v1/things HTTP/1.1`, `Authorization: Bearer ${GOOD_KEY}`, ...lines, '', ''].join(
+    '\r\n',
+  );
+
+const HOST = 'Host: localhost';
+const JSON_TYPE = 'Content-Type: application/json';
+const CHUNKED_EMPTY_OBJECT = '2\r\n{}\r\n0\r\n\r\n';
+/** What an attacker wants to be read as a request of its own. */
+const SMUGGLED = head('POST', HOST, 'Content-Length: 0');
+
+function assertRefused(answer: RawAnswer, what: string): void {
+  assert.match(String(answer.status), /^(400|408|431)$/, `${what}: status ${answer.status}`);
+  assert.equal(JSON.parse(answer.text).error.code, 'body_invalid', what);
+  for (const name of ['request-id', 'service-version', 'ratelimit-limit', 'ratelimit-remaining']) {
+    assert.ok(answer.headers[name], `${what}: ${name}`);
+  }
+  assert.ok(answer.closed, `${what}: the connection stays open`);
+  assert.equal(answer.responses, 1, `${what}: one response`);
+}
+
+const SHAPES: Readonly<Record<string, string>> = {
+  'both lengths': head('POST', HOST, JSON_TYPE, 'Content-Length: 2', 'Transfer-Encoding: chunked'),
+  'two lengths': head('POST', HOST, JSON_TYPE, 'Content-Length: 2', 'Content-Length: 5'),
+  'a signed length': head('POST', HOST, JSON_TYPE, 'Content-Length: +2'),
+  'an encoding before chunked': head('POST', HOST, JSON_TYPE, 'Transfer-Encoding: gzip, chunked'),
+  'an unknown encoding': head('POST', HOST, JSON_TYPE, 'Transfer-Encoding: xchunked'),
+  'chunked twice': head(
+    'POST',
+    HOST,
+    JSON_TYPE,
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: chunked',
+  ),
+  'a space before the colon': head('POST', HOST, JSON_TYPE, 'Transfer-Encoding : chunked'),
+  'chunked in HTTP/1.0': head('POST', HOST, JSON_TYPE, 'Transfer-Encoding: chunked').replace(
+    'HTTP/1.1',
+    'HTTP/1.0',
+  ),
+  'no host': head('POST', JSON_TYPE, 'Content-Length: 2'),
+  'two hosts': head('POST', HOST, HOST, JSON_TYPE, 'Content-Length: 2'),
+  'a folded header': head('POST', HOST, 'X-Folded: a', ' b', 'Content-Length: 2'),
+  'a bare carriage return': head('POST', HOST, 'X-Bare: a\rb', 'Content-Length: 2'),
+  'a NUL in a header': head('POST', HOST, 'X-Nul: a\0b', 'Content-Length: 2'),
+  'a later HTTP': head('POST', HOST, 'Content-Length: 2').replace('HTTP/1.1', 'HTTP/2.0'),
+};
+
+for (const [what, bytes] of Object.entries(SHAPES)) {
+  test(`a request with ${what} is refused, and nothing behind it is read`, async () => {
+    runs = 0;
+    assertRefused(await sendRaw(server.port, bytes + CHUNKED_EMPTY_OBJECT + SMUGGLED), what);
+    assert.equal(runs, 0);
+  });
+}
+
+test('bare line feeds and requests without a version are refused', async () => {
+  const lineFeeds = head('GET', HOST).replaceAll('\r\n', '\n');
+  assertRefused(await sendRaw(server.port, lineFeeds), 'line feeds');
+  assertRefused(await sendRaw(server.port, 'GET /api/v1/things\r\n\r\n'), 'HTTP/0.9');
+});
+
+test('headers and URLs beyond 16 KiB are refused', async () => {
+  const header = head('GET', HOST, `X-Long: ${'a'.repeat(20_000)}`);
+  assertRefused(await sendRaw(server.port, header), 'header');
+  const url = head('GET', HOST).replace('things', 'a'.repeat(20_000));
+  assertRefused(await sendRaw(server.port, url), 'url');
+});
+
+test('a sender that drips its headers is cut off', async () => {
+  const answer = await drip(head('GET', HOST, `X-Slow: ${'a'.repeat(500)}`));
+  assertRefused(answer, 'slow headers');
+  assert.equal(answer.status, 408);
+});
+
+test('a sender that drips its body is cut off', async () => {
+  const slow = head('POST', HOST, JSON_TYPE, 'Content-Length: 1000');
+  const answer = await drip(`${slow}{"a":"${'b'.repeat(900)}`, slow.length);
+  assertRefused(answer, 'slow body');
+});
+
+test('an unknown expectation and an upgrade change nothing', async () => {
+  const expecting = head('POST', HOST, JSON_TYPE, 'Expect: magic', 'Content-Length: 2');
+  assert.equal((await sendRaw(server.port, `${expecting}{}`, 200)).status, 200);
+  const upgrading = head('GET', HOST, 'Upgrade: h2c', 'Connection: Upgrade');
+  assert.equal((await sendRaw(server.port, upgrading, 200)).status, 200);
+});
+
+test('an absolute URL is read as its path', async () => {
+  const absolute = head('GET', HOST).replace('/api', 'http://somewhere.example/api');
+  assert.equal((await sendRaw(server.port, absolute, 200)).status, 200);
+});
+
+test('requests that follow each other on one connection are all answered', async () => {
+  const answer = await sendRaw(server.port, head('GET', HOST).repeat(3), 200);
+  assert.equal(answer.responses, 3);
+});
+
+/** Sends the first `atOnce` bytes, then one every 20 ms. */
+function drip(bytes: string, atOnce = 0): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const socket = connect(server.port, '127.0.0.1');
+    let sent = atOnce;
+    let text = '';
+    socket.write(bytes.slice(0, atOnce));
+    const timer = setInterval(() => socket.write(bytes.slice(sent, ++sent)), 20);
+    const late = setTimeout(() => socket.destroy(), 3_000);
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearInterval(timer);
+      clearTimeout(late);
+      const [top = '', body = ''] = text.split('\r\n\r\n');
+      const [line = '', ...lines] = top.split('\r\n');
+      const headers = Object.fromEntries(
+        lines.map((each) => [each.split(': ')[0]?.toLowerCase(), each.split(': ')[1]]),
+      );
+      const status = Number(line.split(' ')[1]);
+      resolve({ status, headers, text: body, closed: true, responses: 1 });
+    });
+  });
+}
+
+test('rubbish behind a request that still runs ends the connection without a second answer', async () => {
+  const answer = await sendRaw(server.port, `${head('GET', HOST)}\0\0rubbish\r\n\r\n`);
+  assert.ok(answer.closed);
+  assert.ok(answer.responses <= 1);
+});

@@ -1,0 +1,109 @@
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { refuse } from '#core/refusal.ts';
+import { memoryRateLimiter } from '#http/rate-limit.ts';
+import type { AnyRoute, Caller, Surface } from '#http/route.ts';
+import { buildServer, type ServerOptions } from '#http/server.ts';
+
+/** The key that the surfaces of these tests know. */
+export const GOOD_KEY = 'good';
+
+const caller: Caller = {
+  tenant: { accountId: 'acct_test', livemode: false },
+  rateKey: 'key_test',
+  idempotencySpace: '',
+  scopes: ['payments:read'],
+  apiVersion: '2026-09-28',
+};
+
+/** A surface without a database: what the HTTP kit does by itself. */
+export function bareSurface(routes: readonly AnyRoute[]): Surface {
+  return {
+    root: '/api/v1',
+    authenticate: async ({ authorization }) => {
+      if (authorization === undefined) return refuse('api_key_missing', 'No key.');
+      if (authorization !== `Bearer ${GOOD_KEY}`) return refuse('api_key_invalid', 'Wrong key.');
+      return caller;
+    },
+    routes,
+  };
+}
+
+export interface BareServer {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function startBareServer(
+  options: Partial<ServerOptions> & Pick<ServerOptions, 'surfaces'>,
+): Promise<BareServer> {
+  const app = await buildServer({
+    clock: systemClock,
+    limiter: memoryRateLimiter({ requests: 1_000_000, seconds: 1 }),
+    log: silentLog,
+    trustedProxies: [],
+    ...options,
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+    },
+  };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** Whether the server closed the connection before the time was up. */
+  readonly closed: boolean;
+  /** How many responses came. */
+  readonly responses: number;
+}
+
+function parseRaw(text: string): Omit<RawAnswer, 'closed'> {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [line = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((header) => {
+      const [name = '', ...value] = header.split(': ');
+      return [name.toLowerCase(), value.join(': ')];
+    }),
+  );
+  return {
+    status: Number(line.split(' ')[1] ?? 0),
+    headers,
+    text: rest.join('\r\n\r\n'),
+    responses: text.match(/HTTP\/1\.1 \d{3} /g)?.length ?? 0,
+  };
+}
+
+/** Sends bytes as they are and reads what comes until the server closes or `waitMs` is over. */
+export function sendRaw(port: number, bytes: string | Buffer, waitMs = 1_000): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    let closed = true;
+    const timer = setTimeout(() => {
+      closed = false;
+      socket.destroy();
+    }, waitMs);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve({ ...parseRaw(text), closed });
+    });
+    socket.write(bytes);
+  });
+}
