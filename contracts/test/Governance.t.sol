@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+
+contract GovernanceTest is SettlementFixture {
+    function _expectRole(address account, bytes32 role) private {
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.AccessControlUnauthorizedAccount.selector, account, role
+            )
+        );
+    }
+
+    function test_eachRoleStartsWithItsHolderOnly() public view {
+        bytes32[4] memory roles = [
+            settlement.OPERATOR_ROLE(),
+            settlement.REGISTRAR_ROLE(),
+            settlement.GUARDIAN_ROLE(),
+            settlement.TREASURER_ROLE()
+        ];
+        address[5] memory holders = [OPERATOR, REGISTRAR, GUARDIAN, TREASURER, ADMIN];
+        for (uint256 i = 0; i < roles.length; ++i) {
+            for (uint256 j = 0; j < holders.length; ++j) {
+                assertTrue(settlement.hasRole(roles[i], holders[j]) == (i == j), "role");
+            }
+            assertEq(settlement.getRoleAdmin(roles[i]), bytes32(0), "granted by the admin");
+        }
+        assertEq(settlement.defaultAdmin(), ADMIN, "admin");
+        assertEq(settlement.TOKEN(), address(token), "token");
+        assertEq(settlement.RATES_DELAY(), RATES_DELAY, "rates delay");
+        assertEq(settlement.WALLET_DELAY(), WALLET_DELAY, "wallet delay");
+    }
+
+    function test_theAdminAddsAndRemovesOperators() public {
+        bytes32 role = settlement.OPERATOR_ROLE();
+        _expectRole(OPERATOR, bytes32(0));
+        vm.prank(OPERATOR);
+        settlement.grantRole(role, STRANGER);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, OPERATOR);
+        bytes memory payment = _sale(1);
+        _expectRole(OPERATOR, role);
+        vm.prank(OPERATOR);
+        settlement.settleBatch(payment);
+        vm.prank(STRANGER);
+        settlement.settleBatch(payment);
+    }
+
+    function test_theAdminIsHandedOverInTwoDelayedSteps() public {
+        vm.prank(ADMIN);
+        settlement.beginDefaultAdminTransfer(STRANGER);
+        uint48 schedule = uint48(block.timestamp) + ADMIN_DELAY;
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.AccessControlEnforcedDefaultAdminDelay.selector, schedule
+            )
+        );
+        vm.prank(STRANGER);
+        settlement.acceptDefaultAdminTransfer();
+        vm.warp(schedule + 1);
+        vm.prank(STRANGER);
+        settlement.acceptDefaultAdminTransfer();
+        assertEq(settlement.defaultAdmin(), STRANGER, "admin");
+    }
+
+    function test_theGuardianOnlyPausesAndTheAdminOnlyUnpauses() public {
+        bytes32 guardian = settlement.GUARDIAN_ROLE();
+        _expectRole(ADMIN, guardian);
+        vm.prank(ADMIN);
+        settlement.pauseSettling();
+        _expectRole(ADMIN, guardian);
+        vm.prank(ADMIN);
+        settlement.pauseRefunding();
+        vm.expectEmit();
+        emit ISettlement.SettlingPaused(GUARDIAN, true);
+        vm.prank(GUARDIAN);
+        settlement.pauseSettling();
+        assertTrue(settlement.settlingPaused() && !settlement.refundingPaused(), "settling only");
+        vm.expectEmit();
+        emit ISettlement.RefundingPaused(GUARDIAN, true);
+        vm.prank(GUARDIAN);
+        settlement.pauseRefunding();
+        assertTrue(settlement.settlingPaused() && settlement.refundingPaused(), "both");
+        _expectRole(GUARDIAN, bytes32(0));
+        vm.prank(GUARDIAN);
+        settlement.unpauseSettling();
+        _expectRole(GUARDIAN, bytes32(0));
+        vm.prank(GUARDIAN);
+        settlement.unpauseRefunding();
+        vm.expectEmit();
+        emit ISettlement.SettlingPaused(ADMIN, false);
+        vm.prank(ADMIN);
+        settlement.unpauseSettling();
+        assertTrue(!settlement.settlingPaused() && settlement.refundingPaused(), "refunding only");
+        vm.expectEmit();
+        emit ISettlement.RefundingPaused(ADMIN, false);
+        vm.prank(ADMIN);
+        settlement.unpauseRefunding();
+        assertTrue(!settlement.refundingPaused(), "none");
+    }
+
+    function test_pausingKeepsRatesFeesAndBatches() public {
+        _settle(_sale(1));
+        vm.prank(GUARDIAN);
+        settlement.pauseSettling();
+        vm.prank(GUARDIAN);
+        settlement.pauseRefunding();
+        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        assertEq(acquirerFees, 7_500, "acquirer fees");
+        assertEq(protocolFees, 3_750, "protocol fees");
+        assertEq(settlement.rates().acquirer, 30, "rate");
+        assertEq(settlement.batchCount(), 1, "batches");
+    }
+
+    function test_newRatesWaitForTheirDelay() public {
+        uint256 from = block.timestamp + RATES_DELAY;
+        vm.expectEmit();
+        emit ISettlement.RatesScheduled(40, 10, 10, uint48(from));
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(40, 10, 10));
+        vm.warp(from - 1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
+        settlement.applyRates();
+        assertEq(settlement.rates().acquirer, 30, "still the old one");
+        vm.warp(from);
+        vm.expectEmit();
+        emit ISettlement.RatesApplied(40, 10, 10);
+        settlement.applyRates();
+        _settle(_sale(1));
+        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        assertEq(acquirerFees, 10_000, "acquirer fees");
+        assertEq(protocolFees, 0, "protocol fees less cashback");
+        vm.expectRevert(ISettlement.NoRatesScheduled.selector);
+        settlement.applyRates();
+    }
+
+    function test_aNewAnnouncementReplacesTheOldOne() public {
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
+        vm.warp(block.timestamp + RATES_DELAY);
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(2, 2, 2));
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.TooEarly.selector, block.timestamp, block.timestamp + RATES_DELAY
+            )
+        );
+        settlement.applyRates();
+        (ISettlement.Rates memory scheduled, uint48 applicableAt) = settlement.scheduledRates();
+        assertEq(scheduled.acquirer, 2, "scheduled");
+        assertEq(applicableAt, block.timestamp + RATES_DELAY, "applicable at");
+    }
+
+    function test_ratesAreCapped() public {
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.FeeRateTooHigh.selector, 301, 300));
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(281, 20, 5));
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.CashbackAboveProtocolRate.selector, 21, 20)
+        );
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(280, 20, 21));
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(280, 20, 20));
+        _expectRole(OPERATOR, bytes32(0));
+        vm.prank(OPERATOR);
+        settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
+    }
+
+    function test_deploymentKeepsTheSameLimits() public {
+        ISettlement.Setup memory setup = _setup();
+        setup.rates = ISettlement.Rates(300, 1, 0);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.FeeRateTooHigh.selector, 301, 300));
+        this.deployWith(setup);
+        setup = _setup();
+        setup.admin = address(0);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.AccessControlInvalidDefaultAdmin.selector, address(0)
+            )
+        );
+        this.deployWith(setup);
+    }
+
+    function deployWith(ISettlement.Setup calldata setup) external {
+        deploy("Settlement", abi.encode(token, setup));
+    }
+
+    function test_theTreasurerCollectsWhatIsBooked() public {
+        _settle(_sale(1));
+        vm.expectEmit();
+        emit ISettlement.FeesCollected(STRANGER, 7_000, 3_750);
+        vm.prank(TREASURER);
+        settlement.collectFees(STRANGER, 7_000, 3_750);
+        assertEq(token.balanceOf(STRANGER), 10_750, "collected");
+        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        assertEq(acquirerFees, 500, "acquirer fees left");
+        assertEq(protocolFees, 0, "protocol fees left");
+        assertEq(token.balanceOf(address(settlement)), uint256(SALE) + 500, "the rest stays");
+    }
+
+    function test_feesAreCollectedByTheTreasurerWithinWhatIsBooked() public {
+        _settle(_sale(1));
+        bytes4 insufficient = ISettlement.InsufficientFees.selector;
+        vm.expectRevert(abi.encodeWithSelector(insufficient, 7_501, 7_500));
+        vm.prank(TREASURER);
+        settlement.collectFees(STRANGER, 7_501, 0);
+        vm.expectRevert(abi.encodeWithSelector(insufficient, 3_751, 3_750));
+        vm.prank(TREASURER);
+        settlement.collectFees(STRANGER, 0, 3_751);
+        address[2] memory unpayable = [address(0), address(settlement)];
+        for (uint256 i = 0; i < unpayable.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(ISettlement.AddressInvalid.selector, unpayable[i])
+            );
+            vm.prank(TREASURER);
+            settlement.collectFees(unpayable[i], 1, 1);
+        }
+        _expectRole(ADMIN, settlement.TREASURER_ROLE());
+        vm.prank(ADMIN);
+        settlement.collectFees(ADMIN, 1, 1);
+    }
+}

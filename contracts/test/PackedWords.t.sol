@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
+import {PackedLedger} from "../PackedLedger.sol";
+import {PackedPolicy, PackedPolicyFields} from "../PackedPolicy.sol";
+import {PaymentCodec, PaymentHead, PaymentTail} from "../PaymentCodec.sol";
+import {PaymentTree} from "../PaymentTree.sol";
+import {Reason} from "../PaymentTypes.sol";
+import {TestBase} from "./TestBase.sol";
+import {TreeModel} from "./TreeModel.sol";
+
+/// @title The packed words and the tree against plain models of them.
+contract PackedWordsTest is TestBase {
+    function testFuzz_paymentsReadAsTheyWerePacked(
+        uint64 number,
+        address payer,
+        uint32 merchant,
+        uint40 amount,
+        bytes8 orderId
+    ) public view {
+        bytes memory packed = abi.encodePacked(number, payer, merchant, amount, orderId);
+        this.checkPayment(bytes.concat(new bytes(45), packed, new bytes(45)), packed);
+    }
+
+    /// @dev External, because the codec reads calldata.
+    function checkPayment(bytes calldata three, bytes calldata packed) external pure {
+        (PaymentHead head, PaymentTail tail) = PaymentCodec.read(three, 1);
+        bytes memory again = abi.encodePacked(
+            head.number(), head.payer(), tail.merchant(), tail.amount(), tail.orderId()
+        );
+        assertEq(keccak256(again), keccak256(packed), "fields");
+        assertEq(PaymentCodec.leaf(three, 1), keccak256(packed), "leaf");
+        assertEq(PaymentCodec.count(three), 3, "count");
+    }
+
+    struct LedgerModel {
+        bool settlingPaused;
+        bool refundingPaused;
+        uint16 acquirerRate;
+        uint16 protocolRate;
+        uint16 cashbackRate;
+        uint64 acquirerFees;
+        uint64 protocolFees;
+    }
+
+    function testFuzz_theLedgerKeepsItsFieldsApart(LedgerModel memory a, LedgerModel memory b)
+        public
+        pure
+    {
+        PackedLedger ledger = PackedLedger.wrap(0).withBatch(a.acquirerFees, a.protocolFees);
+        ledger = _write(ledger, a);
+        _check(ledger, a);
+        ledger = _write(ledger, b).withFees(b.acquirerFees, b.protocolFees);
+        _check(ledger, b);
+        assertEq(ledger.batches(), 1, "batches");
+    }
+
+    function test_aBatchAddsItsFeesAndCountsItself() public pure {
+        PackedLedger ledger = PackedLedger.wrap(0).withBatch(3, 4).withBatch(10, 20);
+        assertEq(ledger.acquirerFees(), 13, "acquirer fees");
+        assertEq(ledger.protocolFees(), 24, "protocol fees");
+        assertEq(ledger.batches(), 2, "batches");
+    }
+
+    function _write(PackedLedger ledger, LedgerModel memory model)
+        private
+        pure
+        returns (PackedLedger)
+    {
+        return ledger.withPauses(model.settlingPaused, model.refundingPaused)
+            .withRates(model.acquirerRate, model.protocolRate, model.cashbackRate);
+    }
+
+    function _check(PackedLedger ledger, LedgerModel memory model) private pure {
+        assertTrue(ledger.settlingPaused() == model.settlingPaused, "settling paused");
+        assertTrue(ledger.refundingPaused() == model.refundingPaused, "refunding paused");
+        assertEq(ledger.acquirerRate(), model.acquirerRate, "acquirer rate");
+        assertEq(ledger.protocolRate(), model.protocolRate, "protocol rate");
+        assertEq(ledger.cashbackRate(), model.cashbackRate, "cashback rate");
+        assertEq(ledger.acquirerFees(), model.acquirerFees, "acquirer fees");
+        assertEq(ledger.protocolFees(), model.protocolFees, "protocol fees");
+    }
+
+    function test_feesThatDoNotFitAreRefused() public {
+        uint256 highest = type(uint64).max;
+        this.earn(highest, highest);
+        vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", highest + 1, 0));
+        this.earn(highest + 1, 0);
+        vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", 0, highest + 1));
+        this.earn(0, highest + 1);
+    }
+
+    function earn(uint256 acquirerFees, uint256 protocolFees) external pure {
+        PackedLedger.wrap(0).withBatch(acquirerFees, protocolFees);
+    }
+
+    struct PolicyModel {
+        uint48 perPayment;
+        uint48 perPeriod;
+        uint24 periodSeconds;
+        uint40 expiresAt;
+        uint16 maxFeeRate;
+    }
+
+    /// @dev Four sales at rising times, each compared with what a plain model allows.
+    function testFuzz_aPolicyAllowsWhatItsModelAllows(
+        PolicyModel memory model,
+        uint32[4] memory waits,
+        uint40[4] memory amounts,
+        uint16 feeRate
+    ) public pure {
+        model.periodSeconds = uint24(bound(model.periodSeconds, 60, type(uint24).max));
+        model.expiresAt = uint40(bound(model.expiresAt, 2, type(uint32).max));
+        model.perPeriod = uint48(bound(model.perPeriod, 1, 3 * uint256(type(uint40).max)));
+        PackedPolicy policy = PackedPolicyFields.pack(
+            model.maxFeeRate, model.expiresAt, model.periodSeconds, model.perPayment, model.perPeriod
+        );
+        uint256 time = 1_700_000_000;
+        uint256 spent;
+        for (uint256 i = 0; i < 4; ++i) {
+            uint256 next = time + waits[i] % 1_000_000;
+            if (next / model.periodSeconds != time / model.periodSeconds) spent = 0;
+            time = next;
+            assertEq(policy.spentAt(time), spent, "spent");
+            uint256 expected = _expected(model, spent, amounts[i], feeRate, time);
+            uint256 reason;
+            (reason, policy) = policy.spend(amounts[i], feeRate, time);
+            assertEq(reason, expected, "reason");
+            if (reason == Reason.NONE) spent += amounts[i];
+        }
+        assertEq(policy.perPayment(), model.perPayment, "perPayment");
+        assertEq(policy.perPeriod(), model.perPeriod, "perPeriod");
+        assertEq(policy.periodSeconds(), model.periodSeconds, "periodSeconds");
+        assertEq(policy.expiresAt(), model.expiresAt, "expiresAt");
+        assertEq(policy.maxFeeRate(), model.maxFeeRate, "maxFeeRate");
+    }
+
+    function _expected(
+        PolicyModel memory model,
+        uint256 spent,
+        uint256 amount,
+        uint256 feeRate,
+        uint256 time
+    ) private pure returns (uint256) {
+        if (time >= model.expiresAt) return Reason.POLICY_EXPIRED;
+        if (feeRate > model.maxFeeRate) return Reason.FEES_ABOVE_POLICY;
+        if (amount > model.perPayment) return Reason.PAYMENT_CAP_EXCEEDED;
+        if (spent + amount > model.perPeriod) return Reason.PERIOD_CAP_EXCEEDED;
+        return Reason.NONE;
+    }
+
+    function testFuzz_theTreeIsTheModelsAndOpenZeppelinsProofsFit(
+        bytes32[] memory leaves,
+        uint256 index
+    ) public view {
+        if (leaves.length == 0) return;
+        index = bound(index, 0, leaves.length - 1);
+        uint256 nodes = PaymentTree.allocate(leaves.length);
+        for (uint256 i = 0; i < leaves.length; ++i) PaymentTree.set(nodes, i, leaves[i]);
+        bytes32 root = PaymentTree.root(nodes, leaves.length);
+        bytes32 leaf = leaves[index];
+        bytes32[] memory proof = TreeModel.proof(leaves, index);
+        assertEq(root, TreeModel.root(leaves), "root");
+        assertTrue(MerkleProof.verify(proof, root, leaf), "OpenZeppelin's verifier");
+        assertEq(this.rootOf(proof, leaf), root, "ours");
+    }
+
+    function testFuzz_anyProofLeadsWhereOpenZeppelinsLeads(bytes32[] memory proof, bytes32 leaf)
+        public
+        view
+    {
+        assertEq(this.rootOf(proof, leaf), MerkleProof.processProof(proof, leaf), "root");
+    }
+
+    function rootOf(bytes32[] calldata proof, bytes32 leaf) external pure returns (bytes32) {
+        return PaymentTree.rootOf(proof, leaf);
+    }
+}

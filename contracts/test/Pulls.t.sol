@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Reason} from "../PaymentTypes.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {HostileToken} from "./HostileToken.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+
+/// @title What a pull does with bad tokens and with little gas.
+contract PullsTest is SettlementFixture {
+    HostileToken private hostile;
+
+    /// @dev A second Settlement, over the hostile token, that also is an operator of itself.
+    function _useHostileToken() private {
+        hostile = new HostileToken();
+        settlement = _deploy(address(hostile));
+        merchant = _register("acct_1", WALLET_KEY);
+        vm.prank(payer);
+        settlement.setPolicy(_widePolicy());
+    }
+
+    function test_onlyTheAnswerTrueIsAPayment() public {
+        _useHostileToken();
+        HostileToken.Answer[6] memory refusals = [
+            HostileToken.Answer.False,
+            HostileToken.Answer.Nothing,
+            HostileToken.Answer.Short,
+            HostileToken.Answer.Two,
+            HostileToken.Answer.InvalidOpcode,
+            HostileToken.Answer.HugeRevert
+        ];
+        for (uint64 i = 0; i < refusals.length; ++i) {
+            hostile.set(refusals[i], 0, "");
+            assertEq(_settleOne(_sale(i)), Reason.TRANSFER_REFUSED, "reason");
+            assertTrue(!settlement.isSettled(i), "settled");
+        }
+        assertEq(_balanceOf(merchant), 0, "balance");
+        hostile.set(HostileToken.Answer.True, 0, "");
+        assertEq(_settleOne(_sale(0)), Reason.NONE, "true");
+    }
+
+    function test_anAddressWithoutCodePaysNothing() public {
+        _useHostileToken();
+        vm.etch(address(hostile), "");
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1)));
+        vm.prank(OPERATOR);
+        (bool succeeded,) = address(settlement).call(call);
+        assertTrue(!succeeded, "reverted");
+    }
+
+    function test_nothingCanBeEnteredDuringAPull() public {
+        _useHostileToken();
+        bytes32 operator = settlement.OPERATOR_ROLE();
+        vm.prank(ADMIN);
+        settlement.grantRole(operator, address(hostile));
+        bytes32 treasurer = settlement.TREASURER_ROLE();
+        vm.prank(ADMIN);
+        settlement.grantRole(treasurer, address(hostile));
+        ISettlement.Authorization memory none;
+        bytes[5] memory calls = [
+            abi.encodeCall(settlement.settleBatch, (_sale(99))),
+            abi.encodeCall(settlement.settleWithAuthorization, (_sale(99), none)),
+            abi.encodeCall(settlement.withdraw, (merchant, 1, 1)),
+            abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1)),
+            abi.encodeCall(settlement.refund, (1, _sale(1), 0, new bytes32[](0), 1))
+        ];
+        assertEq(_settleOne(_sale(1)), Reason.NONE, "something to take");
+        for (uint64 i = 0; i < calls.length; ++i) {
+            hostile.set(HostileToken.Answer.Reenter, 0, calls[i]);
+            assertEq(_settleOne(_sale(2 + i)), Reason.NONE, "outer payment");
+            assertTrue(!hostile.reentered(), "inner call");
+        }
+        assertEq(_balanceOf(merchant), 6 * uint256(SALE), "booked once each");
+    }
+
+    function test_aHungryTokenFailsByItselfAndNotByTheGasLimit() public {
+        _useHostileToken();
+        hostile.set(HostileToken.Answer.True, 190_000, "");
+        assertEq(_settleOne(_sale(1)), Reason.NONE, "within its gas");
+        hostile.set(HostileToken.Answer.True, 210_000, "");
+        assertEq(_settleOne(_sale(2)), Reason.TRANSFER_REFUSED, "above its gas");
+    }
+
+    function test_tooLittleGasNamesWhatIsNeeded() public {
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1)));
+        vm.prank(OPERATOR);
+        (bool succeeded, bytes memory answer) = address(settlement).call{gas: 210_000}(call);
+        assertTrue(!succeeded, "reverted");
+        assertEq(bytes32(bytes4(answer)), ISettlement.GasTooLow.selector, "error");
+    }
+
+    /// @dev The promise that a relayer leans on: whatever the gas limit, a batch of good payments
+    /// settles whole or not at all, and never marks one of them failed.
+    function test_noGasLimitEverFailsAGoodPayment() public {
+        bytes memory payments = bytes.concat(_sale(1), _sale(2), _sale(3), _sale(300));
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (payments));
+        uint256 settledWhole;
+        for (uint256 gasLimit = 20_000; gasLimit < 520_000; gasLimit += 977) {
+            uint256 snapshot = vm.snapshotState();
+            vm.prank(OPERATOR);
+            (bool succeeded, bytes memory answer) = address(settlement).call{gas: gasLimit}(call);
+            if (succeeded) {
+                assertEq(abi.decode(answer, (bytes)).length, 0, "a payment failed");
+                assertEq(_balanceOf(merchant), 4 * uint256(SALE), "all settled");
+                ++settledWhole;
+            } else {
+                assertEq(token.balanceOf(address(settlement)), 0, "nothing moved");
+            }
+            vm.revertToState(snapshot);
+        }
+        assertTrue(settledWhole > 50 && settledWhole < 450, "the sweep crosses the limit");
+    }
+
+    function test_theSameSweepOnATokenThatNeedsAllItsGas() public {
+        _useHostileToken();
+        hostile.set(HostileToken.Answer.True, 180_000, "");
+        bytes memory call =
+            abi.encodeCall(settlement.settleBatch, (bytes.concat(_sale(1), _sale(2))));
+        uint256 settledWhole;
+        for (uint256 gasLimit = 50_000; gasLimit < 850_000; gasLimit += 1_999) {
+            uint256 snapshot = vm.snapshotState();
+            vm.prank(OPERATOR);
+            (bool succeeded, bytes memory answer) = address(settlement).call{gas: gasLimit}(call);
+            if (succeeded) {
+                assertEq(abi.decode(answer, (bytes)).length, 0, "a payment failed");
+                ++settledWhole;
+            }
+            vm.revertToState(snapshot);
+        }
+        assertTrue(settledWhole > 50 && settledWhole < 350, "the sweep crosses the limit");
+    }
+}

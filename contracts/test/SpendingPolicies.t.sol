@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Reason} from "../PaymentTypes.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+
+contract SpendingPoliciesTest is SettlementFixture {
+    uint256 private constant NEW_KEY = 0x4e4577;
+
+    address private newcomer;
+
+    function setUp() public override {
+        super.setUp();
+        newcomer = vm.addr(NEW_KEY);
+        token.mint(newcomer, 1e13);
+    }
+
+    function _enrol(ISettlement.Permit memory permit) private {
+        bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
+        vm.prank(STRANGER);
+        settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
+    }
+
+    function _expectPolicyRevert(ISettlement.Policy memory policy, bytes memory reason) private {
+        vm.expectRevert(reason);
+        vm.prank(newcomer);
+        settlement.setPolicy(policy);
+    }
+
+    function test_enrolsWithTwoSignaturesAndNoGasOfThePayer() public {
+        _enrol(_permit(NEW_KEY, type(uint256).max, block.timestamp));
+        assertEq(token.allowance(newcomer, address(settlement)), type(uint256).max, "allowance");
+        assertEq(_settleOne(_packed(1, newcomer, merchant, SALE)), Reason.NONE, "pays");
+    }
+
+    function test_aFrontRunPermitDoesNotStopTheEnrolment() public {
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
+        token.permit(
+            newcomer, address(settlement), 1e12, permit.deadline, permit.v, permit.r, permit.s
+        );
+        _enrol(permit);
+        assertEq(settlement.payerAccount(newcomer).perPayment, 1e12, "policy");
+    }
+
+    function test_enrolmentNeedsTheAllowanceInTheEnd() public {
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12 - 1, block.timestamp);
+        bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 1e12 - 1, 1e12)
+        );
+        settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
+        permit.r = bytes32(uint256(permit.r) ^ 1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 0, 1e12));
+        settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
+        assertEq(settlement.payerAccount(newcomer).expiresAt, 0, "no policy");
+    }
+
+    function test_aSignedPolicyIsUsedOnce() public {
+        bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
+        vm.expectEmit();
+        emit ISettlement.PolicySet(newcomer, 1e12, 1e13, 1 days, FOREVER, 50);
+        settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+        settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
+    }
+
+    function test_everyTermOfThePolicyIsSigned() public {
+        bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
+        ISettlement.Policy[5] memory changed;
+        for (uint256 i = 0; i < changed.length; ++i) changed[i] = _widePolicy();
+        changed[0].perPayment -= 1;
+        changed[1].perPeriod += 1;
+        changed[2].periodSeconds -= 1;
+        changed[3].expiresAt -= 1;
+        changed[4].maxFeeRate += 1;
+        for (uint256 i = 0; i < changed.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer)
+            );
+            settlement.setPolicyBySignature(newcomer, changed[i], block.timestamp, signature);
+        }
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+        settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp + 1, signature);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
+        vm.warp(block.timestamp + 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp
+            )
+        );
+        settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp - 1, signature);
+    }
+
+    function test_revokingEndsThePolicyAtOnce() public {
+        vm.expectEmit();
+        emit ISettlement.PolicyRevoked(payer);
+        vm.prank(payer);
+        settlement.revokePolicy();
+        assertEq(_settleOne(_sale(1)), Reason.POLICY_REVOKED, "reason");
+        assertEq(settlement.payerAccount(payer).expiresAt, 1, "shown as revoked");
+        vm.prank(payer);
+        settlement.setPolicy(_widePolicy());
+        assertEq(_settleOne(_sale(1)), Reason.NONE, "enrolled anew");
+    }
+
+    function test_revokingBySignatureEndsThePolicyToo() public {
+        bytes memory signature = _signRevocation(PAYER_KEY, block.timestamp);
+        vm.prank(STRANGER);
+        settlement.revokePolicyBySignature(payer, block.timestamp, signature);
+        assertEq(_settleOne(_sale(1)), Reason.POLICY_REVOKED, "reason");
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        settlement.revokePolicyBySignature(payer, block.timestamp, signature);
+        signature = _signRevocation(NEW_KEY, block.timestamp - 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp
+            )
+        );
+        settlement.revokePolicyBySignature(newcomer, block.timestamp - 1, signature);
+    }
+
+    function test_revokingVoidsSignedPoliciesThatWereNotUsed() public {
+        bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
+        vm.prank(payer);
+        settlement.revokePolicy();
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
+    }
+
+    function test_settingAPolicyVoidsSignedOnesToo() public {
+        bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
+        vm.prank(payer);
+        settlement.setPolicy(_widePolicy());
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
+    }
+
+    function test_policiesThatMeanNothingAreRefused() public {
+        ISettlement.Policy memory policy = _widePolicy();
+        policy.perPayment = 0;
+        _expectPolicyRevert(policy, abi.encodePacked(ISettlement.PerPaymentCapZero.selector));
+        policy = _widePolicy();
+        policy.perPeriod = policy.perPayment - 1;
+        _expectPolicyRevert(
+            policy,
+            abi.encodeWithSelector(
+                ISettlement.PerPeriodCapBelowPerPayment.selector, 1e12 - 1, 1e12
+            )
+        );
+        policy = _widePolicy();
+        policy.periodSeconds = 59;
+        _expectPolicyRevert(
+            policy, abi.encodeWithSelector(ISettlement.PeriodTooShort.selector, 59, 60)
+        );
+        policy = _widePolicy();
+        policy.expiresAt = uint40(block.timestamp);
+        _expectPolicyRevert(
+            policy,
+            abi.encodeWithSelector(
+                ISettlement.ExpiryInThePast.selector, block.timestamp, block.timestamp
+            )
+        );
+    }
+
+    function test_aNewPolicyStartsWithNothingSpent() public {
+        _settle(_sale(1));
+        assertEq(settlement.payerAccount(payer).spent, SALE, "spent");
+        vm.prank(payer);
+        settlement.setPolicy(_widePolicy());
+        assertEq(settlement.payerAccount(payer).spent, 0, "spent anew");
+    }
+}
