@@ -1,3 +1,4 @@
+import { updateGoLiveEnded, updateLive } from '#accounts/go-live-queries.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -18,20 +19,30 @@ function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }
 
-async function updateLive(
+/** Writes one outcome down; the dashboard's request that waits for it, if there is one, ends. */
+async function apply(
   tx: Tx,
-  of: {
-    readonly accountId: string;
-    readonly livemode: boolean;
-    readonly merchantNumber: string;
-    readonly now: Date;
-  },
+  outcome: Outcome<'merchant_registration'>,
+  deps: ApplyRegistrationsDeps,
 ): Promise<void> {
-  await tx.query(
-    `update account_modes set merchant_number = $3, live_at = $4
-     where account_id = $1 and livemode = $2 and merchant_number is null`,
-    [of.accountId, of.livemode, of.merchantNumber, of.now],
-  );
+  const now = deps.clock.now();
+  const { result, livemode } = outcome;
+  const tenant = { accountId: accountOf(outcome), livemode };
+  const request = await updateGoLiveEnded(tx, {
+    tenant,
+    status: result.succeeded ? 'succeeded' : 'failed',
+    failureReason: result.succeeded ? null : result.reason,
+    txHash: result.succeeded ? result.facts.txHash : result.txHash,
+    now,
+  });
+  if (!result.succeeded) {
+    const { reason } = result;
+    deps.log.warn('the settlement contract refused a merchant', { ...tenant, reason });
+    return;
+  }
+  const { merchantNumber } = result.facts;
+  const wallet = request?.wallet ?? null;
+  await updateLive(tx, { tenant, merchantNumber, wallet, now });
 }
 
 /**
@@ -42,20 +53,7 @@ export async function applyRegistrations(deps: ApplyRegistrationsDeps): Promise<
   const now = deps.clock.now();
   const outcomes = await deps.db.transaction(async (tx) => {
     const taken = await takeOutcomes(tx, 'merchant_registration', BATCH);
-    for (const outcome of taken) {
-      const { result, livemode } = outcome;
-      const accountId = accountOf(outcome);
-      if (result.succeeded) {
-        const { merchantNumber } = result.facts;
-        await updateLive(tx, { accountId, livemode, merchantNumber, now });
-      } else {
-        deps.log.warn('the settlement contract refused a merchant', {
-          account: accountId,
-          livemode,
-          reason: result.reason,
-        });
-      }
-    }
+    for (const outcome of taken) await apply(tx, outcome, deps);
     const ids = taken.map((outcome) => outcome.requestId);
     if (ids.length > 0) await applied(tx, ids, now);
     return taken;

@@ -1,0 +1,110 @@
+import { withdrawalObject } from '#accounts/withdraw.ts';
+import {
+  lockWithdrawals,
+  updateWithdrawalEnded,
+  type WithdrawalRow,
+} from '#accounts/withdrawal-queries.ts';
+import { only, present } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { stampOrders, tenantKey } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { appendEvents } from '#events/append.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+
+export interface ApplyWithdrawalsDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Withdrawals are rare; this many are a few milliseconds. */
+const BATCH = 20;
+/** A hint that got lost delays an outcome by at most this. */
+const POLL_MS = 500;
+
+function tenantOf(row: WithdrawalRow) {
+  return { accountId: row.account_id, livemode: row.livemode };
+}
+
+async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Promise<WithdrawalRow> {
+  const { result } = outcome;
+  const rows = await updateWithdrawalEnded(tx, {
+    id: outcome.subjectId,
+    status: result.succeeded ? 'succeeded' : 'failed',
+    failureCode: result.succeeded ? null : result.reason,
+    txHash: result.succeeded ? result.facts.txHash : result.txHash,
+    now,
+  });
+  return only(rows, 'pending withdrawal');
+}
+
+async function announce(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Promise<number> {
+  if (paid.length === 0) return 0;
+  const byTenant = Map.groupBy(paid, (row) => tenantKey(tenantOf(row)));
+  const wanted = [...byTenant.values()].map((rows) => ({
+    tenant: tenantOf(present(rows[0], 'withdrawal')),
+    count: rows.length,
+  }));
+  const stamps = await stampOrders(tx, wanted, now);
+  return appendEvents(
+    tx,
+    paid.map((row) => ({
+      tenant: tenantOf(row),
+      type: 'balance.withdrawal_paid',
+      objectId: row.id,
+      object: withdrawalObject(row),
+      stamp: present(stamps.get(tenantKey(tenantOf(row))), 'stamp'),
+    })),
+  );
+}
+
+async function apply(tx: Tx, deps: ApplyWithdrawalsDeps) {
+  const now = deps.clock.now();
+  const outcomes = await takeOutcomes(tx, 'withdrawal', BATCH);
+  if (outcomes.length === 0) return { taken: 0, deliveries: 0 };
+  const ids = outcomes.map((outcome) => outcome.subjectId);
+  const locked = await lockWithdrawals(tx, ids);
+  const pending = new Set(locked.filter((row) => row.status === 'pending').map((row) => row.id));
+  const ended: WithdrawalRow[] = [];
+  for (const outcome of outcomes) {
+    if (pending.has(outcome.subjectId)) ended.push(await writeEnd(tx, outcome, now));
+    // Cannot happen: only an outcome ends a pending withdrawal. Reconciliation shows it as well.
+    else deps.log.error('an outcome does not fit its withdrawal', { id: outcome.subjectId });
+  }
+  const paid = ended.filter((row) => row.status === 'succeeded');
+  const deliveries = await announce(tx, paid, now);
+  await applied(
+    tx,
+    outcomes.map((outcome) => outcome.requestId),
+    now,
+  );
+  return { taken: outcomes.length, deliveries };
+}
+
+/** Applies what the chain has said of withdrawals. @returns whether there may be more. */
+export async function applyWithdrawalOutcomes(deps: ApplyWithdrawalsDeps): Promise<boolean> {
+  const done = await deps.db.transaction((tx) => apply(tx, deps));
+  if (done.deliveries > 0) deps.wakeups.send('deliveries');
+  return done.taken === BATCH;
+}
+
+export function startWithdrawalWorker(deps: ApplyWithdrawalsDeps): Loop {
+  const loop = startLoop({
+    name: 'withdrawal outcomes',
+    pollMs: POLL_MS,
+    run: () => applyWithdrawalOutcomes(deps),
+    onError: (worker, error) => deps.log.error('worker failed', { worker, error }),
+  });
+  const off = deps.wakeups.on('chain-outcomes', 'withdrawal', loop.wake);
+  return {
+    wake: loop.wake,
+    stop: () => {
+      off();
+      return loop.stop();
+    },
+  };
+}

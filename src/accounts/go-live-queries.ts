@@ -1,0 +1,91 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface GoLiveRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly livemode: boolean;
+  readonly wallet: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly failure_reason: string | null;
+  readonly tx_hash: string | null;
+  readonly requested_by: string;
+  readonly created: Date;
+  readonly updated: Date;
+}
+
+const COLUMNS = `id, account_id, livemode, wallet, status, failure_reason, tx_hash, requested_by,
+  created, updated`;
+
+export async function insertGoLive(
+  tx: Tx,
+  request: {
+    readonly id: string;
+    readonly tenant: Tenant;
+    readonly wallet: string;
+    readonly requestedBy: string;
+    readonly now: Date;
+  },
+): Promise<GoLiveRow[]> {
+  return tx.query(
+    `insert into go_live_requests (id, account_id, livemode, wallet, status, requested_by, created,
+       updated)
+     values ($1, $2, $3, $4, 'pending', $5, $6, $6) returning ${COLUMNS}`,
+    [
+      request.id,
+      request.tenant.accountId,
+      request.tenant.livemode,
+      request.wallet,
+      request.requestedBy,
+      request.now,
+    ],
+  );
+}
+
+/** The newest attempt of the account and mode. */
+export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow | undefined> {
+  const rows = await sql.query<GoLiveRow>(
+    `select ${COLUMNS} from go_live_requests where account_id = $1 and livemode = $2
+     order by created desc, id desc limit 1`,
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows[0];
+}
+
+/** Ends the attempt that waits; none when it was not the dashboard that asked. */
+export async function updateGoLiveEnded(
+  tx: Tx,
+  end: {
+    readonly tenant: Tenant;
+    readonly status: 'succeeded' | 'failed';
+    readonly failureReason: string | null;
+    readonly txHash: string | null;
+    readonly now: Date;
+  },
+): Promise<GoLiveRow | undefined> {
+  const rows = await tx.query<GoLiveRow>(
+    `update go_live_requests set status = $3, failure_reason = $4, tx_hash = $5, updated = $6
+     where account_id = $1 and livemode = $2 and status = 'pending' returning ${COLUMNS}`,
+    [end.tenant.accountId, end.tenant.livemode, end.status, end.failureReason, end.txHash, end.now],
+  );
+  return rows[0];
+}
+
+/** From here on the account takes payments in this mode. */
+export async function updateLive(
+  tx: Tx,
+  of: {
+    readonly tenant: Tenant;
+    readonly merchantNumber: string;
+    /** null: keeps the one that stands there. */
+    readonly wallet: string | null;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `update account_modes set merchant_number = $3, live_at = $4,
+       settlement_wallet = coalesce($5, settlement_wallet)
+     where account_id = $1 and livemode = $2 and merchant_number is null`,
+    [of.tenant.accountId, of.tenant.livemode, of.merchantNumber, of.now, of.wallet],
+  );
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { lockAccount } from '#accounts/account-queries.ts';
+import { actorId } from '#accounts/actor.ts';
+import { recordChange } from '#accounts/audit.ts';
+import type { KybRef } from '#accounts/kyb.ts';
+import {
+  type DocumentRow,
+  deleteDocument,
+  insertDocument,
+  selectDocumentContent,
+  selectDocuments,
+} from '#accounts/kyb-queries.ts';
+import { readName } from '#accounts/names.ts';
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { decrypt, encrypt } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+/** Scans of a few pages. */
+export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
+const MAX_DOCUMENTS = 20;
+
+export const DOCUMENT_KINDS = [
+  'registration',
+  'ownership',
+  'identity',
+  'address',
+  'other',
+] as const;
+
+/** What may be uploaded, and how such a file begins: the announced type alone proves nothing. */
+const SIGNATURES = {
+  'application/pdf': [Buffer.from('%PDF-')],
+  'image/png': [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+  'image/jpeg': [Buffer.from([0xff, 0xd8, 0xff])],
+} as const satisfies Record<string, readonly Buffer[]>;
+
+export const DOCUMENT_TYPES = Object.keys(SIGNATURES) as (keyof typeof SIGNATURES)[];
+
+export interface NewDocument {
+  readonly kind: (typeof DOCUMENT_KINDS)[number];
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+function checkBytes(document: NewDocument): Refusal | null {
+  const type = DOCUMENT_TYPES.find((known) => known === document.contentType);
+  const begins = type === undefined ? [] : SIGNATURES[type];
+  if (begins.some((start) => document.bytes.subarray(0, start.length).equals(start))) return null;
+  return refuse(
+    'content_type_unsupported',
+    `The file is not what its Content-Type says. Allowed: ${DOCUMENT_TYPES.join(', ')}.`,
+  );
+}
+
+/** Keeps a file that belongs to the verification, encrypted. */
+export async function addDocument(
+  tx: Tx,
+  ref: KybRef & { readonly secretKey: Buffer },
+  document: NewDocument,
+): Promise<DocumentRow | Refusal> {
+  const fileName = readName(document.fileName.replaceAll(/[/\\]/g, ' '), 'file_name');
+  if (isRefusal(fileName)) return fileName;
+  const wrong = checkBytes(document);
+  if (wrong !== null) return wrong;
+  const { accountId, now } = ref;
+  const account = present(await lockAccount(tx, accountId), 'account');
+  if (account.kyb_status === 'approved') {
+    return refuse('unexpected_state', 'The business is verified already.');
+  }
+  if ((await selectDocuments(tx, accountId)).length >= MAX_DOCUMENTS) {
+    return refuse('unexpected_state', `At most ${MAX_DOCUMENTS} documents: remove one first.`);
+  }
+  const id = newId('document', now);
+  const row: DocumentRow = {
+    id,
+    account_id: accountId,
+    kind: document.kind,
+    file_name: fileName,
+    content_type: document.contentType,
+    size: document.bytes.length,
+    sha256: createHash('sha256').update(document.bytes).digest('hex'),
+    uploaded_by: actorId(ref.actor),
+    created: now,
+  };
+  const content = encrypt(ref.secretKey, document.bytes.toString('base64'), id);
+  await insertDocument(tx, { ...row, content });
+  await recordChange(tx, {
+    chain: accountId,
+    actor: ref.actor,
+    action: 'kyb.document_added',
+    objectId: id,
+    livemode: null,
+    before: null,
+    after: { kind: row.kind, file_name: fileName, size: row.size, sha256: row.sha256 },
+    now,
+  });
+  return row;
+}
+
+/** The file as it was uploaded. */
+export async function readDocument(
+  sql: Sql,
+  of: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },
+): Promise<{ readonly row: DocumentRow; readonly bytes: Buffer } | Refusal> {
+  const row = await selectDocumentContent(sql, of);
+  if (row === undefined) return resourceMissing('document');
+  return { row, bytes: Buffer.from(decrypt(of.secretKey, row.content, row.id), 'base64') };
+}
+
+export async function removeDocument(tx: Tx, ref: KybRef, id: string): Promise<null | Refusal> {
+  const { accountId, now } = ref;
+  const account = present(await lockAccount(tx, accountId), 'account');
+  if (account.kyb_status === 'pending' || account.kyb_status === 'approved') {
+    return refuse('unexpected_state', 'Documents of a submission stay with it.');
+  }
+  const row = await deleteDocument(tx, { accountId, id });
+  if (row === undefined) return resourceMissing('document');
+  await recordChange(tx, {
+    chain: accountId,
+    actor: ref.actor,
+    action: 'kyb.document_removed',
+    objectId: id,
+    livemode: null,
+    before: { kind: row.kind, file_name: row.file_name, sha256: row.sha256 },
+    after: null,
+    now,
+  });
+  return null;
+}

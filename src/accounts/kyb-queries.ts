@@ -1,0 +1,161 @@
+import type { Json } from '#core/canonical-json.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface SubmissionRow {
+  readonly account_id: string;
+  readonly version: number;
+  readonly details: { readonly [key: string]: Json };
+  readonly submitted_at: Date | null;
+  readonly decided_at: Date | null;
+  readonly decided_by: string | null;
+  readonly decision_reason: string | null;
+  readonly updated: Date;
+}
+
+const SUBMISSION = `account_id, version, details, submitted_at, decided_at, decided_by,
+  decision_reason, updated`;
+
+export async function selectSubmission(
+  sql: Sql,
+  accountId: string,
+): Promise<SubmissionRow | undefined> {
+  const rows = await sql.query<SubmissionRow>(
+    `select ${SUBMISSION} from kyb_submissions where account_id = $1`,
+    [accountId],
+  );
+  return rows[0];
+}
+
+/** Writes the details if they are still at `version` (0: there are none yet). */
+export async function saveDetails(
+  tx: Tx,
+  of: {
+    readonly accountId: string;
+    readonly version: number;
+    readonly details: { readonly [key: string]: Json };
+    readonly now: Date;
+  },
+): Promise<SubmissionRow[]> {
+  return tx.query(
+    `insert into kyb_submissions as k (account_id, details, updated)
+     values ($1, $3::text::jsonb, $4)
+     on conflict (account_id) do update
+     set details = excluded.details, updated = excluded.updated, version = k.version + 1
+     where k.version = $2
+     returning ${SUBMISSION}`,
+    [of.accountId, of.version, JSON.stringify(of.details), of.now],
+  );
+}
+
+export async function updateSubmitted(
+  tx: Tx,
+  of: { readonly accountId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update kyb_submissions set submitted_at = $2, decided_at = null, decided_by = null,
+       decision_reason = null, updated = $2, version = version + 1
+     where account_id = $1`,
+    [of.accountId, of.now],
+  );
+}
+
+export async function updateDecided(
+  tx: Tx,
+  of: {
+    readonly accountId: string;
+    readonly decidedBy: string;
+    readonly reason: string | null;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `update kyb_submissions set decided_at = $2, decided_by = $3, decision_reason = $4,
+       updated = $2, version = version + 1
+     where account_id = $1`,
+    [of.accountId, of.now, of.decidedBy, of.reason],
+  );
+}
+
+export interface DocumentRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly kind: string;
+  readonly file_name: string;
+  readonly content_type: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly uploaded_by: string;
+  readonly created: Date;
+}
+
+const DOCUMENT = `id, account_id, kind, file_name, content_type, size, sha256, uploaded_by, created`;
+
+export async function selectDocuments(sql: Sql, accountId: string): Promise<DocumentRow[]> {
+  return sql.query(
+    `select ${DOCUMENT} from kyb_documents where account_id = $1 order by created, id`,
+    [accountId],
+  );
+}
+
+export async function insertDocument(
+  tx: Tx,
+  document: DocumentRow & { readonly content: Buffer },
+): Promise<void> {
+  await tx.query(
+    `insert into kyb_documents (${DOCUMENT}, content)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      document.id,
+      document.account_id,
+      document.kind,
+      document.file_name,
+      document.content_type,
+      document.size,
+      document.sha256,
+      document.uploaded_by,
+      document.created,
+      document.content,
+    ],
+  );
+}
+
+export async function selectDocumentContent(
+  sql: Sql,
+  of: { readonly accountId: string; readonly id: string },
+): Promise<(DocumentRow & { content: Buffer }) | undefined> {
+  const rows = await sql.query<DocumentRow & { content: Buffer }>(
+    `select ${DOCUMENT}, content from kyb_documents where account_id = $1 and id = $2`,
+    [of.accountId, of.id],
+  );
+  return rows[0];
+}
+
+export async function deleteDocument(
+  tx: Tx,
+  of: { readonly accountId: string; readonly id: string },
+): Promise<DocumentRow | undefined> {
+  const rows = await tx.query<DocumentRow>(
+    `delete from kyb_documents where account_id = $1 and id = $2 returning ${DOCUMENT}`,
+    [of.accountId, of.id],
+  );
+  return rows[0];
+}
+
+export interface QueueRow {
+  readonly account_id: string;
+  readonly name: string;
+  readonly submitted_at: Date;
+  readonly documents: number;
+}
+
+/** Who waits for a decision, the longest wait first. */
+export async function selectQueue(sql: Sql, limit: number): Promise<QueueRow[]> {
+  return sql.query(
+    `select k.account_id, a.name, k.submitted_at,
+       (select count(*)::int from kyb_documents d where d.account_id = k.account_id) as documents
+     from kyb_submissions k join accounts a on a.id = k.account_id
+     where k.submitted_at is not null and k.decided_at is null
+     order by k.submitted_at limit $1`,
+    [limit],
+  );
+}

@@ -1,0 +1,184 @@
+import {
+  type AccountRow,
+  type KybStatus,
+  lockAccount,
+  updateAccount,
+} from '#accounts/account-queries.ts';
+import { type Actor, actorId } from '#accounts/actor.ts';
+import { recordChange } from '#accounts/audit.ts';
+import {
+  type SubmissionRow,
+  saveDetails,
+  selectDocuments,
+  selectSubmission,
+  updateDecided,
+  updateSubmitted,
+} from '#accounts/kyb-queries.ts';
+import { queueMail } from '#accounts/mail.ts';
+import { selectOwnerEmails } from '#accounts/membership-queries.ts';
+import { staleVersion } from '#accounts/versions.ts';
+import { only, present } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { networkOf } from '#core/mode.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import { stampOrders, tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { appendEvents } from '#events/append.ts';
+
+export interface KybRef {
+  readonly accountId: string;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+function unexpected(status: KybStatus): Refusal {
+  const why: Record<KybStatus, string> = {
+    none: 'Nothing has been submitted yet.',
+    pending: 'The submission is being looked at and cannot be changed now.',
+    approved: 'The business is verified already.',
+    rejected: 'The submission was rejected: change it and submit it again.',
+  };
+  return refuse('unexpected_state', why[status]);
+}
+
+/** What `kyb.status_changed` carries, in both modes (api-v1.md section 6). */
+export function kybObject(
+  account: Pick<AccountRow, 'id' | 'kyb_status'>,
+  of: { readonly livemode: boolean; readonly reason: string | null; readonly now: Date },
+): { [key: string]: Json } {
+  return {
+    id: account.id,
+    object: 'account',
+    livemode: of.livemode,
+    network: networkOf(of.livemode),
+    kyb_status: account.kyb_status,
+    reason: of.reason,
+    updated: of.now.toISOString(),
+  };
+}
+
+/** Moves the account to the next state, with an event in each mode and an entry in the log. */
+async function moveTo(
+  tx: Tx,
+  ref: KybRef,
+  change: {
+    readonly account: AccountRow;
+    readonly status: KybStatus;
+    readonly reason: string | null;
+  },
+): Promise<AccountRow> {
+  const { account, status, reason } = change;
+  const { accountId, now } = ref;
+  const rows = await updateAccount(tx, account, {
+    name: account.name,
+    status: account.status,
+    disabledReason: account.disabled_reason,
+    kybStatus: status,
+    refundWindowDays: account.refund_window_days,
+    refundDailyLimit: account.refund_daily_limit,
+  });
+  const after = only(rows, 'account');
+  const tenants = [false, true].map((livemode) => ({ accountId, livemode }));
+  const wanted = tenants.map((tenant) => ({ tenant, count: 1 }));
+  const stamps = await stampOrders(tx, wanted, now);
+  await appendEvents(
+    tx,
+    tenants.map((tenant) => ({
+      tenant,
+      type: 'kyb.status_changed',
+      objectId: accountId,
+      object: kybObject(after, { livemode: tenant.livemode, reason, now }),
+      stamp: present(stamps.get(tenantKey(tenant)), 'stamp'),
+    })),
+  );
+  await recordChange(tx, {
+    chain: accountId,
+    actor: ref.actor,
+    action: 'kyb.status_changed',
+    objectId: accountId,
+    livemode: null,
+    before: { kyb_status: account.kyb_status },
+    after: { kyb_status: status, reason },
+    now,
+  });
+  return after;
+}
+
+/** Stores the details; allowed until they are submitted, and after a rejection. */
+export async function saveKybDetails(
+  tx: Tx,
+  ref: KybRef,
+  edit: { readonly version: number; readonly details: { readonly [key: string]: Json } },
+): Promise<SubmissionRow | Refusal> {
+  const account = present(await lockAccount(tx, ref.accountId), 'account');
+  const { kyb_status: status } = account;
+  if (status === 'pending' || status === 'approved') return unexpected(status);
+  const before = await selectSubmission(tx, ref.accountId);
+  if ((before?.version ?? 0) !== edit.version) return staleVersion(before?.version ?? 0);
+  const { accountId, now } = ref;
+  const after = only(await saveDetails(tx, { accountId, ...edit, now }), 'submission');
+  await recordChange(tx, {
+    chain: accountId,
+    actor: ref.actor,
+    action: 'kyb.details_changed',
+    objectId: accountId,
+    livemode: null,
+    before: before?.details ?? null,
+    after: after.details,
+    now,
+  });
+  return after;
+}
+
+/** Hands the submission to the operators. */
+export async function submitKyb(tx: Tx, ref: KybRef): Promise<AccountRow | Refusal> {
+  const account = present(await lockAccount(tx, ref.accountId), 'account');
+  const { kyb_status: status } = account;
+  if (status === 'pending' || status === 'approved') return unexpected(status);
+  const submission = await selectSubmission(tx, ref.accountId);
+  if (submission === undefined) return unexpected('none');
+  if ((await selectDocuments(tx, ref.accountId)).length === 0) {
+    return refuse('unexpected_state', 'Upload at least one document first.');
+  }
+  await updateSubmitted(tx, ref);
+  return moveTo(tx, ref, { account, status: 'pending', reason: null });
+}
+
+function decisionMail(accountName: string, approved: boolean, reason: string | null) {
+  if (approved) {
+    return {
+      subject: `${accountName} is verified`,
+      text: 'Your business is verified: live keys, live terminals and go-live are open now.\n',
+    };
+  }
+  return {
+    subject: `${accountName} could not be verified`,
+    text: `Your business could not be verified: ${reason ?? ''}\n\nChange what is missing and submit it again.\n`,
+  };
+}
+
+/**
+ * An operator's decision. Approval opens live mode; a rejection, also of a business that was
+ * approved before, closes it: existing live keys answer `kyb_required` to new payments.
+ */
+export async function decideKyb(
+  tx: Tx,
+  ref: KybRef & { readonly secretKey: Buffer },
+  decision: { readonly approved: boolean; readonly reason: string | null },
+): Promise<AccountRow | Refusal> {
+  const account = await lockAccount(tx, ref.accountId);
+  if (account === undefined) return refuse('resource_missing', 'No such account.', 'account');
+  const isOpen = account.kyb_status === 'pending';
+  const isWithdrawal = account.kyb_status === 'approved' && !decision.approved;
+  if (!isOpen && !isWithdrawal) return unexpected(account.kyb_status);
+  if (!decision.approved && decision.reason === null) {
+    return refuse('parameter_missing', 'reason is required for a rejection.', 'reason');
+  }
+  const { accountId, now, secretKey } = ref;
+  const { reason, approved } = decision;
+  await updateDecided(tx, { accountId, decidedBy: actorId(ref.actor), reason, now });
+  for (const to of await selectOwnerEmails(tx, accountId)) {
+    await queueMail(tx, secretKey, { to, ...decisionMail(account.name, approved, reason), now });
+  }
+  return moveTo(tx, ref, { account, status: approved ? 'approved' : 'rejected', reason });
+}

@@ -1,0 +1,100 @@
+import { type AccountRow, lockAccount, updateAccount } from '#accounts/account-queries.ts';
+import type { Actor } from '#accounts/actor.ts';
+import { recordChange } from '#accounts/audit.ts';
+import { readName } from '#accounts/names.ts';
+import { staleVersion } from '#accounts/versions.ts';
+import { only } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import type { Tx } from '#db/database.ts';
+
+/** Bounds of what an account may choose; the table checks them as well. */
+export const MAX_REFUND_WINDOW_DAYS = 3650;
+export const MAX_REFUND_DAILY_LIMIT = 1_000_000_000_000_000;
+
+export interface SettingsEdit {
+  readonly version: number;
+  readonly name?: string | undefined;
+  readonly refundWindowDays?: number | undefined;
+  /** Atoms per UTC day. */
+  readonly refundDailyLimit?: number | undefined;
+}
+
+function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
+  return {
+    name: row.name,
+    refund_window_days: row.refund_window_days,
+    refund_daily_limit: toJsonAtoms(row.refund_daily_limit),
+  };
+}
+
+interface AccountRef {
+  readonly accountId: string;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+/** Name, refund window and daily refund limit. A longer window holds for payments made from then on. */
+export async function editAccount(
+  tx: Tx,
+  ref: AccountRef,
+  edit: SettingsEdit,
+): Promise<AccountRow | Refusal> {
+  const before = await lockAccount(tx, ref.accountId);
+  if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
+  if (before.version !== edit.version) return staleVersion(before.version);
+  const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
+  if (isRefusal(name)) return name;
+  const limit = edit.refundDailyLimit;
+  const rows = await updateAccount(tx, before, {
+    name,
+    status: before.status,
+    disabledReason: before.disabled_reason,
+    kybStatus: before.kyb_status,
+    refundWindowDays: edit.refundWindowDays ?? before.refund_window_days,
+    refundDailyLimit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
+  });
+  const after = only(rows, 'account');
+  await recordChange(tx, {
+    chain: ref.accountId,
+    actor: ref.actor,
+    action: 'account.settings_changed',
+    objectId: ref.accountId,
+    livemode: null,
+    before: settingsOf(before),
+    after: settingsOf(after),
+    now: ref.now,
+  });
+  return after;
+}
+
+/** Disables an account (every key answers 403 within a second), or enables it again. */
+export async function setAccountStatus(
+  tx: Tx,
+  ref: AccountRef,
+  change: { readonly status: 'active' | 'disabled'; readonly reason: string },
+): Promise<AccountRow | Refusal> {
+  const before = await lockAccount(tx, ref.accountId);
+  if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
+  if (before.status === change.status) return before;
+  const rows = await updateAccount(tx, before, {
+    name: before.name,
+    status: change.status,
+    disabledReason: change.status === 'disabled' ? change.reason : null,
+    kybStatus: before.kyb_status,
+    refundWindowDays: before.refund_window_days,
+    refundDailyLimit: before.refund_daily_limit,
+  });
+  await recordChange(tx, {
+    chain: ref.accountId,
+    actor: ref.actor,
+    action: change.status === 'disabled' ? 'account.disabled' : 'account.enabled',
+    objectId: ref.accountId,
+    livemode: null,
+    before: { status: before.status },
+    after: { status: change.status, reason: change.reason },
+    now: ref.now,
+  });
+  return only(rows, 'account');
+}

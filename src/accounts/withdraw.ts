@@ -1,0 +1,157 @@
+import { lockAccount, selectMode } from '#accounts/account-queries.ts';
+import { type Actor, actorId } from '#accounts/actor.ts';
+import { recordChange } from '#accounts/audit.ts';
+import {
+  insertWithdrawal,
+  selectSpokenFor,
+  type WithdrawalRow,
+} from '#accounts/withdrawal-queries.ts';
+import { type Answer, answerWith } from '#core/answer.ts';
+import { only, present } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf, type Tenant } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+import { runOnce } from '#idempotency/run-once.ts';
+import { readMerchantBalance } from '#settlement/balance.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
+
+export interface WithdrawDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly chains: readonly Chain[];
+}
+
+export interface WithdrawRequest {
+  readonly tenant: Tenant;
+  /** Atoms. */
+  readonly amount: bigint;
+  readonly actor: Actor;
+  readonly idempotency: IdempotentRequest;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/** The withdrawal as the dashboard and `balance.withdrawal_paid` show it. */
+export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
+  return {
+    id: row.id,
+    object: 'withdrawal',
+    livemode: row.livemode,
+    network: networkOf(row.livemode),
+    amount: toJsonAtoms(row.amount),
+    currency: 'usdc',
+    wallet: row.wallet,
+    status: row.status,
+    failure_code: row.failure_code,
+    tx_hash: row.tx_hash,
+    requested_by: row.requested_by,
+    created: row.created.toISOString(),
+    updated: row.updated.toISOString(),
+  };
+}
+
+export function chainOf(chains: readonly Chain[], livemode: boolean): Chain {
+  return present(
+    chains.find((chain) => chain.config.livemode === livemode),
+    'chain of the mode',
+  );
+}
+
+export function notLive(): Refusal {
+  return refuse(
+    'account_not_live',
+    'The account is not registered on the settlement contract of this network yet: go live first.',
+  );
+}
+
+/** Balance and wallet as the chain knows them, read before anything is locked. */
+async function readChain(
+  deps: WithdrawDeps,
+  tenant: Tenant,
+): Promise<{ available: bigint; wallet: string; merchantNumber: bigint } | Refusal> {
+  const mode = await selectMode(deps.db, tenant);
+  if (mode?.merchant_number == null) return notLive();
+  const chain = chainOf(deps.chains, tenant.livemode);
+  try {
+    const balance = await readMerchantBalance(chain, mode.merchant_number);
+    return { ...balance, merchantNumber: mode.merchant_number };
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return refuse('service_unavailable', 'The chain cannot be reached now. Nothing was done.');
+  }
+}
+
+async function write(
+  tx: Tx,
+  request: WithdrawRequest,
+  found: { available: bigint; wallet: string; merchantNumber: bigint },
+): Promise<WithdrawalRow | Refusal> {
+  const { tenant, amount, actor, now } = request;
+  // The account's row serialises its withdrawals: two at once cannot both count on one balance.
+  present(await lockAccount(tx, tenant.accountId), 'account');
+  const left = found.available - (await selectSpokenFor(tx, tenant));
+  if (amount > left) {
+    const shown = left > 0n ? left : 0n;
+    return refuse('amount_too_large', `At most ${shown} atoms can be withdrawn now.`, 'amount');
+  }
+  const stamp = await stampOrder(tx, tenant, now, 1);
+  const rows = await insertWithdrawal(tx, {
+    id: newId('withdrawal', stamp.created),
+    tenant,
+    position: stamp.next(),
+    created: stamp.created,
+    amount,
+    wallet: found.wallet,
+    requestedBy: actorId(actor),
+  });
+  const row = only(rows, 'withdrawal');
+  await requestOnChain(tx, {
+    livemode: tenant.livemode,
+    kind: 'withdrawal',
+    subjectId: row.id,
+    payload: { merchantNumber: found.merchantNumber.toString(), amount: amount.toString() },
+    now,
+  });
+  await recordChange(tx, {
+    chain: tenant.accountId,
+    actor,
+    action: 'withdrawal.requested',
+    objectId: row.id,
+    livemode: tenant.livemode,
+    before: null,
+    after: { amount: toJsonAtoms(amount), wallet: found.wallet },
+    now,
+  });
+  return row;
+}
+
+/**
+ * Pays out to the registered settlement wallet, exactly once: the withdrawal, its request to the
+ * chain and the stored response commit together, and the contract pays each number once. Answers
+ * `pending`; the chain's outcome follows with `balance.withdrawal_paid`, or as `failed`.
+ */
+export async function withdraw(
+  deps: WithdrawDeps,
+  request: WithdrawRequest,
+): Promise<Answer | Refusal> {
+  const found = await readChain(deps, request.tenant);
+  const { idempotency, requestId, now } = request;
+  const answer = await runOnce(deps.db, { request: idempotency, requestId, now }, async (tx) => {
+    if (isRefusal(found)) return found;
+    const row = await write(tx, request, found);
+    if (isRefusal(row)) return row;
+    return { answer: answerWith(201, withdrawalObject(row)), resource: row.id };
+  });
+  if (!isRefusal(answer)) {
+    deps.wakeups.send('chain-requests', networkOf(request.tenant.livemode));
+  }
+  return answer;
+}
