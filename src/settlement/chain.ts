@@ -140,7 +140,17 @@ function chainOver(config: NetworkConfig, rpc: Rpc): Chain {
     logs: async ({ fromBlock, toBlock, topics = [] }) => {
       const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) };
       const filter = { ...range, address: config.settlement, topics };
-      return (await rpc.call('eth_getLogs', [filter])) as RawLog[];
+      // A node that lags behind answers with too few logs and says nothing: ask it for the last
+      // block as well.
+      const [logs, last] = await rpc.batch([
+        { method: 'eth_getLogs', params: [filter] },
+        { method: 'eth_getBlockByNumber', params: [range.toBlock, false] },
+      ]);
+      if (logs?.ok === false) throw logs.refusal;
+      if (logs === undefined || last?.ok !== true || last.result === null) {
+        throw new RpcUnavailable('the node has not reached the last block asked for');
+      }
+      return logs.result as RawLog[];
     },
     close: () => rpc.close(),
   };

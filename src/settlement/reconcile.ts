@@ -1,0 +1,190 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { present } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Network } from '#core/mode.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
+import type { SettlementEvent } from '#settlement/contract-events.ts';
+import { type SettledInBlock, upsertChainPayments } from '#settlement/outcome-queries.ts';
+import {
+  addBalances,
+  type DifferenceRow,
+  deleteCursor,
+  deleteOtherPayments,
+  lockCursor,
+  moveCursor,
+  raiseSettlementNumber,
+  replaceTransfers,
+  saveDifferences,
+  selectCursor,
+  selectExpectedBalances,
+  selectPaymentDifferences,
+  selectRefundDifferences,
+  selectWithdrawalDifferences,
+  type TransferRow,
+} from '#settlement/reconcile-queries.ts';
+import { RpcRefusal } from '#settlement/rpc.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+export interface ReconcileDeps {
+  readonly chain: Chain;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ReconcileOptions {
+  /** Read the chain again from the contract's deployment on. */
+  readonly rebuild?: boolean;
+  /** What is younger is still on its way between chain and rows. Default: GRACE_MS. */
+  readonly graceMs?: number;
+}
+
+export interface Reconciliation {
+  readonly network: Network;
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly events: number;
+  readonly differences: readonly DifferenceRow[];
+}
+
+/** Longer than a payment takes from its block to its row, a restart of the service included. */
+const GRACE_MS = 60_000;
+
+/**
+ * Reads the contract's events since the last run, stores what they tell, and compares both ways:
+ * payments, refunds and withdrawals one by one, and each merchant's balance. Differences become
+ * rows that stay open until a run does not find them any more. Nothing of ours is ever corrected.
+ * @throws RpcUnavailable when no node answers; the cursor stays where it was.
+ */
+export async function reconcileOnce(
+  deps: ReconcileDeps,
+  options: ReconcileOptions = {},
+): Promise<Reconciliation> {
+  const { chain, db, clock, log } = deps;
+  const { livemode, network, deployedAtBlock } = chain.config;
+  if (options.rebuild === true) await db.transaction((tx) => deleteCursor(tx, livemode));
+  const head = present(await chain.block('latest'), 'newest block');
+  const final = await finalBlock(chain);
+  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  let events = 0;
+  for await (const range of walkEvents(chain, fromBlock, head.number)) {
+    events += range.events.length;
+    await db.transaction((tx) => storeRange(tx, deps, range, final));
+  }
+  await db.transaction((tx) => raiseSettlementNumber(tx, livemode));
+  const range = { livemode, fromBlock, toBlock: head.number };
+  const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
+  const differences = [
+    ...(await selectPaymentDifferences(db, range, settledBefore)),
+    ...(await selectRefundDifferences(db, range, settledBefore)),
+    ...(await selectWithdrawalDifferences(db, range, settledBefore)),
+    ...(await compareBalances(deps, head.number)),
+  ];
+  await db.transaction((tx) => saveDifferences(tx, livemode, differences, clock.now()));
+  if (differences.length > 0) {
+    log.error('chain and database differ', { network, differences: differences.length });
+  }
+  return { network, fromBlock, toBlock: head.number, events, differences };
+}
+
+async function finalBlock(chain: Chain): Promise<bigint> {
+  try {
+    return (await chain.block('finalized'))?.number ?? -1n;
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error;
+    return -1n;
+  }
+}
+
+/** Stores a range's events. The cursor moves over the final part only: the rest is read again. */
+async function storeRange(
+  tx: Tx,
+  { chain, clock }: ReconcileDeps,
+  walked: WalkedRange,
+  final: bigint,
+): Promise<void> {
+  const { livemode } = chain.config;
+  const { fromBlock, toBlock, events } = walked;
+  const range = { livemode, fromBlock, toBlock };
+  const settled = events.flatMap((event) => toSettled(event, walked));
+  const start = await lockCursor(tx, { livemode, start: fromBlock }, clock.now());
+  await deleteOtherPayments(
+    tx,
+    range,
+    settled.map(({ payment }) => payment.number),
+  );
+  await upsertChainPayments(tx, livemode, settled);
+  await replaceTransfers(
+    tx,
+    range,
+    events.flatMap((event) => toTransfer(event, walked)),
+  );
+  const last = final < toBlock ? final : toBlock;
+  if (last < start) return;
+  await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
+  await moveCursor(tx, livemode, last + 1n);
+}
+
+function toSettled(event: SettlementEvent, { times }: WalkedRange): SettledInBlock[] {
+  if (event.event !== 'PaymentSettled') return [];
+  return [{ payment: event, blockTime: present(times.get(event.blockNumber), 'block time') }];
+}
+
+function toTransfer(event: SettlementEvent, { times }: WalkedRange): TransferRow[] {
+  if (event.event !== 'PaymentRefunded' && event.event !== 'Withdrawn') return [];
+  const refund = event.event === 'PaymentRefunded';
+  return [
+    {
+      tx_hash: event.txHash,
+      log_index: event.logIndex,
+      kind: refund ? 'refund' : 'withdrawal',
+      number: event.number.toString(),
+      refund_index: refund ? event.index.toString() : null,
+      merchant_number: event.merchantNumber.toString(),
+      recipient: refund ? event.payer : event.wallet,
+      amount: event.amount.toString(),
+      block_number: event.blockNumber.toString(),
+      block_time: present(times.get(event.blockNumber), 'block time').toISOString(),
+    },
+  ];
+}
+
+/** Balances that the contract has, against the sum of its own events. */
+async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<DifferenceRow[]> {
+  const { chain, db } = deps;
+  const { livemode, settlement, deployedAtBlock } = chain.config;
+  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const expected = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
+  const answers = await chain.calls(
+    expected.map((row) => ({ to: settlement, data: accountCall(row.merchant_number) })),
+    toBlock,
+  );
+  return expected.flatMap((row, index) => {
+    const answer = answers[index];
+    const actual = answer?.ok === true ? readBalance(answer.data) : null;
+    if (actual === row.balance) return [];
+    const details = { events: row.balance.toString(), contract: actual?.toString() ?? null };
+    return [{ kind: 'balance_differs', subject: `merchant ${row.merchant_number}`, details }];
+  });
+}
+
+function accountCall(merchantNumber: bigint) {
+  return encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'merchantAccount',
+    args: [Number(merchantNumber)],
+  });
+}
+
+function readBalance(data: `0x${string}`): bigint {
+  const [, balance] = decodeFunctionResult({
+    abi: settlementAbi,
+    functionName: 'merchantAccount',
+    data,
+  });
+  return balance;
+}
