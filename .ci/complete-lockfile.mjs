@@ -25,9 +25,11 @@ const lock = JSON.parse(readFileSync(FILE, 'utf8'));
 let added = 0;
 for (const [place, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
-    const nested = `${place}/node_modules/${name}`;
-    const top = `node_modules/${name}`;
-    if (lock.packages[nested] !== undefined || lock.packages[top] !== undefined) continue;
+    // Beside the package that wants it, where two versions of that are installed.
+    const beside = place.slice(0, place.lastIndexOf('node_modules/')) + `node_modules/${name}`;
+    const fits = (at) => lock.packages[at]?.version === version;
+    if (fits(`${place}/node_modules/${name}`) || fits(beside) || fits(`node_modules/${name}`)) continue;
+    const top = lock.packages[`node_modules/${name}`] === undefined ? `node_modules/${name}` : beside;
     const { dev } = entry;
     lock.packages[top] = { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true };
     added++;
