@@ -24,10 +24,15 @@ function platformOf(name) {
 const lock = JSON.parse(readFileSync(FILE, 'utf8'));
 let added = 0;
 for (const [place, entry] of Object.entries(lock.packages)) {
-  for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+  for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
+    const version = range.replace(/^[\^~]/, '');
     // Beside the package that wants it, where two versions of that are installed.
     const beside = place.slice(0, place.lastIndexOf('node_modules/')) + `node_modules/${name}`;
-    const fits = (at) => lock.packages[at]?.version === version;
+    // A range was met by whatever npm did install; only exact versions come in twos.
+    const fits = (at) => {
+      const found = lock.packages[at]?.version;
+      return found === version || (found !== undefined && range !== version);
+    };
     if (fits(`${place}/node_modules/${name}`) || fits(beside) || fits(`node_modules/${name}`)) continue;
     const top = lock.packages[`node_modules/${name}`] === undefined ? `node_modules/${name}` : beside;
     const { dev } = entry;
