@@ -1,0 +1,90 @@
+import { recordChange } from '#accounts/audit.ts';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { Role } from '#accounts/roles.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { actorOf, type PersonCaller } from '#dashboard/caller.ts';
+import { type DashboardDeps, MODE } from '#dashboard/dashboard-deps.ts';
+import type { AnyRoute, Handled } from '#http/route.ts';
+
+/**
+ * What of the merchant API the dashboard has as well, and from which role on. The very same
+ * handlers run: an account's person is a caller of that account and mode.
+ */
+const WRITES: Readonly<Record<string, Role>> = {
+  cancelPaymentIntent: 'member',
+  createWebhookEndpoint: 'admin',
+  updateWebhookEndpoint: 'admin',
+  deleteWebhookEndpoint: 'admin',
+  rotateWebhookSecret: 'admin',
+  testWebhookEndpoint: 'admin',
+  replayWebhookEvents: 'admin',
+  retryWebhookDelivery: 'admin',
+};
+
+/** Of use to a server only. */
+const LEFT_OUT = ['retrieveIdempotencyKey'];
+
+export function mountedRole(route: AnyRoute<MerchantCaller>): Role | null {
+  if (LEFT_OUT.includes(route.operationId)) return null;
+  return route.method === 'GET' ? 'viewer' : (WRITES[route.operationId] ?? null);
+}
+
+type Work = AnyRoute<PersonCaller>['handle'];
+
+/** A change by a person is in the audit log before it is made, whatever becomes of it. */
+function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Work): Work {
+  return async (request: Handled<PersonCaller, never, never>) => {
+    const { caller, params, requestId, now } = request;
+    await deps.db.transaction((tx) =>
+      recordChange(tx, {
+        chain: caller.tenant.accountId,
+        actor: actorOf(caller, requestId),
+        action: `requested.${route.operationId}`,
+        objectId: params.id ?? caller.tenant.accountId,
+        livemode: caller.tenant.livemode,
+        before: null,
+        after: (request.body ?? null) as { [key: string]: Json } | null,
+        now,
+      }),
+    );
+    return work(request);
+  };
+}
+
+function mount(
+  deps: DashboardDeps,
+  route: AnyRoute<MerchantCaller>,
+  access: Role,
+): AnyRoute<PersonCaller> {
+  // PersonCaller has all that a handler reads of its caller; only the idempotency space differs,
+  // which the server has already used by then.
+  const work = route.handle as unknown as Work;
+  const path = `${MODE}${route.path}`;
+  return {
+    ...route,
+    path,
+    operationId: `dashboard${route.operationId.charAt(0).toUpperCase()}${route.operationId.slice(1)}`,
+    access,
+    scope: null,
+    params: { account: 'account', mode: 'text', ...route.params },
+    errors: [
+      ...new Set([
+        ...route.errors,
+        'session_missing' as const,
+        'csrf_token_invalid' as const,
+        'second_factor_required' as const,
+        'role_missing' as const,
+        'resource_missing' as const,
+      ]),
+    ],
+    handle: route.method === 'GET' ? work : audited(deps, route, work),
+  };
+}
+
+/** The merchant API's routes below an account and mode of the dashboard. */
+export function mountedRoutes(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
+  return deps.merchantRoutes.flatMap((route) => {
+    const role = mountedRole(route);
+    return role === null ? [] : [mount(deps, route, role)];
+  });
+}
