@@ -1,0 +1,303 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { base62 } from '#core/base62.ts';
+import { systemClock } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { describeError, type Log, silentLog } from '#core/log.ts';
+import { startLoop } from '#core/loop.ts';
+import { createBatcher } from '#db/batching.ts';
+import { localWakeups, type Wakeups } from '#db/wakeups.ts';
+import { applySettlements } from '#payments/settle.ts';
+import { settleBatchCall } from '#settlement/contract-calls.ts';
+import { batchGasLimit } from '#settlement/gas.ts';
+import { startRelayer } from '#settlement/relayer.ts';
+import { type Hex, requestAllOnChain } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+/**
+ * Payments per second from the tap's commit to the succeeded intent with its payment and events;
+ * the gas of each; and what the service adds to the wait for the block. Beside it, on the same
+ * chain, what x402-style facilitators do: one payment per transaction, wait, next.
+ *
+ * Chain (1-second blocks), PostgreSQL, relayer and the load share the machine.
+ */
+const RATE = Number(process.env.BENCH_RATE ?? 400);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
+const BACKLOG = Number(process.env.BENCH_BACKLOG ?? 6_000);
+const PAYERS = 200;
+const BLOCK_MS = 1_000;
+const LONE_SECONDS = 8;
+/** Taps are handed in this often. */
+const TICK_MS = 5;
+const PATIENCE_MS = 120_000;
+
+interface Bench {
+  readonly network: TestNetwork;
+  readonly database: TestDatabase;
+  readonly wakeups: Wakeups;
+  readonly payers: readonly PrivateKeyAccount[];
+  readonly merchantNumber: bigint;
+  /** When intents succeeded, by id (performance.now). */
+  readonly succeededAt: Map<string, number>;
+  /** When blocks came (performance.now). */
+  readonly blocksAt: number[];
+  tap(): { readonly id: string; readonly at: number };
+}
+
+const complaints: Log = {
+  ...silentLog,
+  error: (message, fields) => console.error(message, fields),
+};
+
+/** A tap as the terminal's route leaves it: an intent in `processing` and its request, committed. */
+function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
+  const { database, wakeups, payers, merchantNumber } = bench;
+  let count = 0;
+  const batcher = createBatcher<{ id: string; payer: PrivateKeyAccount; orderId: string }, null>({
+    maxInFlight: 3,
+    maxItems: 32,
+    run: async (taps) => {
+      await database.db.transaction(async (tx) => {
+        const rows = taps.map((tap) => ({
+          id: tap.id,
+          order_id: tap.orderId,
+          attempt: {
+            payerId: 'pyr_bench',
+            payerAddress: tap.payer.address,
+            credential: { type: 'nfc_id', passId: 'pass_bench' },
+            reasonCode: null,
+          },
+        }));
+        await tx.query(
+          `insert into payment_intents (id, account_id, livemode, position, created, amount,
+             terminal_id, order_id, metadata, source, expires_at, status, attempt)
+           select id, 'acct_bench', false, 0, now(), 2500000, 'tml_bench', order_id, '{}', 'api',
+             now() + interval '2 minutes', 'processing', attempt
+           from jsonb_to_recordset($1::jsonb) as t (id text, order_id text, attempt jsonb)`,
+          [JSON.stringify(rows)],
+        );
+        const requests = taps.map((tap) => ({
+          livemode: false,
+          kind: 'payment' as const,
+          subjectId: tap.id,
+          payload: {
+            merchantNumber: merchantNumber.toString(),
+            payer: tap.payer.address,
+            amount: '2500000',
+            orderId: tap.orderId,
+          },
+        }));
+        await requestAllOnChain(tx, requests, new Date());
+      });
+      wakeups.send('chain-requests', 'testnet');
+      return taps.map(() => null);
+    },
+  });
+  return () => {
+    const id = newId('paymentIntent', new Date());
+    const payer = present(payers[count % payers.length], 'payer');
+    const orderId = base62(BigInt(count++), 8);
+    batcher.add({ id, payer, orderId }).catch((error) => console.error(describeError(error)));
+    return { id, at: performance.now() };
+  };
+}
+
+async function openBench(): Promise<{ bench: Bench; close(): Promise<void> }> {
+  const [network, database] = await Promise.all([startTestNetwork(), testDatabase(12)]);
+  const { merchantNumber, wallet } = await network.addMerchant();
+  const payers = await network.addPayers(PAYERS);
+  await database.db.query(
+    `insert into accounts (id, name, created) values ('acct_bench', 'Bench', now())`,
+  );
+  await database.db.query(
+    `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+     values ('acct_bench', false, $1, $2, now())`,
+    [merchantNumber, wallet.address],
+  );
+  const succeededAt = new Map<string, number>();
+  const local = localWakeups();
+  const wakeups: Wakeups = {
+    ...local,
+    send: (topic, key) => {
+      if (topic === 'intent' && key !== undefined) succeededAt.set(key, performance.now());
+      local.send(topic, key);
+    },
+  };
+  const blocksAt: number[] = [];
+  const mining = setInterval(() => {
+    void network.mine().then(() => blocksAt.push(performance.now()));
+  }, BLOCK_MS);
+  const { chain } = network;
+  const deps = { db: database.db, wakeups, clock: systemClock, log: complaints };
+  const relayer = startRelayer({ ...deps, chain });
+  const onError = (name: string, error: unknown) => console.error(name, describeError(error));
+  const run = () => applySettlements(deps);
+  const applying = startLoop({ name: 'outcomes', pollMs: 500, run, onError });
+  wakeups.on('chain-outcomes', 'payment', applying.wake);
+  const rest = { network, database, wakeups, payers, merchantNumber, succeededAt, blocksAt };
+  return {
+    bench: { ...rest, tap: createTaps(rest) },
+    close: async () => {
+      clearInterval(mining);
+      await relayer.stop();
+      await applying.stop();
+      await network.stop();
+      await database.close();
+    },
+  };
+}
+
+type Tap = ReturnType<Bench['tap']>;
+
+async function settled(bench: Bench, taps: readonly Tap[]): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!taps.every((tap) => bench.succeededAt.has(tap.id))) {
+    if (performance.now() > deadline) throw new Error('payments did not settle');
+    await sleep(20);
+  }
+}
+
+/** Taps at a steady rate, whether the service keeps up or not. */
+async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[]> {
+  const taps: Tap[] = [];
+  const started = performance.now();
+  for (;;) {
+    const elapsed = performance.now() - started;
+    const due = Math.min(rate * seconds, Math.floor((elapsed / 1000) * rate));
+    while (taps.length < due) taps.push(bench.tap());
+    if (taps.length >= rate * seconds) break;
+    await sleep(TICK_MS);
+  }
+  await settled(bench, taps);
+  return taps;
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function spread(values: readonly number[]): string {
+  const at = (share: number) => `${percentile(values, share).toFixed(0)} ms`;
+  return `p50 ${at(0.5)}   p95 ${at(0.95)}   p99 ${at(0.99)}`;
+}
+
+/** The time from a tap to the first block after it is the chain's; the rest is ours. */
+function latencies(bench: Bench, taps: readonly Tap[]) {
+  const total: number[] = [];
+  const added: number[] = [];
+  for (const tap of taps) {
+    const done = present(bench.succeededAt.get(tap.id), 'succeeded intent');
+    const block = bench.blocksAt.find((at) => at > tap.at) ?? done;
+    total.push(done - tap.at);
+    added.push(done - Math.min(block, done));
+  }
+  const inFirst = added.filter((ms) => ms < BLOCK_MS / 2).length / added.length;
+  return { total, added, inFirst };
+}
+
+function perSecond(bench: Bench, taps: readonly Tap[]): number {
+  const first = Math.min(...taps.map((tap) => tap.at));
+  const last = Math.max(...taps.map((tap) => bench.succeededAt.get(tap.id) ?? 0));
+  return (taps.length / (last - first)) * 1000;
+}
+
+/** What the payments of these intents cost, by the size of their batches. */
+async function gasOf(bench: Bench, taps: readonly Tap[]) {
+  const rows = await bench.database.db.query<{ tx_hash: Hex; count: number }>(
+    `select t.tx_hash, count(*)::int as count from chain_requests r
+     join chain_transactions t on t.id = r.transaction_id
+     where r.subject_id = any($1) group by t.tx_hash`,
+    [taps.map((tap) => tap.id)],
+  );
+  const receipts = await bench.network.chain.receipts(rows.map((row) => row.tx_hash));
+  const gas = receipts.reduce((sum, receipt) => sum + Number(receipt?.gasUsed ?? 0n), 0);
+  const largest = Math.max(...rows.map((row) => row.count));
+  const mean = taps.length / rows.length;
+  return `${Math.round(gas / taps.length)} gas per payment in batches of ${mean.toFixed(0)} (up to ${largest})`;
+}
+
+/** One payment per transaction; the next one when the receipt is there. */
+async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number }> {
+  const { network, payers, merchantNumber } = bench;
+  const { privateKeyToAccount } = await import('viem/accounts');
+  const { config, chain, rpc } = network;
+  const account = privateKeyToAccount(present(config.relayerKeys[0], 'relayer key'));
+  const started = performance.now();
+  let count = 0;
+  let gas = 0n;
+  let nonce = Number((await chain.nonces([account.address]))[0] ?? 0n);
+  while (performance.now() - started < LONE_SECONDS * 1000) {
+    const payment = {
+      number: 10_000_000n + BigInt(count),
+      payer: present(payers[count % payers.length], 'payer').address,
+      merchantNumber,
+      amount: 2_500_000n,
+      orderId: `X${count}`,
+    };
+    const raw = await account.signTransaction({
+      type: 'eip1559',
+      chainId: config.chainId,
+      nonce: nonce++,
+      to: config.settlement,
+      data: settleBatchCall([payment]),
+      gas: batchGasLimit(1),
+      maxFeePerGas: 20_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000n,
+    });
+    const hash = (await rpc.call('eth_sendRawTransaction', [raw])) as Hex;
+    for (;;) {
+      const [receipt] = await chain.receipts([hash]);
+      if (receipt !== null && receipt !== undefined) {
+        gas += receipt.gasUsed;
+        break;
+      }
+      await sleep(20);
+    }
+    count++;
+  }
+  return {
+    perSecond: count / ((performance.now() - started) / 1000),
+    gas: Number(gas) / count,
+  };
+}
+
+async function main(): Promise<void> {
+  const { bench, close } = await openBench();
+  await steady(bench, 20, 2);
+  console.log('settlement: tap (committed) to succeeded (payment and events committed)');
+
+  const calm = await steady(bench, 20, 6);
+  const few = latencies(bench, calm);
+  console.log(`  20 taps/s    added to the wait for the block: ${spread(few.added)}`);
+  console.log(`               tap to succeeded: ${spread(few.total)}`);
+  console.log(`               ${(few.inFirst * 100).toFixed(1)} % in the first block`);
+  console.log(`               ${await gasOf(bench, calm)}`);
+
+  const busy = await steady(bench, RATE, SECONDS);
+  const many = latencies(bench, busy);
+  console.log(`  ${RATE} taps/s   ${perSecond(bench, busy).toFixed(0)} payments/s`);
+  console.log(`               added to the wait for the block: ${spread(many.added)}`);
+  console.log(`               tap to succeeded: ${spread(many.total)}`);
+  console.log(`               ${(many.inFirst * 100).toFixed(1)} % in the first block`);
+  console.log(`               ${await gasOf(bench, busy)}`);
+
+  const backlog = Array.from({ length: BACKLOG }, () => bench.tap());
+  await settled(bench, backlog);
+  console.log(`  ${BACKLOG} at once  ${perSecond(bench, backlog).toFixed(0)} payments/s`);
+  console.log(`               ${await gasOf(bench, backlog)}`);
+  await sleep(BLOCK_MS);
+  await close();
+
+  const lone = await openBench();
+  const single = await oneByOne(lone.bench);
+  await lone.close();
+  console.log('  one payment per transaction, wait for its receipt, next (one lane):');
+  console.log(
+    `               ${single.perSecond.toFixed(1)} payments/s, ${Math.round(single.gas)} gas per payment`,
+  );
+}
+
+await main();
