@@ -26,17 +26,11 @@ let added = 0;
 for (const [place, entry] of Object.entries(lock.packages)) {
   for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
     const version = range.replace(/^[\^~]/, '');
-    // Beside the package that wants it, where two versions of that are installed.
+    // Beside the package that wants it: of some packages two versions are installed.
     const beside = place.slice(0, place.lastIndexOf('node_modules/')) + `node_modules/${name}`;
-    // A range was met by whatever npm did install; only exact versions come in twos.
-    const fits = (at) => {
-      const found = lock.packages[at]?.version;
-      return found === version || (found !== undefined && range !== version);
-    };
-    if (fits(`${place}/node_modules/${name}`) || fits(beside) || fits(`node_modules/${name}`)) continue;
-    const top = lock.packages[`node_modules/${name}`] === undefined ? `node_modules/${name}` : beside;
+    if (lock.packages[`${place}/node_modules/${name}`] ?? lock.packages[beside]) continue;
     const { dev } = entry;
-    lock.packages[top] = { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true };
+    lock.packages[beside] = { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true };
     added++;
   }
 }
