@@ -18,9 +18,15 @@ export interface Loop {
 /** After a fault the loop waits this long, so that a dead database is not hammered. */
 const ERROR_PAUSE_MS = 500;
 
+/** Each fault in a row doubles the pause, but a retry never comes later than the poll would. */
+function pauseMs(faultsInRow: number, pollMs: number): number {
+  return Math.min(ERROR_PAUSE_MS * 2 ** (faultsInRow - 1), Math.max(pollMs, ERROR_PAUSE_MS));
+}
+
 export function startLoop(options: LoopOptions): Loop {
   let stopped = false;
   let woken = true;
+  let faultsInRow = 0;
   let ring: () => void = () => {};
   const wake = () => {
     woken = true;
@@ -40,9 +46,12 @@ export function startLoop(options: LoopOptions): Loop {
     woken = false;
     try {
       if (await options.run()) woken = true;
+      faultsInRow = 0;
     } catch (error) {
+      faultsInRow++;
       options.onError(options.name, error);
-      await sleep(ERROR_PAUSE_MS, false);
+      await sleep(pauseMs(faultsInRow, options.pollMs), false);
+      woken = true; // What failed is still to be done.
     }
   };
   const done = (async () => {

@@ -1,4 +1,4 @@
-/** `test` runs on the testnet, `live` on mainnet. The key of a caller chooses (api-v1.md section 1). */
+/** Test mode runs on the testnet, live mode on mainnet: a caller's key chooses (api-v1.md 1). */
 export type Network = 'testnet' | 'mainnet';
 
 /** Every query is scoped by these two. */

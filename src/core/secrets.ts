@@ -16,6 +16,7 @@ export const SECRET_PREFIXES = {
   deviceKeyLive: 'tldk_live_',
   agentToken: 'agt_',
   pass: 'nfc_',
+  payerSession: 'tlps_',
   session: 'tlus_',
   mailLink: 'tlml_',
   invitation: 'tliv_',
@@ -78,8 +79,9 @@ export function encrypt(key: Buffer, plain: string, context: string): Buffer {
 export function decrypt(key: Buffer, sealed: Buffer, context: string): string {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
   const iv = sealed.subarray(0, IV_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
-  decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  // The length is named because Node takes tags of four bytes otherwise: those can be guessed.
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   const body = sealed.subarray(IV_BYTES + TAG_BYTES);
   return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
 }

@@ -140,7 +140,8 @@ async function goLive(
 ): Promise<string[]> {
   const { livemode } = network;
   const rows = await deps.db.query(
-    'select 1 as live from account_modes where account_id = $1 and livemode = $2 and live_at is not null',
+    `select 1 as live from account_modes
+     where account_id = $1 and livemode = $2 and live_at is not null`,
     [accountId, livemode],
   );
   if (rows.length > 0) return [];

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { Bug } from '#core/assert.ts';
+import {
+  decrypt,
+  encrypt,
+  equalInConstantTime,
+  hashSecret,
+  isSecret,
+  newSecret,
+  SECRET_PREFIXES,
+  type SecretKind,
+} from '#core/secrets.ts';
+
+const KINDS = Object.keys(SECRET_PREFIXES) as SecretKind[];
+
+/** Every text that one wrong, one swapped or one lost character makes of a secret. */
+function typingErrors(secret: string): string[] {
+  const errors = new Set<string>();
+  for (let i = 0; i < secret.length; i++) {
+    const [before, own, after] = [secret.slice(0, i), secret.charAt(i), secret.slice(i + 1)];
+    for (const other of 'aZ09') errors.add(before + other + after);
+    errors.add(before + after);
+    errors.add(before + own + own + after);
+    errors.add(before + after.charAt(0) + own + after.slice(1));
+  }
+  errors.delete(secret);
+  return [...errors];
+}
+
+test('the prefixes are those that scanners look for', () => {
+  const { apiKeyTest, apiKeyLive, deviceKeyTest, deviceKeyLive, agentToken, pass } =
+    SECRET_PREFIXES;
+  assert.deepEqual(
+    [apiKeyTest, apiKeyLive, deviceKeyTest, deviceKeyLive, agentToken, pass],
+    ['tlsk_test_', 'tlsk_live_', 'tldk_test_', 'tldk_live_', 'agt_', 'nfc_'],
+  );
+});
+
+test('a secret is recognised as its own kind and as no other', () => {
+  for (const kind of KINDS) {
+    const secret = newSecret(kind);
+    assert.match(secret.slice(SECRET_PREFIXES[kind].length), /^[0-9A-Za-z]{38}$/);
+    assert.deepEqual(
+      KINDS.filter((other) => isSecret(other, secret)),
+      [kind],
+    );
+  }
+});
+
+test('every typing error is refused without a look into the database', () => {
+  const secret = newSecret('apiKeyTest');
+  const errors = typingErrors(secret);
+  assert.ok(errors.length > 200);
+  assert.deepEqual(
+    errors.filter((text) => isSecret('apiKeyTest', text)),
+    [],
+  );
+});
+
+test('a test key cannot be turned into a live key by its prefix', () => {
+  const body = newSecret('apiKeyTest').slice(SECRET_PREFIXES.apiKeyTest.length);
+  assert.equal(isSecret('apiKeyLive', SECRET_PREFIXES.apiKeyLive + body), false);
+});
+
+test('secrets never repeat', () => {
+  const secrets = new Set(Array.from({ length: 1_000 }, () => newSecret('pass').slice(0, 12)));
+  assert.equal(secrets.size, 1_000);
+});
+
+test('the stored hash is the same for the same secret only, and does not show it', () => {
+  const secret = newSecret('pass');
+  assert.deepEqual(hashSecret(secret), hashSecret(secret));
+  assert.notDeepEqual(hashSecret(secret), hashSecret(newSecret('pass')));
+  assert.equal(hashSecret(secret).length, 32);
+});
+
+test('comparing texts of different lengths says no instead of throwing', () => {
+  assert.equal(equalInConstantTime(Buffer.from('ab'), Buffer.from('ab')), true);
+  assert.equal(equalInConstantTime(Buffer.from('ab'), Buffer.from('ac')), false);
+  assert.equal(equalInConstantTime(Buffer.from('ab'), Buffer.from('abc')), false);
+});
+
+const KEY = randomBytes(32);
+const PLAIN = 'whsec_grün';
+
+test('what was encrypted comes back under the same key and context', () => {
+  assert.equal(decrypt(KEY, encrypt(KEY, PLAIN, 'we_1'), 'we_1'), PLAIN);
+});
+
+test("a row's secret moved to another row cannot be opened", () => {
+  const sealed = encrypt(KEY, PLAIN, 'we_1');
+  assert.throws(() => decrypt(KEY, sealed, 'we_2'));
+});
+
+test('another key, a changed byte or a cut end open nothing', () => {
+  const sealed = encrypt(KEY, PLAIN, 'we_1');
+  assert.throws(() => decrypt(randomBytes(32), sealed, 'we_1'));
+  assert.throws(() => decrypt(KEY, sealed.subarray(0, -1), 'we_1'));
+  assert.throws(() => decrypt(KEY, Buffer.alloc(0), 'we_1'));
+  for (let i = 0; i < sealed.length; i++) {
+    const changed = Buffer.from(sealed);
+    changed.writeUInt8(sealed.readUInt8(i) ^ 1, i);
+    assert.throws(() => decrypt(KEY, changed, 'we_1'), `byte ${i}`);
+  }
+});
+
+test('a shortened authentication tag opens nothing', () => {
+  const sealed = encrypt(KEY, '', 'we_1');
+  assert.throws(() => decrypt(KEY, sealed.subarray(0, 16), 'we_1'));
+});
+
+test('the same text is never encrypted to the same bytes', () => {
+  assert.notDeepEqual(encrypt(KEY, PLAIN, 'we_1'), encrypt(KEY, PLAIN, 'we_1'));
+});
+
+test('a key of another length is a bug', () => {
+  assert.throws(() => encrypt(Buffer.alloc(16), PLAIN, 'we_1'), Bug);
+  assert.throws(() => decrypt(Buffer.alloc(16), encrypt(KEY, PLAIN, 'we_1'), 'we_1'), Bug);
+});
