@@ -36,3 +36,22 @@ create table agent_tokens (
 );
 
 create index agent_tokens_payer on agent_tokens (payer_id, created desc);
+
+-- What payers have asked of the chain: their spending approvals (permit and policy, relayed so
+-- that no payer needs gas) and, on the test network, funds. The id is the chain request's subject.
+create table payer_requests (
+  id text collate "C" primary key,
+  payer_id text collate "C" not null references payers (id),
+  kind text not null check (kind in ('enrolment', 'faucet')),
+  status text not null default 'pending' check (status in ('pending', 'succeeded', 'failed')),
+  failure_code text,
+  tx_hash text collate "C",
+  created timestamptz(3) not null,
+  updated timestamptz(3) not null,
+  check ((status = 'failed') = (failure_code is not null))
+);
+
+create index payer_requests_payer on payer_requests (payer_id, created desc);
+
+-- A payer's history, newest first, over all merchants.
+create index payments_payer_list on payments (payer_id, settled_at, settlement_number);

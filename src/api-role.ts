@@ -11,6 +11,9 @@ import { eventRoutes } from '#events/routes.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
+import { createDomainCheck } from '#payers/own-domain.ts';
+import { createConfirmationRoom, createRequestRoom } from '#payers/rooms.ts';
+import { payerSurface } from '#payers/routes.ts';
 import { balanceRoute } from '#payments/balance-route.ts';
 import { confirmRoute } from '#payments/confirm-routes.ts';
 import { createIntentCreator } from '#payments/create.ts';
@@ -53,6 +56,13 @@ export function createShared(deps: ApiDeps) {
     payIntent: (request: PayRequest) => payIntent(pay, request),
     intents,
     terminals: createTerminalRoom(deps),
+    confirmations: createConfirmationRoom(deps),
+    requests: createRequestRoom(deps),
+    signIn: {
+      db: deps.db,
+      chains: deps.chains.map((chain) => chain.config),
+      isOwnDomain: createDomainCheck(deps.config.publicUrl),
+    },
     secretKey: webhookKey(deps.secret),
     network: {
       policy: addressPolicy(deps.config.webhookAllowCidrs),
@@ -82,7 +92,7 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
 /** The HTTP server with every surface; the caller listens. */
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   const shared = createShared(deps);
-  const surfaces = [merchantSurface(shared), deviceSurface(shared)];
+  const surfaces = [merchantSurface(shared), deviceSurface(shared), payerSurface(shared)];
   return buildServer({
     ...deps,
     surfaces: surfaces as unknown as Surface[],

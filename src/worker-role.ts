@@ -5,6 +5,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
+import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
@@ -46,6 +47,8 @@ function startLoops(deps: WorkerDeps): Loop[] {
     onOutcomes('payment', 'settlement outcomes', () => applySettlements(deps)),
     onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(deps)),
     onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
+    onOutcomes('enrolment', 'approvals', () => applyPayerRequests(deps, 'enrolment')),
+    onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
   ];

@@ -9,6 +9,8 @@ export const ID_PREFIXES = {
   payer: 'pyr_',
   pass: 'pass_',
   agentToken: 'agtok_',
+  approval: 'apv_',
+  faucet: 'fct_',
   terminal: 'tml_',
   paymentIntent: 'pi_',
   payment: 'pay_',

@@ -104,8 +104,10 @@ export function checkText(value: string, path: string): Refusal | null {
 }
 
 /** Checks every string of the value, names of members included. */
-function findBadText(value: Json, path: string): Refusal | null {
-  if (typeof value === 'string') return checkText(value, path);
+function findBadText(value: Json, path: string, multiline: readonly string[]): Refusal | null {
+  if (typeof value === 'string') {
+    return checkText(multiline.includes(path) ? value.replaceAll('\n', '') : value, path);
+  }
   if (value === null || typeof value !== 'object') return null;
   for (const [name, member] of Object.entries(value)) {
     const inner = path === '' ? name : `${path}.${name}`;
@@ -113,7 +115,7 @@ function findBadText(value: Json, path: string): Refusal | null {
     if (safe !== inner) {
       return refuse('parameter_invalid', 'A name has characters that are not allowed.', safe);
     }
-    const bad = findBadText(member, inner);
+    const bad = findBadText(member, inner, multiline);
     if (bad !== null) return bad;
   }
   return null;
@@ -123,8 +125,14 @@ function bodyInvalid(message: string): Refusal {
   return refuse('body_invalid', message);
 }
 
-/** The JSON object of a request body, or why it is none. */
-export function parseJsonObject(raw: Buffer): { [key: string]: Json } | Refusal {
+/**
+ * The JSON object of a request body, or why it is none. `multiline` names members whose text may
+ * have line breaks.
+ */
+export function parseJsonObject(
+  raw: Buffer,
+  multiline: readonly string[] = [],
+): { [key: string]: Json } | Refusal {
   let text: string;
   try {
     text = decoder.decode(raw);
@@ -140,5 +148,5 @@ export function parseJsonObject(raw: Buffer): { [key: string]: Json } | Refusal 
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     return bodyInvalid('The body must be a JSON object.');
   }
-  return findTrap(text) ?? findBadText(value, '') ?? value;
+  return findTrap(text) ?? findBadText(value, '', multiline) ?? value;
 }

@@ -103,6 +103,8 @@ export interface Route<
   /** Without it the route takes no body (an empty object is let pass). */
   readonly body?: B;
   readonly bodyExample?: unknown;
+  /** Members of the body whose text may have line breaks; no other control characters. */
+  readonly multiline?: readonly string[];
   /** Takes bytes of these types; `body` is left out then. */
   readonly upload?: Upload;
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;

@@ -1,6 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Page, selectPage } from '#db/paging.ts';
+import { type Page, type Place, selectPage } from '#db/paging.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
 
 const COLUMNS = `id, account_id, livemode, position, created, payment_intent_id, terminal_id,
@@ -53,6 +53,27 @@ export async function selectPaymentPage(
     conditions: status === null ? [] : [STATUS_CONDITIONS[status]],
   };
   return (await selectPage<PaymentRow>(sql, list, of.tenant, page)).map(toPayment);
+}
+
+export interface PayerPayment {
+  readonly payment: Payment;
+  readonly merchantName: string;
+}
+
+/** A payer's payments over all merchants, newest first, one more than `limit`. */
+export async function selectPayerPayments(
+  sql: Sql,
+  payerId: string,
+  page: { readonly limit: number; readonly after: Place | null },
+): Promise<PayerPayment[]> {
+  const rows = await sql.query<PaymentRow & { merchant_name: string }>(
+    `select p.*, a.name as merchant_name from payments p join accounts a on a.id = p.account_id
+     where p.payer_id = $1
+       and ($2::timestamptz is null or (p.settled_at, p.settlement_number) < ($2, $3::bigint))
+     order by p.settled_at desc, p.settlement_number desc limit $4`,
+    [payerId, page.after?.created ?? null, page.after?.position ?? null, page.limit + 1],
+  );
+  return rows.map((row) => ({ payment: toPayment(row), merchantName: row.merchant_name }));
 }
 
 export async function insertPayments(tx: Tx, payments: readonly Payment[]): Promise<void> {

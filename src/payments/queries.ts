@@ -53,6 +53,20 @@ export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<Payme
   return rows.map(toIntent);
 }
 
+/** What these payers are asked to confirm, oldest first. */
+export async function selectAskedIntents(
+  sql: Sql,
+  payerIds: readonly string[],
+): Promise<PaymentIntent[]> {
+  const rows = await sql.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents
+     where attempt ->> 'payerId' = any($1) and status = 'requires_action'
+     order by confirm_by`,
+    [payerIds],
+  );
+  return rows.map(toIntent);
+}
+
 /** Open intents past their expiry and confirmations past their time; others' locks are skipped. */
 export async function lockOverdueIntents(
   tx: Tx,

@@ -1,0 +1,41 @@
+import type { Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { type RequestOutcome, updatePayerRequests } from '#payers/request-queries.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+
+/** A few milliseconds' work. */
+const BATCH = 100;
+
+type Kind = 'enrolment' | 'faucet';
+
+function toOutcome(outcome: Outcome<Kind>): RequestOutcome {
+  const { subjectId: id, result } = outcome;
+  return result.succeeded
+    ? { id, status: 'succeeded', failure_code: null, tx_hash: result.facts.txHash }
+    : { id, status: 'failed', failure_code: result.reason, tx_hash: result.txHash };
+}
+
+/**
+ * Writes what the chain made of approvals and test funds.
+ * @returns whether there may be more.
+ */
+export async function applyPayerRequests(
+  deps: { readonly db: Database; readonly wakeups: Wakeups; readonly clock: Clock },
+  kind: Kind,
+): Promise<boolean> {
+  const outcomes = await deps.db.transaction(async (tx) => {
+    const taken = await takeOutcomes(tx, kind, BATCH);
+    if (taken.length === 0) return taken;
+    const now = deps.clock.now();
+    await updatePayerRequests(tx, taken.map(toOutcome), now);
+    await applied(
+      tx,
+      taken.map((outcome) => outcome.requestId),
+      now,
+    );
+    return taken;
+  });
+  for (const outcome of outcomes) deps.wakeups.send('payer-request', outcome.subjectId);
+  return outcomes.length === BATCH;
+}

@@ -1,0 +1,111 @@
+import { verifyTypedData } from 'viem';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { spendingPolicy, usdcPermit } from '#settlement/signed-messages.ts';
+
+/** An EIP-2612 permit for the settlement contract, as the wallet signed it. */
+export interface SignedPermit {
+  /** Atoms. */
+  readonly value: number;
+  /** Unix seconds. */
+  readonly deadline: number;
+  readonly signature: Hex;
+}
+
+/** A standing spending policy, as the wallet signed it. */
+export interface SignedPolicy {
+  /** Atoms. */
+  readonly per_payment: number;
+  readonly per_period: number;
+  readonly period_seconds: number;
+  /** Unix seconds. */
+  readonly expires_at: number;
+  /** Basis points of acquirer and protocol fee together. */
+  readonly max_fee_rate: number;
+  /** Unix seconds. */
+  readonly deadline: number;
+  readonly signature: Hex;
+}
+
+/** The wallet's next nonces, read from the chain. */
+export interface WalletNonces {
+  readonly policy: bigint;
+  readonly permit: bigint;
+}
+
+/** Whose approval it is, and when. */
+export interface ApprovalContext {
+  readonly network: NetworkConfig;
+  readonly payer: Hex;
+  readonly nonces: WalletNonces;
+  readonly now: Date;
+}
+
+/** A deadline closer than this would pass before a slow block is mined. */
+const DEADLINE_MARGIN_SECONDS = 30;
+
+function isOver(unixSeconds: number, now: Date): boolean {
+  return unixSeconds < now.getTime() / 1000 + DEADLINE_MARGIN_SECONDS;
+}
+
+async function isSigned(payer: Hex, typed: object, signature: Hex): Promise<boolean> {
+  try {
+    return await verifyTypedData({ ...typed, address: payer, signature } as never);
+  } catch {
+    return false; // Bytes that are no signature at all.
+  }
+}
+
+function wrongSignature(param: string): Refusal {
+  return refuse(
+    'parameter_invalid',
+    `${param} was not signed by this wallet for this network, these values and its next nonce: ` +
+      'read GET /approvals, and sign what it says.',
+    `${param}.signature`,
+  );
+}
+
+/** Everything the contract would refuse, said before it costs gas. */
+export async function checkPolicy(
+  policy: SignedPolicy,
+  { network, payer, nonces, now }: ApprovalContext,
+): Promise<Refusal | null> {
+  if (policy.per_period < policy.per_payment) {
+    const message = 'per_period must be at least per_payment.';
+    return refuse('parameter_invalid', message, 'policy.per_period');
+  }
+  if (isOver(policy.deadline, now)) {
+    return refuse('parameter_invalid', 'The signature’s deadline is over.', 'policy.deadline');
+  }
+  if (isOver(policy.expires_at, now)) {
+    return refuse('parameter_invalid', 'The policy has expired already.', 'policy.expires_at');
+  }
+  const typed = spendingPolicy(network, {
+    payer,
+    perPayment: BigInt(policy.per_payment),
+    perPeriod: BigInt(policy.per_period),
+    periodSeconds: policy.period_seconds,
+    expiresAt: new Date(policy.expires_at * 1000),
+    maxFeeRate: policy.max_fee_rate,
+    nonce: nonces.policy,
+    deadline: BigInt(policy.deadline),
+  });
+  return (await isSigned(payer, typed, policy.signature)) ? null : wrongSignature('policy');
+}
+
+export async function checkPermit(
+  permit: SignedPermit,
+  { network, payer, nonces, now }: ApprovalContext,
+): Promise<Refusal | null> {
+  if (isOver(permit.deadline, now)) {
+    return refuse('parameter_invalid', 'The signature’s deadline is over.', 'permit.deadline');
+  }
+  const typed = usdcPermit(network, {
+    payer,
+    value: BigInt(permit.value),
+    nonce: nonces.permit,
+    deadline: BigInt(permit.deadline),
+  });
+  return (await isSigned(payer, typed, permit.signature)) ? null : wrongSignature('permit');
+}

@@ -1,0 +1,137 @@
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import {
+  checkPermit,
+  checkPolicy,
+  type SignedPermit,
+  type SignedPolicy,
+  type WalletNonces,
+} from '#payers/approval.ts';
+import { lockPayer, type PayerRow } from '#payers/queries.ts';
+import { countPendingRequests, insertPayerRequest } from '#payers/request-queries.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';
+
+export interface RequestDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+}
+
+/** A payer's signatures; at least one of the two. */
+export interface SignedApproval {
+  readonly permit: SignedPermit | null;
+  readonly policy: SignedPolicy | null;
+}
+
+/** What a test wallet may ask for at once: 1,000 USDC. */
+export const MAX_FAUCET_ATOMS = 1_000_000_000;
+export const DEFAULT_FAUCET_ATOMS = 100_000_000;
+
+async function checkApproval(
+  approval: SignedApproval,
+  of: {
+    readonly payer: PayerRow;
+    readonly network: NetworkConfig;
+    readonly nonces: WalletNonces;
+    readonly now: Date;
+  },
+): Promise<Refusal | null> {
+  const context = { ...of, payer: of.payer.address };
+  const { permit, policy } = approval;
+  if (permit === null && policy === null) {
+    return refuse('parameter_missing', 'Send a permit, a policy, or both.', 'permit');
+  }
+  const wrong = policy === null ? null : await checkPolicy(policy, context);
+  if (wrong !== null || permit === null) return wrong;
+  return checkPermit(permit, context);
+}
+
+function toPayload(
+  approval: SignedApproval,
+  payer: PayerRow,
+  nonces: WalletNonces,
+): RequestPayloads['enrolment'] {
+  const { permit, policy } = approval;
+  return {
+    payer: payer.address,
+    policy: policy && {
+      perPaymentCap: String(policy.per_payment),
+      periodCap: String(policy.per_period),
+      periodSeconds: String(policy.period_seconds),
+      expiry: String(policy.expires_at),
+      maxFeeRate: String(policy.max_fee_rate),
+      nonce: nonces.policy.toString(),
+      deadline: String(policy.deadline),
+      signature: policy.signature,
+    },
+    permit: permit && {
+      value: String(permit.value),
+      deadline: String(permit.deadline),
+      signature: permit.signature,
+    },
+  };
+}
+
+/** One request of a kind at a time: the next signature needs the nonce after this one. */
+async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
+  deps: RequestDeps,
+  request: {
+    readonly id: string;
+    readonly kind: K;
+    readonly payer: PayerRow;
+    readonly payload: RequestPayloads[K];
+    readonly now: Date;
+  },
+): Promise<string | Refusal> {
+  const { id, kind, payer, payload, now } = request;
+  const { livemode } = payer;
+  const result = await deps.db.transaction<Refusal | null>(async (tx) => {
+    await lockPayer(tx, payer.id);
+    if ((await countPendingRequests(tx, { payerId: payer.id, kind })) > 0) {
+      return refuse('unexpected_state', 'The one before is still on its way: wait for it.');
+    }
+    await insertPayerRequest(tx, { id, payerId: payer.id, kind, now });
+    await requestOnChain(tx, { livemode, kind, subjectId: id, payload, now });
+    return null;
+  });
+  if (isRefusal(result)) return result;
+  deps.wakeups.send('chain-requests', networkOf(livemode));
+  return id;
+}
+
+/**
+ * Relays a payer's permit and policy to the chain; the service pays the gas.
+ * @returns the id of the request, whose outcome comes later.
+ */
+export async function createApproval(
+  deps: RequestDeps,
+  request: {
+    readonly payer: PayerRow;
+    readonly network: NetworkConfig;
+    /** The wallet's next nonces, as the chain has them now. */
+    readonly nonces: WalletNonces;
+    readonly approval: SignedApproval;
+    readonly now: Date;
+  },
+): Promise<string | Refusal> {
+  const { payer, approval, nonces, now } = request;
+  const wrong = await checkApproval(approval, request);
+  if (wrong !== null) return wrong;
+  const id = newId('approval', now);
+  const payload = toPayload(approval, payer, nonces);
+  return leaveRequest(deps, { id, kind: 'enrolment', payer, payload, now });
+}
+
+/** Test USDC for a test wallet. */
+export async function askFaucet(
+  deps: RequestDeps,
+  request: { readonly payer: PayerRow; readonly amount: number; readonly now: Date },
+): Promise<string | Refusal> {
+  const { payer, amount, now } = request;
+  const id = newId('faucet', now);
+  const payload = { to: payer.address, amount: String(amount) };
+  return leaveRequest(deps, { id, kind: 'faucet', payer, payload, now });
+}

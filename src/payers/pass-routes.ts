@@ -1,0 +1,142 @@
+import { answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { isRefusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { type PayerCaller, payerOfCaller } from '#payers/authenticate.ts';
+import { createPass } from '#payers/create-pass.ts';
+import type { PayerDeps } from '#payers/payer-deps.ts';
+import {
+  countActivePasses,
+  lockPayer,
+  revokePassRow,
+  selectPasses,
+  updatePayerLimits,
+} from '#payers/queries.ts';
+import { renderPass, renderPayer } from '#payers/render.ts';
+import {
+  LimitsBody,
+  NewPassBody,
+  NewPassSchema,
+  PassSchema,
+  PayerSchema,
+  shortListOf,
+} from '#payers/schema.ts';
+
+const TAG = 'Payer app';
+/** A card, a phone, a watch, a ring, and spares: nobody carries more. */
+const MAX_ACTIVE_PASSES = 16;
+/** Revoked ones included, newest first. */
+const MAX_SHOWN = 100;
+
+function listRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'GET',
+    path: '/passes',
+    operationId: 'listPasses',
+    tag: TAG,
+    summary: "The payer's passes, newest first",
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: shortListOf(PassSchema), description: 'At most 100.' } },
+    errors: [],
+    handle: async ({ caller }) => {
+      const { id, livemode } = payerOfCaller(caller);
+      const rows = await selectPasses(deps.db, id, MAX_SHOWN);
+      const data = rows.map((row) => renderPass(row, livemode));
+      return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+    },
+  });
+}
+
+function createRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof NewPassBody>({
+    method: 'POST',
+    path: '/passes',
+    operationId: 'createPass',
+    tag: TAG,
+    summary: 'A new pass; its credential is shown this once',
+    scope: null,
+    // A stored response would keep the credential, which is kept as a hash only.
+    idempotency: 'ignored',
+    body: NewPassBody,
+    bodyExample: { label: 'Phone' },
+    responses: { 201: { schema: NewPassSchema, description: 'The pass and its credential.' } },
+    errors: ['unexpected_state'],
+    handle: async ({ caller, body, now }) => {
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      const created = await deps.db.transaction(async (tx) => {
+        await lockPayer(tx, payerId);
+        if ((await countActivePasses(tx, payerId)) >= MAX_ACTIVE_PASSES) {
+          return refuse('unexpected_state', `At most ${MAX_ACTIVE_PASSES} passes: revoke one.`);
+        }
+        return createPass(tx, { payerId, label: body.label ?? '', now });
+      });
+      if (isRefusal(created)) return created;
+      return answerWith(201, { ...renderPass(created.row, livemode), nfc_id: created.secret });
+    },
+  });
+}
+
+function revokeRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'DELETE',
+    path: '/passes/{id}',
+    operationId: 'revokePass',
+    tag: TAG,
+    summary: 'Revoke a pass: no tap with it is accepted from now on',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'pass' },
+    responses: { 200: { schema: PassSchema, description: 'The revoked pass.' } },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      const row = await deps.db.transaction(async (tx) => {
+        // A tap that is being decided holds this lock: it is over when the answer goes out.
+        await lockPayer(tx, payerId);
+        return revokePassRow(tx, { id: params.id ?? '', payerId, now });
+      });
+      if (row === undefined) return resourceMissing('pass');
+      return answerWith(200, renderPass(row, livemode));
+    },
+  });
+}
+
+function limitsRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof LimitsBody>({
+    method: 'PATCH',
+    path: '/limits',
+    operationId: 'updatePayerLimits',
+    tag: TAG,
+    summary: "The payer's own limits",
+    description: 'Per payment and per UTC day, without fees; null removes a limit.',
+    scope: null,
+    idempotency: 'ignored',
+    body: LimitsBody,
+    bodyExample: { per_payment: 50000000, per_day: 200000000 },
+    responses: { 200: { schema: PayerSchema, description: 'The payer.' } },
+    errors: [],
+    handle: async ({ caller, body }) => {
+      const { id } = payerOfCaller(caller);
+      const changed = await deps.db.transaction(async (tx) => {
+        const payer = present(await lockPayer(tx, id), 'payer of a session');
+        const limit = (value: number | null | undefined, before: bigint | null) => {
+          if (value === undefined) return before;
+          return value === null ? null : BigInt(value);
+        };
+        return updatePayerLimits(tx, {
+          id,
+          limitPerPayment: limit(body.per_payment, payer.limit_per_payment),
+          limitPerDay: limit(body.per_day, payer.limit_per_day),
+          confirmFirstPayment: body.confirm_first_payment ?? payer.confirm_first_payment,
+        });
+      });
+      return answerWith(200, renderPayer(present(changed, 'payer')));
+    },
+  });
+}
+
+/** Passes, and what their owner limits them to. */
+export function passRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [listRoute(deps), createRoute(deps), revokeRoute(deps), limitsRoute(deps)];
+}

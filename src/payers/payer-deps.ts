@@ -1,0 +1,24 @@
+import type { Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { PayerRequestRow } from '#payers/request-queries.ts';
+import type { SignInDeps } from '#payers/sign-in.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { Chain } from '#settlement/chain.ts';
+
+/** What the routes of the payer app need. */
+export interface PayerDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly chains: readonly Chain[];
+  readonly cursorKey: Buffer;
+  readonly signIn: SignInDeps;
+  /** Where requests wait for an intent to change. */
+  readonly intents: WaitingRoom<PaymentIntent>;
+  /** Where payers wait for something to confirm: keyed by payer. */
+  readonly confirmations: WaitingRoom<readonly PaymentIntent[]>;
+  /** Where payers wait for what they have asked of the chain. */
+  readonly requests: WaitingRoom<PayerRequestRow>;
+}

@@ -1,0 +1,55 @@
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { PassRow, PayerRow } from '#payers/queries.ts';
+import type { PayerRequestRow } from '#payers/request-queries.ts';
+
+function optionalAtoms(value: bigint | null): number | null {
+  return value === null ? null : toJsonAtoms(value);
+}
+
+/** The payer as the wallet's owner sees it. */
+export function renderPayer(payer: PayerRow) {
+  return {
+    id: payer.id,
+    object: 'payer',
+    livemode: payer.livemode,
+    network: networkOf(payer.livemode),
+    address: payer.address,
+    status: payer.blocked_at === null ? 'active' : 'blocked',
+    limits: {
+      per_payment: optionalAtoms(payer.limit_per_payment),
+      per_day: optionalAtoms(payer.limit_per_day),
+      confirm_first_payment: payer.confirm_first_payment,
+    },
+    created: payer.created.toISOString(),
+  };
+}
+
+/** The pass without its credential. */
+export function renderPass(pass: PassRow, livemode: boolean) {
+  return {
+    id: pass.id,
+    object: 'pass',
+    livemode,
+    network: networkOf(livemode),
+    label: pass.label,
+    status: pass.revoked_at === null ? 'active' : 'revoked',
+    revoked_at: pass.revoked_at?.toISOString() ?? null,
+    created: pass.created.toISOString(),
+  };
+}
+
+/** What the payer asked of the chain: an approval, or test funds. */
+export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
+  return {
+    id: request.id,
+    object: request.kind === 'enrolment' ? 'approval' : 'faucet_grant',
+    livemode,
+    network: networkOf(livemode),
+    status: request.status,
+    failure_code: request.failure_code,
+    tx_hash: request.tx_hash,
+    created: request.created.toISOString(),
+    updated: request.updated.toISOString(),
+  };
+}

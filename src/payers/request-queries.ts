@@ -1,0 +1,73 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+/** A row of payer_requests. */
+export interface PayerRequestRow {
+  id: string;
+  payer_id: string;
+  kind: 'enrolment' | 'faucet';
+  status: 'pending' | 'succeeded' | 'failed';
+  failure_code: string | null;
+  tx_hash: string | null;
+  created: Date;
+  updated: Date;
+}
+
+const COLUMNS = 'id, payer_id, kind, status, failure_code, tx_hash, created, updated';
+
+export async function insertPayerRequest(
+  tx: Tx,
+  request: {
+    readonly id: string;
+    readonly payerId: string;
+    readonly kind: PayerRequestRow['kind'];
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into payer_requests (id, payer_id, kind, created, updated)
+     values ($1, $2, $3, $4, $4)`,
+    [request.id, request.payerId, request.kind, request.now],
+  );
+}
+
+export async function selectPayerRequests(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<PayerRequestRow[]> {
+  return sql.query(`select ${COLUMNS} from payer_requests where id = any($1)`, [ids]);
+}
+
+export async function countPendingRequests(
+  tx: Tx,
+  of: { readonly payerId: string; readonly kind: PayerRequestRow['kind'] },
+): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    `select count(*)::int as count from payer_requests
+     where payer_id = $1 and kind = $2 and status = 'pending'`,
+    [of.payerId, of.kind],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface RequestOutcome {
+  readonly id: string;
+  readonly status: 'succeeded' | 'failed';
+  readonly failure_code: string | null;
+  readonly tx_hash: string | null;
+}
+
+/** Requests that were not a payer's own (demo data) have no row here: nothing to write. */
+export async function updatePayerRequests(
+  tx: Tx,
+  outcomes: readonly RequestOutcome[],
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `update payer_requests r
+     set status = o.status, failure_code = o.failure_code, tx_hash = o.tx_hash, updated = $2
+     from jsonb_to_recordset($1::jsonb) as o
+       (id text, status text, failure_code text, tx_hash text)
+     where r.id = o.id and r.status = 'pending'`,
+    [JSON.stringify(outcomes), now],
+  );
+}

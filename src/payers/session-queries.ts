@@ -1,0 +1,70 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { PayerRow } from '#payers/queries.ts';
+
+export async function insertNonce(
+  sql: Sql,
+  nonce: { readonly hash: Buffer; readonly now: Date; readonly expiresAt: Date },
+): Promise<void> {
+  await sql.query('insert into payer_nonces (hash, created, expires_at) values ($1, $2, $3)', [
+    nonce.hash,
+    nonce.now,
+    nonce.expiresAt,
+  ]);
+}
+
+/** Takes the nonce, so that it works once. @returns whether it was there and in time. */
+export async function takeNonce(tx: Tx, hash: Buffer, now: Date): Promise<boolean> {
+  const rows = await tx.query<{ expires_at: Date }>(
+    'delete from payer_nonces where hash = $1 returning expires_at',
+    [hash],
+  );
+  return rows[0] !== undefined && rows[0].expires_at > now;
+}
+
+/** Drops up to `limit` rows that nobody can use any more. */
+export async function deleteExpiredAccess(sql: Sql, now: Date, limit: number): Promise<void> {
+  await sql.query(
+    `with nonces as (
+       delete from payer_nonces where hash in (
+         select hash from payer_nonces where expires_at <= $1 limit $2 for update skip locked)
+     )
+     delete from payer_sessions where hash in (
+       select hash from payer_sessions where expires_at <= $1 limit $2 for update skip locked)`,
+    [now, limit],
+  );
+}
+
+export async function insertSession(
+  tx: Tx,
+  session: {
+    readonly hash: Buffer;
+    readonly payerId: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    'insert into payer_sessions (hash, payer_id, created, expires_at) values ($1, $2, $3, $4)',
+    [session.hash, session.payerId, session.now, session.expiresAt],
+  );
+}
+
+export async function deleteSession(sql: Sql, hash: Buffer): Promise<void> {
+  await sql.query('delete from payer_sessions where hash = $1', [hash]);
+}
+
+/** The payer whose session this is, unless it is over. */
+export async function selectSessionPayer(
+  sql: Sql,
+  hash: Buffer,
+  now: Date,
+): Promise<PayerRow | undefined> {
+  const rows = await sql.query<PayerRow>(
+    `select p.id, p.livemode, p.address, p.created, p.blocked_at, p.limit_per_payment,
+       p.limit_per_day, p.confirm_first_payment
+     from payer_sessions s join payers p on p.id = s.payer_id
+     where s.hash = $1 and s.expires_at > $2`,
+    [hash, now],
+  );
+  return rows[0];
+}

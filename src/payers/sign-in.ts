@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { isAddress, verifyMessage } from 'viem';
+import { parseSiweMessage, validateSiweMessage } from 'viem/siwe';
+import { base62 } from '#core/base62.ts';
+import { addSeconds } from '#core/clock.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import { createPayer } from '#payers/create-payer.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import {
+  deleteExpiredAccess,
+  insertNonce,
+  insertSession,
+  takeNonce,
+} from '#payers/session-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+export interface SignInDeps {
+  readonly db: Database;
+  /** Chain ids of the networks that are served, with their modes. */
+  readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
+  /** Whether a message for this domain (host, with its port) is meant for us. */
+  readonly isOwnDomain: (domain: string) => boolean;
+}
+
+/** Long enough to find the wallet's window, short enough to be useless later. */
+const NONCE_SECONDS = 300;
+/** A wallet signs in again every day. */
+const SESSION_SECONDS = 86_400;
+/** 22 base62 digits: 131 bits. EIP-4361 wants at least 8 alphanumeric characters. */
+const NONCE_LENGTH = 22;
+/** Rows dropped per new nonce: the tables cannot grow faster than they are swept. */
+const SWEEP = 20;
+
+export interface Nonce {
+  readonly nonce: string;
+  readonly expiresAt: Date;
+}
+
+/** A nonce for one sign-in message. */
+export async function createNonce(db: Database, now: Date): Promise<Nonce> {
+  const nonce = base62(BigInt(`0x${randomBytes(24).toString('hex')}`), NONCE_LENGTH);
+  const expiresAt = addSeconds(now, NONCE_SECONDS);
+  await insertNonce(db, { hash: hashSecret(nonce), now, expiresAt });
+  await deleteExpiredAccess(db, now, SWEEP);
+  return { nonce, expiresAt };
+}
+
+export interface SignedMessage {
+  /** The EIP-4361 text, exactly as it was signed. */
+  readonly message: string;
+  readonly signature: Hex;
+}
+
+/** What a message asks for, once its text has been checked. */
+interface Claim {
+  readonly address: Hex;
+  readonly nonce: string;
+  readonly livemode: boolean;
+}
+
+function signInFailed(message: string): Refusal {
+  return refuse('sign_in_failed', message);
+}
+
+/** Reads the text of a message; says nothing yet of who has signed it. */
+export function readSignInMessage(
+  deps: Pick<SignInDeps, 'chains' | 'isOwnDomain'>,
+  text: string,
+  now: Date,
+): Claim | Refusal {
+  const message = parseSiweMessage(text);
+  const { address, nonce, domain, chainId, uri } = message;
+  if (address === undefined || !isAddress(address) || nonce === undefined) {
+    return signInFailed('This is not a sign-in message of EIP-4361.');
+  }
+  if (domain === undefined || !deps.isOwnDomain(domain) || !isOfDomain(uri, domain)) {
+    return signInFailed('The message was made for another site: sign in where you want to be.');
+  }
+  if (!validateSiweMessage({ message, domain, nonce, address, time: now })) {
+    return signInFailed('The message is not valid now: ask for a new nonce and sign again.');
+  }
+  const chain = deps.chains.find((one) => one.chainId === chainId);
+  if (chain === undefined) return signInFailed('The message names a chain that is not served.');
+  return { address, nonce, livemode: chain.livemode };
+}
+
+function isOfDomain(uri: string | undefined, domain: string): boolean {
+  return uri !== undefined && URL.canParse(uri) && new URL(uri).host === domain;
+}
+
+async function isSignedBy(address: Hex, { message, signature }: SignedMessage): Promise<boolean> {
+  try {
+    return await verifyMessage({ address, message, signature });
+  } catch {
+    return false; // Bytes that are no signature at all.
+  }
+}
+
+export interface NewSession {
+  readonly payer: PayerRow;
+  /** Shown this once. */
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Signs a wallet in, on the network of the message's chain; a wallet that was never seen becomes
+ * a payer. The nonce is used up by the attempt, whatever comes of it. `sign_in_failed` otherwise.
+ */
+export async function signIn(
+  deps: SignInDeps,
+  signed: SignedMessage,
+  now: Date,
+): Promise<NewSession | Refusal> {
+  const claim = readSignInMessage(deps, signed.message, now);
+  if (isRefusal(claim)) return claim;
+  const { address, livemode } = claim;
+  const isFresh = await deps.db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
+  if (!isFresh) return signInFailed('The nonce is unknown, used or too old: ask for a new one.');
+  if (!(await isSignedBy(address, signed))) {
+    return signInFailed('The signature is not that of the address in the message.');
+  }
+  const token = newSecret('payerSession');
+  const expiresAt = addSeconds(now, SESSION_SECONDS);
+  const payer = await deps.db.transaction(async (tx) => {
+    const payer = await createPayer(tx, { livemode, address, now });
+    await insertSession(tx, { hash: hashSecret(token), payerId: payer.id, now, expiresAt });
+    return payer;
+  });
+  return { payer, token, expiresAt };
+}
