@@ -67,4 +67,5 @@ export async function deleteExpiredDue(db: Database, before: Date): Promise<void
   await db.query('delete from events_default where created < $1', [before]);
   await db.query('delete from webhook_deliveries_default where event_created < $1', [before]);
   await db.query('delete from webhook_attempts_default where event_created < $1', [before]);
+  await db.query('delete from request_log_default where created < $1', [before]);
 }

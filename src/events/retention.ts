@@ -19,14 +19,15 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Waiting longer for a table's lock would stop everybody who writes events behind us. */
 const LOCK_TIMEOUT_MS = 500;
 
-/** All are partitioned by the UTC day of the event. */
-const PARENTS = ['events', 'webhook_deliveries', 'webhook_attempts'] as const;
+/** All are partitioned by UTC day: of the event, or of the logged request. */
+const PARENTS = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'] as const;
 type Parent = (typeof PARENTS)[number];
 
 const COLUMN: Readonly<Record<Parent, string>> = {
   events: 'created',
   webhook_deliveries: 'event_created',
   webhook_attempts: 'event_created',
+  request_log: 'created',
 };
 
 export interface Maintained {
@@ -73,7 +74,8 @@ async function inShortTransaction(db: Database, work: (tx: Tx) => Promise<void>)
 }
 
 /**
- * Makes the partitions of the coming days and drops those past retention. Run it every hour, by
+ * Makes the partitions of the coming days (not of today: a row on its way to the default one
+ * would be refused, and with it somebody's money) and drops those past retention. Run it every hour, by
  * any number of workers. Each change is a short transaction of its own; a busy table makes it
  * fail after half a second rather than stop the writers, and the next run goes on.
  */
@@ -85,7 +87,7 @@ export async function maintainPartitions(db: Database, now: Date): Promise<Maint
   await deleteExpiredDue(db, retainedSince(now));
   for (const parent of PARENTS) {
     const existing = new Set(await selectPartitions(db, parent));
-    for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+    for (let ahead = 1; ahead <= DAYS_AHEAD; ahead++) {
       const day = addMs(today, ahead * DAY_MS);
       const name = nameOf(parent, day);
       if (existing.has(name)) continue;

@@ -16,6 +16,8 @@ export interface Call {
   route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
   version: string;
   rate: RateDecision | null;
+  /** The object in the path, or the one that was made. */
+  objectId: string | null;
   /** The code of the refusal or fault that it was answered with. */
   code: string | null;
 }
@@ -33,6 +35,7 @@ export function openCall(
     route: null,
     version: of.versions.latest,
     rate: null,
+    objectId: null,
     code: null,
   };
   calls.set(request, call);
@@ -70,8 +73,16 @@ export function rateHeaders(rate: RateDecision) {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+const LEADING_ID = /^\{"id":"(\w{1,64})"/;
+
+/** The id that an object of ours begins with. */
+function idIn(body: string): string | null {
+  return LEADING_ID.exec(body)?.[1] ?? null;
+}
+
 export function sendAnswer(reply: FastifyReply, call: Call, answer: Answer): FastifyReply {
   const { body } = answer;
+  if (answer.status < 300) call.objectId ??= idIn(body);
   return reply
     .code(answer.status)
     .headers({ 'Content-Type': JSON_TYPE, ...commonHeaders(call), ...answer.headers })

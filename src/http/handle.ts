@@ -70,7 +70,7 @@ function readBody(request: FastifyRequest, compiled: Compiled): Values | Refusal
   if (!Buffer.isBuffer(raw) || raw.length === 0) return {};
   const wrongEncoding = checkEncoding(request);
   if (wrongEncoding !== null) return wrongEncoding;
-  const body = parseJsonObject(raw);
+  const body = parseJsonObject(raw, compiled.route.multiline);
   if (isRefusal(body) || compiled.checkBody !== null) return body;
   const name = Object.keys(body)[0];
   if (name === undefined) return body;
@@ -162,6 +162,7 @@ function read(
   const params = (request.params ?? {}) as Record<string, string>;
   const wrong = compiled.checkBody?.(body) ?? compiled.checkQuery?.(query);
   if (wrong) return wrong;
+  call.objectId = params.id ?? null;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
   let gone: AbortSignal | undefined;

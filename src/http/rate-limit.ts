@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /** How many requests per how many seconds. */
 export interface RateLimit {
   readonly requests: number;
@@ -19,13 +21,43 @@ export interface RateLimiter {
   take(key: string, nowMs: number): Promise<RateDecision> | RateDecision;
 }
 
+/** One subscriber usually has a whole /64 of IPv6 addresses to come from. */
+const IPV6_SUBSCRIBER_PARTS = 4;
+
 /** Callers without a valid key count against their address. */
 export function addressKey(address: string): string {
-  return `address ${address}`;
+  if (!ipaddr.isValid(address)) return `address ${address}`;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return `address ${parsed.toString()}`;
+  const parts = (parsed as ipaddr.IPv6).parts.slice(0, IPV6_SUBSCRIBER_PARTS);
+  return `address ${parts.map((part) => part.toString(16)).join(':')}::/64`;
 }
 
 /** Callers that have been quiet for a window are forgotten when the table reaches this size. */
 const SWEEP_AT = 10_000;
+/** A sweep of a table full of busy callers frees nothing: not with every request. */
+const SWEEP_EVERY_MS = 1_000;
+
+/** How a caller stands, in milliseconds. */
+interface RateFound {
+  readonly allowed: boolean;
+  /** How far its next steady arrival lies ahead. */
+  readonly debtMs: number;
+  /** How much too early the request was; not above 0 when it was let in. */
+  readonly overMs: number;
+}
+
+export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
+  const windowMs = limit.seconds * 1000;
+  const spacingMs = windowMs / limit.requests;
+  return {
+    allowed: found.allowed,
+    limit: limit.requests,
+    remaining: Math.max(0, Math.floor((windowMs - found.debtMs) / spacingMs + 1e-6)),
+    resetSeconds: Math.ceil(found.debtMs / 1000),
+    retryAfterSeconds: found.allowed ? 0 : Math.max(1, Math.ceil(found.overMs / 1000)),
+  };
+}
 
 /**
  * The generic cell rate algorithm: one number per caller (when its next request would fit a
@@ -35,34 +67,29 @@ export function decideRate(
   limit: RateLimit,
   theoreticalArrivalMs: number,
   nowMs: number,
-): RateDecision & { readonly nextArrivalMs: number } {
+): { readonly decision: RateDecision; readonly nextArrivalMs: number } {
   const windowMs = limit.seconds * 1000;
-  const spacingMs = windowMs / limit.requests;
   const start = Math.max(theoreticalArrivalMs, nowMs);
-  const next = start + spacingMs;
+  const next = start + windowMs / limit.requests;
   const overMs = next - windowMs - nowMs;
   // Half a microsecond of tolerance: the sum of many spacings is not exact.
   const allowed = overMs <= 0.0005;
-  const debtMs = (allowed ? next : start) - nowMs;
-  return {
-    allowed,
-    limit: limit.requests,
-    remaining: Math.max(0, Math.floor((windowMs - debtMs) / spacingMs + 1e-6)),
-    resetSeconds: Math.ceil(debtMs / 1000),
-    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(overMs / 1000)),
-    nextArrivalMs: allowed ? next : start,
-  };
+  const nextArrivalMs = allowed ? next : start;
+  const found = { allowed, debtMs: nextArrivalMs - nowMs, overMs };
+  return { decision: decisionOf(limit, found), nextArrivalMs };
 }
 
 export function memoryRateLimiter(limit: RateLimit): RateLimiter {
   const arrivals = new Map<string, number>();
+  let sweptMs = 0;
   return {
     take: (key, nowMs) => {
-      if (arrivals.size >= SWEEP_AT) {
+      if (arrivals.size >= SWEEP_AT && nowMs - sweptMs >= SWEEP_EVERY_MS) {
+        sweptMs = nowMs;
         for (const [known, at] of arrivals) if (at <= nowMs) arrivals.delete(known);
       }
-      const decision = decideRate(limit, arrivals.get(key) ?? 0, nowMs);
-      arrivals.set(key, decision.nextArrivalMs);
+      const { decision, nextArrivalMs } = decideRate(limit, arrivals.get(key) ?? 0, nowMs);
+      arrivals.set(key, nextArrivalMs);
       return decision;
     },
   };

@@ -1,0 +1,97 @@
+import { Redis } from 'ioredis';
+import type { Log } from '#core/log.ts';
+import {
+  decisionOf,
+  memoryRateLimiter,
+  type RateDecision,
+  type RateLimit,
+  type RateLimiter,
+} from '#http/rate-limit.ts';
+
+/**
+ * The rule of `decideRate`, run by Redis on its own clock, so that nodes whose clocks disagree
+ * share one quota. Answers whether the request fits, the debt and the excess in milliseconds.
+ */
+const SCRIPT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local window, spacing = tonumber(ARGV[1]), tonumber(ARGV[2])
+local start = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+local next = start + spacing
+local over = next - window - now
+if over > 0.0005 then
+  return {0, tostring(start - now), tostring(over)}
+end
+redis.call('SET', KEYS[1], string.format('%.3f', next), 'PX', math.ceil(next - now))
+return {1, tostring(next - now), '0'}`;
+
+/** A request waits this long for Redis at most; then its own node decides. */
+const COMMAND_TIMEOUT_MS = 20;
+/** After a fault the node decides alone for this long, so that no request waits meanwhile. */
+const PAUSE_MS = 1_000;
+const RECONNECT_MS = 500;
+
+export interface SharedRateLimiter extends RateLimiter {
+  close(): Promise<void>;
+}
+
+/**
+ * Quotas shared by all nodes through Redis. Without Redis each node counts by itself: callers get
+ * at most as many quotas as there are nodes, and nobody waits.
+ */
+export function redisRateLimiter(deps: {
+  readonly url: string;
+  readonly limit: RateLimit;
+  readonly log: Log;
+}): SharedRateLimiter {
+  const { limit } = deps;
+  const windowMs = limit.seconds * 1000;
+  const spacingMs = windowMs / limit.requests;
+  const alone = memoryRateLimiter(limit);
+  const redis = new Redis(deps.url, {
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: () => RECONNECT_MS,
+  });
+  redis.defineCommand('takeRate', { numberOfKeys: 1, lua: SCRIPT });
+  let aloneUntilMs = 0;
+  let isShared = true;
+
+  const note = (shared: boolean) => {
+    if (shared === isShared) return;
+    isShared = shared;
+    if (shared) deps.log.info('rate limits are shared through Redis again');
+    else deps.log.warn('Redis is away: each node limits by itself');
+  };
+  // Commands report faults to whoever waits for them; without a listener this would be thrown.
+  redis.on('error', () => {});
+  return {
+    take: async (key, nowMs): Promise<RateDecision> => {
+      if (performance.now() < aloneUntilMs || redis.status !== 'ready') {
+        note(false);
+        return alone.take(key, nowMs);
+      }
+      try {
+        const [fits, debt, over] = (await (redis as Redis & TakeRate).takeRate(
+          `tapline:rate:${key}`,
+          windowMs,
+          spacingMs,
+        )) as [number, string, string];
+        note(true);
+        const found = { allowed: fits === 1, debtMs: Number(debt), overMs: Number(over) };
+        return decisionOf(limit, found);
+      } catch {
+        aloneUntilMs = performance.now() + PAUSE_MS;
+        note(false);
+        return alone.take(key, nowMs);
+      }
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+interface TakeRate {
+  takeRate(key: string, windowMs: number, spacingMs: number): Promise<unknown>;
+}

@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify';
+import type { Log } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import type { Call } from '#http/call.ts';
+import { insertRequests, type RequestRow, setLazyCommit } from '#ops/request-log-queries.ts';
+
+export interface RequestLog {
+  /** Takes note of an answered request. Returns at once and never throws. */
+  note(request: FastifyRequest, call: Call, status: number): void;
+  /** Requests that were not written because the database could not keep up. */
+  readonly dropped: number;
+  /** Writes what is waiting. */
+  close(): Promise<void>;
+}
+
+/** The log is read by people: this late is soon enough, and makes batches worth their while. */
+const FLUSH_EVERY_MS = 250;
+/** One statement's worth: about 10 ms of the database. */
+const MAX_BATCH = 500;
+/** About 10 MB; a database that is away for longer loses the newest entries, not the process. */
+const MAX_WAITING = 20_000;
+const MAX_PATH = 200;
+const MAX_USER_AGENT = 200;
+
+const SECRETS = /(tl[a-z]{2}_(?:test_|live_)?|nfc_|agt_|whsec_)[0-9A-Za-z+/=]{8,}/g;
+
+/** A path or header may hold a secret by mistake of the client: its prefix is enough. */
+function redact(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replaceAll(SECRETS, '$1…');
+}
+
+function headerText(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function toRow(request: FastifyRequest, call: Call, status: number): RequestRow {
+  const { caller } = call;
+  const userAgent = headerText(request, 'user-agent');
+  const key = headerText(request, 'idempotency-key');
+  return {
+    id: call.requestId,
+    created: call.now,
+    account_id: caller?.tenant.accountId ?? null,
+    livemode: caller?.tenant.livemode ?? null,
+    caller_id: caller?.rateKey ?? null,
+    operation: call.route?.operationId ?? null,
+    method: request.method,
+    path: redact(request.url.split('?')[0] ?? '', MAX_PATH),
+    status,
+    code: call.code,
+    object_id: call.objectId,
+    idempotency_key: key === null ? null : redact(key, MAX_USER_AGENT),
+    api_version: call.version,
+    duration_ms: Math.round((performance.now() - call.startedMs) * 100) / 100,
+    address: request.ip,
+    user_agent: userAgent === null ? null : redact(userAgent, MAX_USER_AGENT),
+  };
+}
+
+/** NUL and lone surrogates cannot be stored; a header may carry Latin-1 controls. */
+function storable(row: RequestRow): RequestRow {
+  const clean = (text: string) => text.toWellFormed().replaceAll('\0', '');
+  return {
+    ...row,
+    path: clean(row.path),
+    user_agent: row.user_agent === null ? null : clean(row.user_agent),
+    idempotency_key: row.idempotency_key === null ? null : clean(row.idempotency_key),
+  };
+}
+
+/** Writes answered requests to the request log, many per statement, behind the answers. */
+export function createRequestLog(deps: { readonly db: Database; readonly log: Log }): RequestLog {
+  const waiting: RequestRow[] = [];
+  let dropped = 0;
+  let writing: Promise<void> | null = null;
+
+  const write = async (rows: readonly RequestRow[]) => {
+    try {
+      await deps.db.transaction(async (tx) => {
+        await Promise.all([setLazyCommit(tx), insertRequests(tx, rows)]);
+      });
+    } catch (error) {
+      dropped += rows.length;
+      deps.log.warn('requests could not be logged', { count: rows.length, error });
+    }
+  };
+  const drain = async () => {
+    while (waiting.length > 0) await write(waiting.splice(0, MAX_BATCH).map(storable));
+    writing = null;
+  };
+  const flush = () => {
+    if (waiting.length > 0) writing ??= drain();
+  };
+  const timer = setInterval(flush, FLUSH_EVERY_MS);
+  timer.unref();
+  return {
+    note: (request, call, status) => {
+      if (waiting.length >= MAX_WAITING) {
+        dropped++;
+        return;
+      }
+      waiting.push(toRow(request, call, status));
+      if (waiting.length >= MAX_BATCH) flush();
+    },
+    get dropped() {
+      return dropped;
+    },
+    close: async () => {
+      clearInterval(timer);
+      await writing;
+      await drain();
+    },
+  };
+}
