@@ -25,6 +25,7 @@ import { paymentRoutes } from '#payments/routes.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { deviceSurface } from '#terminals/device-routes.ts';
+import { pairingSurface } from '#terminals/pairing-routes.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
 import { terminalRoutes } from '#terminals/routes.ts';
 import { testHelperRoutes } from '#test-helpers/routes.ts';
@@ -92,7 +93,12 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
 /** The HTTP server with every surface; the caller listens. */
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   const shared = createShared(deps);
-  const surfaces = [merchantSurface(shared), deviceSurface(shared), payerSurface(shared)];
+  const surfaces = [
+    merchantSurface(shared),
+    deviceSurface(shared),
+    pairingSurface(shared),
+    payerSurface(shared),
+  ];
   return buildServer({
     ...deps,
     surfaces: surfaces as unknown as Surface[],
