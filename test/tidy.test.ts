@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Composition: these see every folder, and only tests and `main` see them. */
-const ROOTS = new Set(['sandbox', 'testing', 'ops', 'dashboard', 'test-helpers', '']);
+const ROOTS = new Set(['sandbox', 'testing', 'ops', 'dashboard', 'payer-app', 'test-helpers', '']);
 /** Where a domain meets HTTP. */
 const SEES_HTTP = /(^|[-/])(routes?|schema|surface|catalogue)\.ts$/;
 const MERCHANT_CALLER = 'accounts/merchant-caller.ts';

@@ -15,7 +15,7 @@ export interface AwaitDeps {
   readonly intents: WaitingRoom<PaymentIntent>;
 }
 
-/** A settlement takes about a second; after this the answer is `processing`, below the 30 s limit. */
+/** A settlement takes about a second; after this the answer is `processing`: below 30 s. */
 export const SETTLEMENT_WAIT_MS = 20_000;
 
 /** Waits for a `processing` intent to become something else; at the end the intent as it is. */

@@ -24,8 +24,9 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
     tag: 'Payment intents',
     summary: 'Pay a payment intent with an AI agent token',
     description:
-      'The token was minted by the payer for this merchant and amount and pays once. `processing` ' +
-      'and `requires_action` are followed by webhooks or by retrieving, never by confirming again. ' +
+      'The token was minted by the payer for this merchant and amount and pays once. ' +
+      '`processing` and `requires_action` are followed by webhooks or by retrieving, never by ' +
+      'confirming again. ' +
       'Use a terminal that no device picks intents up from.',
     scope: 'payments:write',
     idempotency: 'required',

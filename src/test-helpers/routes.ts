@@ -7,13 +7,14 @@ import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import { EventSchema } from '#events/schema.ts';
 import { EVENT_TYPES } from '#events/types.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount, idOf, oneOf } from '#http/schema.ts';
+import { ExpiresIn, NewAgentTokenSchema } from '#payer-app/schema.ts';
 import { renderAgentToken } from '#payers/agent-token.ts';
 import { AGENT_TOKEN_SECONDS, createAgentToken } from '#payers/create-agent-token.ts';
 import { selectPassByHash, selectPayer } from '#payers/queries.ts';
-import { ExpiresIn, NewAgentTokenSchema } from '#payers/schema.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
@@ -242,7 +243,7 @@ function triggerRoute(deps: TestHelperDeps) {
     idempotency: 'ignored',
     body: TriggerBody,
     bodyExample: { type: 'refund.failed' },
-    responses: { 201: { schema: Type.Object({}), description: 'The event.' } },
+    responses: { 201: { schema: EventSchema, description: 'The event.' } },
     errors: [],
     handle: async ({ caller, body, now }) => {
       const live = liveRefusal(caller);

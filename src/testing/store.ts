@@ -46,7 +46,8 @@ export async function addMerchant(
   const accountId = newId('account', now);
   const merchantNumber = ++merchantNumbers;
   await db.query(
-    `insert into accounts (id, name, kyb_status, created) values ($1, 'Corner Shop', 'approved', $2)`,
+    `insert into accounts (id, name, kyb_status, created)
+     values ($1, 'Corner Shop', 'approved', $2)`,
     [accountId, now],
   );
   await db.query(

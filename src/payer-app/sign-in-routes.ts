@@ -2,10 +2,10 @@ import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { isRefusal } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { type PayerCaller, payerOfCaller } from '#payers/authenticate.ts';
-import type { PayerDeps } from '#payers/payer-deps.ts';
+import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
+import type { PayerDeps } from '#payer-app/deps.ts';
+import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#payer-app/schema.ts';
 import { renderPayer } from '#payers/render.ts';
-import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#payers/schema.ts';
 import { deleteSession } from '#payers/session-queries.ts';
 import { createNonce, signIn } from '#payers/sign-in.ts';
 

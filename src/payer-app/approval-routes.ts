@@ -4,17 +4,17 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { type PayerCaller, payerOfCaller } from '#payers/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
+import type { PayerDeps } from '#payer-app/deps.ts';
+import { ApprovalBody, FaucetBody, PayerRequestSchema, WalletSchema } from '#payer-app/schema.ts';
 import {
   askFaucet,
   createApproval,
   DEFAULT_FAUCET_ATOMS,
   MAX_FAUCET_ATOMS,
 } from '#payers/create-approval.ts';
-import type { PayerDeps } from '#payers/payer-deps.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
-import { ApprovalBody, FaucetBody, PayerRequestSchema, WalletSchema } from '#payers/schema.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/payer.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';

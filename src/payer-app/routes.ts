@@ -3,14 +3,18 @@ import { isRefusal } from '#core/refusal.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { listOf, pageParameters } from '#http/schema.ts';
-import { agentTokenRoutes } from '#payers/agent-token-routes.ts';
-import { approvalRoutes } from '#payers/approval-routes.ts';
-import { createPayerAuthenticator, type PayerCaller, payerOfCaller } from '#payers/authenticate.ts';
-import { confirmationRoutes } from '#payers/confirmation-routes.ts';
-import { passRoutes } from '#payers/pass-routes.ts';
-import type { PayerDeps } from '#payers/payer-deps.ts';
-import { PayerPaymentSchema } from '#payers/schema.ts';
-import { OPEN_PATHS, signInRoutes } from '#payers/sign-in-routes.ts';
+import { agentTokenRoutes } from '#payer-app/agent-token-routes.ts';
+import { approvalRoutes } from '#payer-app/approval-routes.ts';
+import {
+  createPayerAuthenticator,
+  type PayerCaller,
+  payerOfCaller,
+} from '#payer-app/authenticate.ts';
+import { confirmationRoutes } from '#payer-app/confirmation-routes.ts';
+import type { PayerDeps } from '#payer-app/deps.ts';
+import { passRoutes } from '#payer-app/pass-routes.ts';
+import { PayerPaymentSchema } from '#payer-app/schema.ts';
+import { OPEN_PATHS, signInRoutes } from '#payer-app/sign-in-routes.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 

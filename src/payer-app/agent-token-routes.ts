@@ -2,21 +2,21 @@ import { selectStandings } from '#accounts/queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { refuse, resourceMissing } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
+import type { PayerDeps } from '#payer-app/deps.ts';
+import {
+  AgentTokenSchema,
+  NewAgentTokenBody,
+  NewAgentTokenSchema,
+  shortListOf,
+} from '#payer-app/schema.ts';
 import { agentTokenStatus, renderAgentToken, type TokenUse } from '#payers/agent-token.ts';
 import {
   type AgentTokenRow,
   revokeAgentTokenRow,
   selectAgentTokens,
 } from '#payers/agent-token-queries.ts';
-import { type PayerCaller, payerOfCaller } from '#payers/authenticate.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import type { PayerDeps } from '#payers/payer-deps.ts';
-import {
-  AgentTokenSchema,
-  NewAgentTokenBody,
-  NewAgentTokenSchema,
-  shortListOf,
-} from '#payers/schema.ts';
 import { isTokenTaken } from '#payments/credential.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectIntents } from '#payments/queries.ts';

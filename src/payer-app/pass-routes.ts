@@ -2,9 +2,17 @@ import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { isRefusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { type PayerCaller, payerOfCaller } from '#payers/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
+import type { PayerDeps } from '#payer-app/deps.ts';
+import {
+  LimitsBody,
+  NewPassBody,
+  NewPassSchema,
+  PassSchema,
+  PayerSchema,
+  shortListOf,
+} from '#payer-app/schema.ts';
 import { createPass } from '#payers/create-pass.ts';
-import type { PayerDeps } from '#payers/payer-deps.ts';
 import {
   countActivePasses,
   lockPayer,
@@ -13,14 +21,6 @@ import {
   updatePayerLimits,
 } from '#payers/queries.ts';
 import { renderPass, renderPayer } from '#payers/render.ts';
-import {
-  LimitsBody,
-  NewPassBody,
-  NewPassSchema,
-  PassSchema,
-  PayerSchema,
-  shortListOf,
-} from '#payers/schema.ts';
 
 const TAG = 'Payer app';
 /** A card, a phone, a watch, a ring, and spares: nobody carries more. */
