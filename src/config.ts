@@ -39,6 +39,8 @@ const CHAIN_SETTINGS = [
   'HEADS_URL',
   'CHAIN_ID',
   'USDC',
+  'USDC_NAME',
+  'USDC_VERSION',
   'SETTLEMENT',
   'DEPLOYED_AT_BLOCK',
   'RELAYER_KEYS',
@@ -154,6 +156,11 @@ function chain(env: Env, network: Network): NetworkConfig | null {
     rpcUrls,
     headsUrl: url(env, `${prefix}HEADS_URL`, ['ws:', 'wss:']),
     usdc: hex(env, `${prefix}USDC`, ADDRESS, 'the address of the USDC contract'),
+    // What Circle's contract says of itself on most chains; permits are signed for it.
+    usdcDomain: {
+      name: read(env, `${prefix}USDC_NAME`) ?? 'USD Coin',
+      version: read(env, `${prefix}USDC_VERSION`) ?? '2',
+    },
     settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),
     relayerKeys: privateKeys(env, `${prefix}RELAYER_KEYS`),

@@ -2,6 +2,7 @@ import { createPublicClient, http, maxUint256, type PublicClient } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
+import { merchantConsent, spendingPolicy, usdcPermit } from '#settlement/signed-messages.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -36,25 +37,6 @@ const VALID_SECONDS = 10n * 365n * 86_400n;
 /** Basis points: twice the sandbox's fees. */
 const MAX_FEE_RATE = 100;
 
-const POLICY_TYPE = [
-  { name: 'payer', type: 'address' },
-  { name: 'perPayment', type: 'uint48' },
-  { name: 'perPeriod', type: 'uint48' },
-  { name: 'periodSeconds', type: 'uint24' },
-  { name: 'expiresAt', type: 'uint40' },
-  { name: 'maxFeeRate', type: 'uint16' },
-  { name: 'nonce', type: 'uint256' },
-  { name: 'deadline', type: 'uint256' },
-] as const;
-
-const PERMIT_TYPE = [
-  { name: 'owner', type: 'address' },
-  { name: 'spender', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'nonce', type: 'uint256' },
-  { name: 'deadline', type: 'uint256' },
-] as const;
-
 type Enrolment = RequestPayloads['enrolment'];
 
 interface Signing {
@@ -67,26 +49,14 @@ interface Signing {
 
 async function signPolicy(demo: DemoWallet, signing: Signing): Promise<Enrolment['policy']> {
   const { account, network, nonce, deadline } = signing;
-  const signature = await account.signTypedData({
-    domain: {
-      name: 'Tapline Settlement',
-      version: '1',
-      chainId: network.chainId,
-      verifyingContract: network.settlement,
-    },
-    types: { SpendingPolicy: POLICY_TYPE },
-    primaryType: 'SpendingPolicy',
-    message: {
-      payer: account.address,
-      perPayment: Number(demo.perPayment),
-      perPeriod: Number(FULL),
-      periodSeconds: DAY_SECONDS,
-      expiresAt: Number(deadline),
-      maxFeeRate: MAX_FEE_RATE,
-      nonce,
-      deadline,
-    },
-  });
+  const terms = {
+    perPayment: demo.perPayment,
+    perPeriod: FULL,
+    periodSeconds: DAY_SECONDS,
+    expiresAt: new Date(Number(deadline) * 1000),
+    maxFeeRate: MAX_FEE_RATE,
+  };
+  const message = spendingPolicy(network, { ...terms, payer: account.address, nonce, deadline });
   return {
     perPaymentCap: demo.perPayment.toString(),
     periodCap: FULL.toString(),
@@ -95,28 +65,13 @@ async function signPolicy(demo: DemoWallet, signing: Signing): Promise<Enrolment
     maxFeeRate: String(MAX_FEE_RATE),
     nonce: nonce.toString(),
     deadline: deadline.toString(),
-    signature,
+    signature: await account.signTypedData(message),
   };
 }
 
 async function signPermit({ account, network, nonce, deadline }: Signing) {
-  const signature = await account.signTypedData({
-    domain: {
-      name: 'Test USD Coin',
-      version: '1',
-      chainId: network.chainId,
-      verifyingContract: network.usdc,
-    },
-    types: { Permit: PERMIT_TYPE },
-    primaryType: 'Permit',
-    message: {
-      owner: account.address,
-      spender: network.settlement,
-      value: maxUint256,
-      nonce,
-      deadline,
-    },
-  });
+  const permit = { payer: account.address, value: maxUint256, nonce, deadline };
+  const signature = await account.signTypedData(usdcPermit(network, permit));
   return { value: maxUint256.toString(), deadline: deadline.toString(), signature };
 }
 
@@ -146,29 +101,14 @@ export async function signEnrolment(
   };
 }
 
-/** The consent that a settlement wallet gives to its registration (EIP-712). */
+/** The consent that a settlement wallet gives to its registration. */
 export async function signMerchantConsent(
   account: PrivateKeyAccount,
-  of: { readonly network: NetworkConfig; readonly reference: `0x${string}`; readonly now: Date },
+  of: { readonly network: NetworkConfig; readonly accountId: string; readonly now: Date },
 ) {
-  const { network, reference, now } = of;
+  const { network, accountId, now } = of;
   const deadline = BigInt(Math.floor(now.getTime() / 1000)) + BigInt(DAY_SECONDS);
-  const signature = await account.signTypedData({
-    domain: {
-      name: 'Tapline Settlement',
-      version: '1',
-      chainId: network.chainId,
-      verifyingContract: network.settlement,
-    },
-    types: {
-      MerchantConsent: [
-        { name: 'reference', type: 'bytes32' },
-        { name: 'wallet', type: 'address' },
-        { name: 'deadline', type: 'uint256' },
-      ],
-    },
-    primaryType: 'MerchantConsent',
-    message: { reference, wallet: account.address, deadline },
-  });
+  const consent = merchantConsent(network, { accountId, wallet: account.address, deadline });
+  const signature = await account.signTypedData(consent);
   return { wallet: account.address, deadline: deadline.toString(), signature };
 }

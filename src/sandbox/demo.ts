@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keccak256, toBytes } from 'viem';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
 import { createOperator } from '#accounts/create-operator.ts';
@@ -149,8 +148,7 @@ async function goLive(
   if (await isAsked(deps.db, subjectId)) return [subjectId];
   const now = deps.clock.now();
   const account = wallet(deps.secret, `${network.network} settlement wallet`);
-  const reference = keccak256(toBytes(accountId));
-  const consent = await signMerchantConsent(account, { network, reference, now });
+  const consent = await signMerchantConsent(account, { network, accountId, now });
   await deps.db.transaction(async (tx) => {
     await tx.query(
       'update account_modes set settlement_wallet = $3 where account_id = $1 and livemode = $2',
