@@ -1,0 +1,17 @@
+// Loaded before a process's own code (`node --import`): its machine's clock is wrong by
+// CHAOS_CLOCK_MS from the first instruction on, as on a host that has lost its time server.
+// Timers and `performance.now()` go on as they were, which is what happens on a real machine.
+const wrongByMs = Number(process.env.CHAOS_CLOCK_MS ?? '0');
+const rightNow = Date.now.bind(Date);
+
+globalThis.Date = new Proxy(Date, {
+  construct(target, values, asked) {
+    const given = values.length === 0 ? [rightNow() + wrongByMs] : values;
+    return Reflect.construct(target, given, asked) as object;
+  },
+  apply: () => new Date(rightNow() + wrongByMs).toString(),
+  get(target, name, receiver) {
+    if (name === 'now') return () => rightNow() + wrongByMs;
+    return Reflect.get(target, name, receiver);
+  },
+});

@@ -1,0 +1,145 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { ChaosGround } from '#testing/chaos-ground.ts';
+import { spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
+
+/** One process of the product, started again whenever it ends. */
+export interface ChaosProcess {
+  readonly name: string;
+  /** Where it serves HTTP; null without the api role. */
+  readonly url: string | null;
+  /** Starts so far. */
+  starts(): number;
+  /** What its lives have written, newest last; bounded. */
+  logs(): string;
+  kill(): void;
+  /** SIGTERM, as at a deployment. */
+  terminate(): void;
+  /** Stands still, holding its connections and leases, for this long. */
+  freeze(ms: number): Promise<void>;
+  /** Resident memory in MB, or null when it does not run. */
+  pid(): number | undefined;
+  /** Ends it for good. */
+  close(): Promise<void>;
+}
+
+export interface ChaosProcessOptions {
+  readonly name: string;
+  readonly role: 'api' | 'worker';
+  /** How wrong the clock of its machine is. */
+  readonly clockOffMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** As a supervisor would: soon, but not at once. */
+const RESTART_MS = 300;
+const READY_MS = 60_000;
+const LOG_LENGTH_MAX = 2_000_000;
+const READY_LINE = 'Tapline is running';
+const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
+
+function chainEnv(config: NetworkConfig): Record<string, string> {
+  const prefix = `CHAIN_${config.network.toUpperCase()}_`;
+  return {
+    [`${prefix}RPC_URL`]: config.rpcUrls.join(),
+    [`${prefix}CHAIN_ID`]: String(config.chainId),
+    [`${prefix}USDC`]: config.usdc,
+    [`${prefix}SETTLEMENT`]: config.settlement,
+    [`${prefix}RELAYER_KEYS`]: config.relayerKeys.join(),
+    [`${prefix}REGISTRAR_KEY`]: config.registrarKey,
+  };
+}
+
+/** What every process of a run is told. */
+export function groundEnv(ground: ChaosGround): Record<string, string> {
+  return {
+    DATABASE_URL: ground.database.url,
+    TAPLINE_SECRET: ground.secret.toString('hex'),
+    RATE_LIMIT: '1000000/1',
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    ...chainEnv(ground.testnet.config),
+    ...chainEnv(ground.mainnet.config),
+  };
+}
+
+const DEMO_FOLDER = 'first';
+
+/** A first process makes the demo account, whose secrets the others are given as a file. */
+export async function makeDemo(ground: ChaosGround) {
+  const dataDir = path.join(ground.folder, DEMO_FOLDER);
+  const network = await spawnNetwork({ dataDir, env: groundEnv(ground) });
+  return network;
+}
+
+/** Starts one process and keeps it running. */
+export async function startChaosProcess(
+  ground: ChaosGround,
+  options: ChaosProcessOptions,
+): Promise<ChaosProcess> {
+  const { name, role, clockOffMs = 0 } = options;
+  const dataDir = path.join(ground.folder, name);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await copyFile(
+    path.join(ground.folder, DEMO_FOLDER, 'demo.json'),
+    path.join(dataDir, 'demo.json'),
+  );
+  const port = role === 'api' ? await freePort() : 0;
+  const wrongClock = {
+    CHAOS_CLOCK_MS: String(clockOffMs),
+    NODE_OPTIONS: `--import=file://${CLOCK}`,
+  };
+  const env = {
+    ...groundEnv(ground),
+    ...options.env,
+    PORT: String(port),
+    ...(clockOffMs === 0 ? {} : wrongClock),
+  };
+  let closing = false;
+  let starts = 0;
+  let earlier = '';
+  let life: { readonly child: ChildProcess; logs(): string } | null = null;
+  const logs = () => (earlier + (life?.logs() ?? '')).slice(-LOG_LENGTH_MAX);
+  const run = async () => {
+    while (!closing) {
+      starts++;
+      life = spawnMain({ dataDir, env, args: ['--roles', role] });
+      const { child } = life;
+      if (child.pid !== undefined) ground.endWithUs(child.pid);
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      earlier = `${logs()}\n(${name} ended: ${child.signalCode ?? child.exitCode})\n`;
+      life = null;
+      await sleep(RESTART_MS);
+    }
+  };
+  const done = run();
+  const signal = (which: NodeJS.Signals) => void life?.child.kill(which);
+  if (!(await waitUntil(() => logs().includes(READY_LINE), READY_MS))) {
+    throw new Error(`${name} did not start:\n${logs()}`);
+  }
+  return {
+    name,
+    url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
+    starts: () => starts,
+    logs,
+    pid: () => life?.child.pid,
+    kill: () => signal('SIGKILL'),
+    terminate: () => signal('SIGTERM'),
+    freeze: async (ms) => {
+      const frozen = life?.child;
+      frozen?.kill('SIGSTOP');
+      await sleep(ms);
+      frozen?.kill('SIGCONT');
+    },
+    close: async () => {
+      closing = true;
+      signal('SIGCONT');
+      signal('SIGTERM');
+      await done;
+    },
+  };
+}

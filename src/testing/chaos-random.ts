@@ -1,0 +1,48 @@
+/** Random choices that a seed repeats. Each part of a chaos run has a stream of its own. */
+export interface Random {
+  /** A whole number from 0 to `limit - 1`. */
+  below(limit: number): number;
+  /** A whole number from `low` to `high`, both included. */
+  between(low: number, high: number): number;
+  /** True in `percent` of a hundred cases. */
+  chance(percent: number): boolean;
+  pick<T>(list: readonly T[]): T;
+  /** 24 hex digits, different at every call. */
+  key(): string;
+}
+
+const UINT32 = 0x1_0000_0000;
+
+/** A 32-bit hash of a text, so that streams of one seed differ by their names. */
+function hash(text: string): number {
+  let value = 0x811c_9dc5;
+  for (const character of text) {
+    value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 0x0100_0193);
+  }
+  return value >>> 0;
+}
+
+/** xorshift with a Weyl sequence: small, and random enough to choose what to break next. */
+export function createRandom(seed: number, stream: string): Random {
+  let state = (hash(`${seed} ${stream}`) | 1) >>> 0;
+  let weyl = hash(`${stream} ${seed}`);
+  const next = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    weyl = (weyl + 0x9e37_79b9) >>> 0;
+    return ((state >>> 0) + weyl) % UINT32;
+  };
+  const below = (limit: number) => Math.floor((next() / UINT32) * limit);
+  return {
+    below,
+    between: (low, high) => low + below(high - low + 1),
+    chance: (percent) => below(100) < percent,
+    pick: (list) => {
+      const item = list[below(list.length)];
+      if (item === undefined) throw new Error('nothing to pick from');
+      return item;
+    },
+    key: () => [next(), next(), next()].map((word) => word.toString(16).padStart(8, '0')).join(''),
+  };
+}

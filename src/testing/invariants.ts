@@ -1,0 +1,242 @@
+import type { Database } from '#db/database.ts';
+
+/**
+ * What must hold in the database whatever was killed when. Each rule is a statement that finds the
+ * rows that break it; so an empty answer is the proof, and a broken rule names its rows.
+ */
+interface Rule {
+  /** The promise. */
+  readonly name: string;
+  /** Selects one text column: what is wrong, per row. */
+  readonly sql: string;
+  /** Holds at any moment; the others only once everything has come to rest. */
+  readonly always: boolean;
+}
+
+/** Broken rules are reported with this many of their rows. */
+const SHOWN = 5;
+
+const MONEY: readonly Rule[] = [
+  {
+    name: 'an intent has a payment exactly when it has succeeded',
+    always: true,
+    sql: `select i.id || ' is ' || i.status || ' with payment ' || coalesce(p.id, 'none')
+      from payment_intents i full join payments p on p.payment_intent_id = i.id
+      where (coalesce(i.status, '') = 'succeeded') <> (p.id is not null)
+        or i.payment_id is distinct from p.id or (p.id is not null and i.amount <> p.amount)`,
+  },
+  {
+    name: 'a payment was asked of the chain once, and that request succeeded',
+    always: true,
+    sql: `select p.id || ' has ' || count(r.id) from payments p
+      left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
+        and r.status = 'succeeded' and r.number = p.settlement_number
+      group by p.id having count(r.id) <> 1`,
+  },
+  {
+    name: 'an intent that did not succeed was never settled',
+    always: false,
+    sql: `select i.id || ' is ' || i.status from payment_intents i
+      join chain_requests r on r.kind = 'payment' and r.subject_id = i.id
+      where r.status = 'succeeded' and i.status <> 'succeeded'`,
+  },
+  {
+    name: 'refunds never exceed their payment, and their sums are the sums of their rows',
+    always: true,
+    sql: `select p.id || ' refunded ' || p.amount_refunded || ' reserved ' || p.amount_reserved
+      from payments p left join refunds r on r.payment_id = p.id
+      group by p.id, p.amount, p.amount_refunded, p.amount_reserved
+      having p.amount_reserved > p.amount
+        or p.amount_refunded <> coalesce(sum(r.amount) filter (where r.status = 'succeeded'), 0)
+        or p.amount_reserved <> coalesce(sum(r.amount) filter (where r.status <> 'failed'), 0)`,
+  },
+  {
+    name: 'refunds of a day stay below the limit of the account',
+    always: true,
+    sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
+      join accounts a on a.id = r.account_id where r.status <> 'failed'
+      group by a.id, a.refund_daily_limit, r.livemode, (r.created at time zone 'UTC')::date
+      having sum(r.amount) > a.refund_daily_limit`,
+  },
+  {
+    name: 'no payment is above the limit of its payer',
+    always: true,
+    sql: `select p.id || ' of ' || p.amount from payments p join payers y on y.id = p.payer_id
+      where p.amount > y.limit_per_payment`,
+  },
+  {
+    name: 'payments of a day stay below the limit of their payer',
+    always: true,
+    sql: `select y.id || ' paid ' || sum(p.amount) from payments p
+      join payers y on y.id = p.payer_id
+      group by y.id, y.limit_per_day, (p.settled_at at time zone 'UTC')::date
+      having sum(p.amount) > y.limit_per_day`,
+  },
+  {
+    name: 'a blocked payer, a revoked pass and a spent token never pay',
+    always: true,
+    sql: `select p.id || ' by a blocked payer' from payments p join payers y on y.id = p.payer_id
+      where y.blocked_at < p.created
+      union all
+      select i.id || ' by a revoked pass' from payment_intents i
+      join passes s on s.id = i.attempt #>> '{credential,passId}'
+      where i.status = 'succeeded' and s.revoked_at < i.created
+      union all
+      select i.attempt #>> '{credential,tokenId}' || ' paid ' || count(*) from payment_intents i
+      where i.status = 'succeeded' and i.attempt #>> '{credential,type}' = 'agent_token'
+      group by i.attempt #>> '{credential,tokenId}' having count(*) > 1`,
+  },
+];
+
+const EVENTS: readonly Rule[] = [
+  {
+    name: 'each intent has one event of its creation and one of its end',
+    always: true,
+    sql: `select i.id || ' ' || i.status || ': ' || coalesce(string_agg(e.type, ' '), 'no events')
+      from payment_intents i left join events e on e.object_id = i.id
+      group by i.id, i.status
+      having count(*) filter (where e.type = 'payment_intent.created') <> 1
+        or count(*) filter (where e.type = 'payment_intent.succeeded')
+          <> (i.status = 'succeeded')::int
+        or count(*) filter (where e.type = 'payment_intent.canceled') <> (i.status = 'canceled')::int
+        or count(*) filter (where e.type = 'payment_intent.processing') <>
+          (select count(*) from chain_requests r where r.kind = 'payment' and r.subject_id = i.id)`,
+  },
+  {
+    name: 'each payment has one event of its success and one of its cashback',
+    always: true,
+    sql: `select p.id || ': ' || coalesce(string_agg(e.type, ' '), 'no events') from payments p
+      left join events e on e.object_id = p.id
+      group by p.id, p.fee_cashback
+      having count(*) filter (where e.type = 'payment.succeeded') <> 1
+        or count(*) filter (where e.type = 'payment.cashback_paid') <> (p.fee_cashback > 0)::int
+        or count(*) filter (where e.type = 'payment.refunded') <>
+          (select count(*) from refunds r where r.payment_id = p.id and r.status = 'succeeded')`,
+  },
+  {
+    name: 'each refund has one event per step',
+    always: true,
+    sql: `select r.id || ' ' || r.status || ': ' || coalesce(string_agg(e.type, ' '), 'no events')
+      from refunds r left join events e on e.object_id = r.id
+      group by r.id, r.status
+      having count(*) filter (where e.type = 'refund.created') <> 1
+        or count(*) filter (where e.type = 'refund.succeeded') <> (r.status = 'succeeded')::int
+        or count(*) filter (where e.type = 'refund.failed') <> (r.status = 'failed')::int`,
+  },
+  {
+    name: 'places in the order of an account are unique and in the order of time',
+    always: true,
+    sql: `select id || ' at ' || position from (
+        select id, position, created,
+          lag(position) over w as before, max(created) over
+            (partition by account_id, livemode order by position
+             rows between unbounded preceding and 1 preceding) as latest
+        from events window w as (partition by account_id, livemode order by position)) o
+      where before = position or created < latest`,
+  },
+  {
+    name: 'an event has at most one delivery per endpoint',
+    always: true,
+    sql: `select endpoint_id || ' ' || event_id || ' ' || count(*) from (
+        select endpoint_id, event_id from webhook_due
+        union all select endpoint_id, event_id from webhook_deliveries) d
+      group by endpoint_id, event_id having count(*) > 1`,
+  },
+];
+
+const AT_REST: readonly Rule[] = [
+  {
+    name: 'no intent is left on its way',
+    always: false,
+    sql: `select id || ' is ' || status from payment_intents
+      where status in ('processing', 'requires_action')
+        or (status = 'requires_payment_method' and expires_at < now() - interval '10 s')`,
+  },
+  {
+    name: 'every request to a chain has its outcome, and somebody has read it',
+    always: false,
+    sql: `select kind || ' ' || subject_id || ' is ' || status from chain_requests
+      where status in ('queued', 'submitted')
+        or (applied_at is null and kind in ('payment', 'refund', 'merchant_registration'))`,
+  },
+  {
+    name: 'no refund is left pending',
+    always: false,
+    sql: `select id || ' is pending' from refunds where status = 'pending'`,
+  },
+  {
+    name: 'no idempotency key is left in progress',
+    always: false,
+    sql: `select path || ' ' || key from idempotency_keys where status = 'in_progress'`,
+  },
+  {
+    name: 'no delivery is left to an endpoint that works',
+    always: false,
+    sql: `select d.endpoint_id || ' waits for ' || d.event_type || ' ' || d.id from webhook_due d
+      join webhook_endpoints e on e.id = d.endpoint_id where e.status = 'enabled'`,
+  },
+  {
+    name: 'nobody was alarmed of money',
+    always: false,
+    sql: `select kind || ' ' || subject || ' ' || details from chain_alarms
+      where kind in ('number_taken', 'payment_missing', 'request_invalid', 'nonce_foreign')`,
+  },
+];
+
+const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...AT_REST];
+
+/** The number of rules that hold at any moment, and of all. */
+export const INVARIANT_COUNT = {
+  always: RULES.filter((rule) => rule.always).length,
+  atRest: RULES.length,
+};
+
+async function check(db: Database, rule: Rule): Promise<string[]> {
+  const rows = await db.query<{ wrong: string }>(
+    `select wrong from (${rule.sql}) as broken (wrong) limit ${SHOWN}`,
+  );
+  return rows.map(({ wrong }) => `${rule.name}: ${wrong}`);
+}
+
+/**
+ * Checks the database. `atRest`: all rules; otherwise those that hold at any moment.
+ * @returns what is broken, as sentences; empty when all is well.
+ */
+export async function checkInvariants(
+  db: Database,
+  options: { readonly atRest: boolean },
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (const rule of RULES) {
+    if (rule.always || options.atRest) broken.push(...(await check(db, rule)));
+  }
+  return broken;
+}
+
+/** Endpoints that were enabled all the time: each event since then has its delivery. */
+export async function checkDeliveries(
+  db: Database,
+  endpoints: readonly { readonly id: string; readonly accepted: ReadonlySet<string> }[],
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { id, accepted } of endpoints) {
+    const missing = await db.query<{ id: string }>(
+      `select v.id from events v join webhook_endpoints e
+         on e.account_id = v.account_id and e.livemode = v.livemode and v.created > e.created
+       where e.id = $1 and v.type <> 'ping'
+         and not exists (select from webhook_deliveries d
+           where d.endpoint_id = e.id and d.event_id = v.id and d.status = 'succeeded')`,
+      [id],
+    );
+    const delivered = await db.query<{ event_id: string }>(
+      `select event_id from webhook_deliveries where endpoint_id = $1 and status = 'succeeded'`,
+      [id],
+    );
+    const unheard = delivered.filter(({ event_id }) => !accepted.has(event_id));
+    if (missing.length > 0) broken.push(`${id} lacks ${missing.length} events, ${missing[0]?.id}`);
+    if (unheard.length > 0) {
+      broken.push(`${id} has ${unheard.length} successes that its receiver never answered`);
+    }
+  }
+  return broken;
+}
