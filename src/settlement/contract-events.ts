@@ -1,6 +1,7 @@
 import {
   decodeEventLog,
   getAbiItem,
+  getAddress,
   numberToHex,
   toEventSelector,
   type Log as ViemLog,
@@ -80,55 +81,23 @@ export function readEvents(settlement: Hex, logs: readonly RawLog[]): Settlement
 }
 
 function readEvent(log: RawLog): SettlementEvent {
-  const place: LogPlace = {
-    txHash: log.transactionHash,
-    blockHash: log.blockHash,
-    blockNumber: BigInt(log.blockNumber),
-    logIndex: Number(log.logIndex),
-  };
+  if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log);
+  const place = placeOf(log);
   const decoded = decode(log);
   if (decoded === null) return { ...place, event: 'Other', name: 'unknown' };
   switch (decoded.eventName) {
-    case 'PaymentSettled': {
-      const { args } = decoded;
-      return {
-        ...place,
-        event: 'PaymentSettled',
-        number: args.number,
-        payer: args.payer,
-        merchantNumber: BigInt(args.merchant),
-        amount: args.amount,
-        orderId: orderIdFromBytes8(args.orderId),
-        ...readCharges(args.charges),
-      };
-    }
     case 'PaymentFailed': {
       const { number, reason } = decoded.args;
       return { ...place, event: 'PaymentFailed', number, reason: paymentReason(reason) };
     }
     case 'PaymentRefunded': {
-      const { number, index, amount, totalRefunded, merchant, payer } = decoded.args;
-      return {
-        ...place,
-        event: 'PaymentRefunded',
-        number,
-        index: BigInt(index),
-        amount,
-        totalRefunded,
-        merchantNumber: BigInt(merchant),
-        payer,
-      };
+      const { merchant, index, ...args } = decoded.args;
+      const merchantNumber = BigInt(merchant);
+      return { ...place, event: 'PaymentRefunded', ...args, merchantNumber, index: BigInt(index) };
     }
     case 'Withdrawn': {
-      const { merchant, wallet, number, amount } = decoded.args;
-      return {
-        ...place,
-        event: 'Withdrawn',
-        merchantNumber: BigInt(merchant),
-        wallet,
-        number,
-        amount,
-      };
+      const { merchant, ...args } = decoded.args;
+      return { ...place, event: 'Withdrawn', ...args, merchantNumber: BigInt(merchant) };
     }
     case 'MerchantRegistered': {
       const { merchant, merchantReference: reference, wallet } = decoded.args;
@@ -140,6 +109,48 @@ function readEvent(log: RawLog): SettlementEvent {
   }
 }
 
+function placeOf(log: RawLog): LogPlace {
+  return {
+    txHash: log.transactionHash,
+    blockHash: log.blockHash,
+    blockNumber: BigInt(log.blockNumber),
+    logIndex: Number(log.logIndex),
+  };
+}
+
+const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: 'PaymentSettled' }));
+
+/**
+ * By hand, because every payment comes through here: the general decoder takes 200 us for one,
+ * which is 80 ms of a block of 400 (this: 5 us). contract-events.test.ts holds the two together.
+ */
+function readPaymentSettled(log: RawLog): PaymentSettled {
+  const [, number = '0x', payer = '0x', merchant = '0x'] = log.topics;
+  const data = log.data.slice(2);
+  const charges = BigInt(`0x${data.slice(2 * WORD, 3 * WORD)}`);
+  return {
+    ...placeOf(log),
+    event: 'PaymentSettled',
+    number: BigInt(number),
+    payer: getAddress(`0x${payer.slice(-ADDRESS)}`),
+    merchantNumber: BigInt(merchant),
+    amount: BigInt(`0x${data.slice(0, WORD)}`),
+    orderId: orderIdFromBytes8(`0x${data.slice(WORD, WORD + BYTES8)}`),
+    batchNumber: charges >> 192n,
+    feeAcquirer: (charges >> 128n) & UINT64,
+    feeProtocol: (charges >> 64n) & UINT64,
+    cashback: charges & UINT64,
+  };
+}
+
+/** Hex digits. */
+const WORD = 64;
+const ADDRESS = 40;
+const BYTES8 = 16;
+
+/** One word of four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
+const UINT64 = 0xffff_ffff_ffff_ffffn;
+
 /** null: an event that this version of the service does not know. */
 function decode(log: RawLog) {
   const topics = log.topics as ViemLog['topics'];
@@ -148,18 +159,6 @@ function decode(log: RawLog) {
   } catch {
     return null;
   }
-}
-
-const UINT64 = 0xffff_ffff_ffff_ffffn;
-
-/** One word of four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
-function readCharges(charges: bigint) {
-  return {
-    batchNumber: charges >> 192n,
-    feeAcquirer: (charges >> 128n) & UINT64,
-    feeProtocol: (charges >> 64n) & UINT64,
-    cashback: charges & UINT64,
-  };
 }
 
 /** Topics that find the one event by its number (or a merchant by its reference). */

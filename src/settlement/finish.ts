@@ -38,11 +38,15 @@ export async function finish(
   );
   const alarms = await relayer.db.transaction(async (tx) => {
     await holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]);
-    await markMined(tx, resolutions.map(toMined));
-    await requeue(tx, resolutions.flatMap(toRequeued));
-    const written = new Set(await writeOutcomes(tx, answered));
     const settled = resolutions.flatMap((one) => one.settled);
-    await upsertChainPayments(tx, livemode, settled);
+    // One connection runs them one after the other; only the round trips are saved.
+    const [ids] = await Promise.all([
+      writeOutcomes(tx, answered),
+      markMined(tx, resolutions.map(toMined)),
+      requeue(tx, resolutions.flatMap(toRequeued)),
+      upsertChainPayments(tx, livemode, settled),
+    ]);
+    const written = new Set(ids);
     const late = answered.filter((one) => !written.has(one.requestId));
     const raised = [...resolutions.flatMap((one) => one.alarms), ...(await compareLate(tx, late))];
     await insertAlarms(tx, livemode, raised, relayer.clock.now());

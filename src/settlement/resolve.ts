@@ -47,11 +47,12 @@ const MAX_TRIES = 3;
 export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
   const { lane, transaction, receipt, block } = mined;
   const events = readEvents(relayer.chain.config.settlement, receipt.logs);
+  const byNumber = indexEvents(events);
   const answered: { request: OpenRequest; result: Result }[] = [];
   const requeued: OpenRequest[] = [];
   const alarms: Alarm[] = [];
   for (const request of transaction.requests) {
-    const answer = await answerOf(relayer, mined, events, request);
+    const answer = await answerOf(relayer, mined, byNumber, request);
     if (answer.status === 'answered') {
       answered.push({ request, result: answer.result });
       if (answer.alarm !== undefined) alarms.push(answer.alarm);
@@ -71,10 +72,19 @@ function giveUp(request: OpenRequest, txHash: Hex): Result {
   return failed(request.kind === 'payment' ? 'settlement_failed' : 'transaction_reverted', txHash);
 }
 
+type EventIndex = ReadonlyMap<bigint | null, readonly SettlementEvent[]>;
+
+/** Events of payments by their number, all others under null. */
+function indexEvents(events: readonly SettlementEvent[]): EventIndex {
+  return Map.groupBy(events, (event) =>
+    event.event === 'PaymentSettled' || event.event === 'PaymentFailed' ? event.number : null,
+  );
+}
+
 async function answerOf(
   relayer: RelayerState,
   mined: Mined,
-  events: readonly SettlementEvent[],
+  index: EventIndex,
   request: OpenRequest,
 ): Promise<Answer> {
   const { transaction, receipt, block } = mined;
@@ -82,6 +92,7 @@ async function answerOf(
   if (present(attempt, 'the attempt that was mined').noop) return { status: 'again' };
   if (!receipt.succeeded) return afterRevert(relayer, mined, request);
   const { chainId } = relayer.chain.config;
+  const events = index.get(request.kind === 'payment' ? request.number : null) ?? [];
   const event = events.find((one) => answers(one, request));
   if (event !== undefined) {
     return { status: 'answered', result: eventResult(event, block.time, chainId) };

@@ -48,11 +48,32 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
     return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
   });
   const mined = await withBlocks(relayer.chain, head, deep);
-  const resolutions = await Promise.all(mined.map((one) => resolve(relayer, one)));
-  await finish(relayer, resolutions);
+  for (const portion of inPortions(mined)) {
+    await finish(relayer, await Promise.all(portion.map((one) => resolve(relayer, one))));
+  }
   relayer.recheckAll = mined.length < deep.length;
   for (const { transaction } of wanted) transaction.recheck = false;
   return mined.length;
+}
+
+/**
+ * Requests written down together. The payments domain goes on with the first portion while the
+ * next one is read, so that in a full block not everybody waits for the last one.
+ */
+const PORTION = 100;
+
+function inPortions(mined: readonly Mined[]): Mined[][] {
+  const portions: Mined[][] = [];
+  let size = PORTION;
+  for (const one of mined) {
+    if (size >= PORTION) {
+      portions.push([]);
+      size = 0;
+    }
+    portions.at(-1)?.push(one);
+    size += one.transaction.requests.length;
+  }
+  return portions;
 }
 
 interface Candidate {
