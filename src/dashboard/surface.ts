@@ -19,6 +19,11 @@ export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operato
 export interface SurfaceSettings {
   readonly people: PeopleDeps;
   readonly cookies: CookieSettings;
+  /**
+   * Without a configured public address a page of whatever address the browser used is ours: its
+   * Origin names the host that the request went to. (A rebound name has none of our cookies.)
+   */
+  readonly anyOwnHost: boolean;
 }
 
 export const ROOTS: Record<Realm, string> = {
@@ -96,7 +101,8 @@ function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): bo
   const site = header(request, 'sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   const origin = header(request, 'origin');
-  return origin !== undefined && !settings.people.passkeys.origins.includes(origin);
+  if (origin === undefined || settings.people.passkeys.origins.includes(origin)) return false;
+  return !settings.anyOwnHost || origin !== `http://${header(request, 'host')}`;
 }
 
 /** Against cross-site requests: the cookie is SameSite, the origin is ours, the token is known. */

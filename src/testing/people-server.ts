@@ -5,7 +5,6 @@ import type { PeopleDeps } from '#accounts/people.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog, stderrLog } from '#core/log.ts';
-import type { PersonCaller } from '#dashboard/caller.ts';
 import { meRoutes } from '#dashboard/me-routes.ts';
 import { passwordRoutes } from '#dashboard/password-routes.ts';
 import { sessionRoutes } from '#dashboard/session-routes.ts';
@@ -14,7 +13,7 @@ import { personSurface, type SurfaceSettings } from '#dashboard/surface.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
-import type { AnyRoute, Surface } from '#http/route.ts';
+import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { testDatabase } from '#testing/database.ts';
 
@@ -33,18 +32,13 @@ export interface PeopleServer {
   close(): Promise<void>;
 }
 
-/** What the routes of one test are made from. */
-export interface RouteContext {
+/** What the surfaces of one test are made from. */
+export interface ServerContext {
   readonly people: PeopleDeps;
+  readonly secretKey: Buffer;
   readonly merchant: SurfaceSettings;
   readonly operator: SurfaceSettings;
   readonly clock: FakeClock;
-}
-
-export interface MoreRoutes {
-  readonly merchant?: readonly AnyRoute<PersonCaller>[];
-  readonly operator?: readonly AnyRoute<PersonCaller>[];
-  readonly surfaces?: readonly Surface[];
 }
 
 /** A fault of ours is shown: no test here expects one. */
@@ -52,27 +46,24 @@ const log: Log = { ...silentLog, error: stderrLog().error };
 
 const ORIGIN = 'http://localhost:4242';
 
-function surfaces(context: RouteContext, more: MoreRoutes): Surface[] {
+function peopleSurfaces({ merchant, operator }: ServerContext): Surface[] {
   const common = (settings: SurfaceSettings) => [
     ...sessionRoutes(settings),
     ...passwordRoutes(settings),
     ...meRoutes(settings),
   ];
-  const { merchant, operator } = context;
   return [
-    personSurface(merchant, [
-      ...common(merchant),
-      ...signUpRoutes(merchant),
-      ...(more.merchant ?? []),
-    ]),
-    personSurface(operator, [...common(operator), ...(more.operator ?? [])]),
-    ...(more.surfaces ?? []),
+    personSurface(merchant, [...common(merchant), ...signUpRoutes(merchant)]),
+    personSurface(operator, common(operator)),
   ];
 }
 
-/** Dashboard and operator API on a fresh database, with a clock that the test moves. */
+/**
+ * Dashboard and operator API on a fresh database, with a clock that the test moves. Without
+ * `surfaces` only what is about people and their sessions.
+ */
 export async function startPeopleServer(
-  routes: (context: RouteContext) => MoreRoutes = () => ({}),
+  surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,
 ): Promise<PeopleServer> {
   const database = await testDatabase();
   const { db } = database;
@@ -84,10 +75,17 @@ export async function startPeopleServer(
   const settings = (realm: 'merchant' | 'operator') => ({
     people,
     cookies: { realm, secure: false },
+    anyOwnHost: false,
   });
-  const context = { people, merchant: settings('merchant'), operator: settings('operator'), clock };
+  const context: ServerContext = {
+    people,
+    secretKey,
+    merchant: settings('merchant'),
+    operator: settings('operator'),
+    clock,
+  };
   const app = await buildServer({
-    surfaces: surfaces(context, routes(context)),
+    surfaces: surfaces(context),
     clock,
     limiter: memoryRateLimiter({ requests: 10_000, seconds: 1 }),
     log,

@@ -1,0 +1,44 @@
+import { type ApiDeps, createShared, merchantSurface } from '#api-role.ts';
+import { silentLog } from '#core/log.ts';
+import type { PersonCaller } from '#dashboard/caller.ts';
+import { dashboardRoutes } from '#dashboard/dashboard-routes.ts';
+import { personSurface } from '#dashboard/surface.ts';
+import type { AnyRoute, Surface } from '#http/route.ts';
+import { operatorRoutes } from '#ops/operator-routes.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
+
+export interface DashboardServer extends PeopleServer {
+  readonly merchantApi: string;
+  readonly dashboardRoutes: readonly AnyRoute<PersonCaller>[];
+  readonly operatorRoutes: readonly AnyRoute<PersonCaller>[];
+}
+
+/** The merchant API, the dashboard and the operator API with all of their routes. */
+export async function startDashboardServer(
+  chains: readonly Chain[] = [],
+): Promise<DashboardServer> {
+  const seen: Pick<DashboardServer, 'dashboardRoutes' | 'operatorRoutes'>[] = [];
+  const server = await startPeopleServer(({ people, merchant, operator, secretKey, clock }) => {
+    const { db, wakeups } = people;
+    const config = { webhookAllowCidrs: [], publicUrl: null } as unknown as ApiDeps['config'];
+    const parts = { config, secret: secretKey, db, wakeups, clock, log: silentLog, chains };
+    const shared = createShared({ ...parts, defaultPass: null });
+    const api = merchantSurface(shared);
+    const dashboard = dashboardRoutes({
+      ...shared,
+      settings: merchant,
+      merchantRoutes: api.routes,
+    });
+    const configuration = () => ({ port: 0 });
+    const staff = operatorRoutes({ ...shared, settings: operator, configuration });
+    seen.push({ dashboardRoutes: dashboard, operatorRoutes: staff });
+    return [
+      personSurface(merchant, dashboard),
+      personSurface(operator, staff),
+      api as unknown as Surface,
+    ];
+  });
+  const [routes = { dashboardRoutes: [], operatorRoutes: [] }] = seen;
+  return { ...server, ...routes, merchantApi: server.dashboard.replace('/dashboard', '') };
+}
