@@ -3,7 +3,8 @@
 -- `body` is the event as it is delivered and as GET /v1/events/{id} returns it, byte for byte.
 -- Events, finished deliveries and attempts are partitioned by the UTC day of the EVENT, so that
 -- retention drops a day of all three at once instead of deleting rows, and an id (which begins
--- with that time) leads to its partition. The default partitions catch what maintenance has not
+-- with that time) leads to its partition. Workers make the partitions of the coming days
+-- (src/events/retention.ts). The default partitions hold the first day, and catch what nobody has
 -- prepared for: an event is never refused because a partition is missing.
 
 create table events (
@@ -159,21 +160,3 @@ create table webhook_replays (
 
 create index webhook_replays_running on webhook_replays (created) where status = 'running';
 create index webhook_replays_endpoint on webhook_replays (endpoint_id, created);
-
--- The first days; a worker makes the next ones ahead of time (src/events/retention.ts).
-do $$
-declare
-  parent text;
-  day date;
-begin
-  foreach parent in array array['events', 'webhook_deliveries', 'webhook_attempts'] loop
-    for ahead in -1..7 loop
-      day := (now() at time zone 'UTC')::date + ahead;
-      execute format(
-        'create table %I partition of %I for values from (%L) to (%L)',
-        parent || '_' || to_char(day, 'YYYYMMDD'), parent,
-        day || ' 00:00:00+00', (day + 1) || ' 00:00:00+00');
-    end loop;
-  end loop;
-end
-$$;

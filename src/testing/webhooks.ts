@@ -39,6 +39,11 @@ export async function insertAccount(db: Database, at: Date): Promise<Tenant> {
   return { accountId: id, livemode: false };
 }
 
+/** The same bench for another, new account. */
+export async function withNewAccount(bench: WebhookBench): Promise<WebhookBench> {
+  return { ...bench, tenant: await insertAccount(bench.db, bench.clock.now()) };
+}
+
 export async function openBench(
   of: { readonly clock?: Clock; readonly resolver?: Resolver; readonly ca?: string } = {},
 ): Promise<WebhookBench> {

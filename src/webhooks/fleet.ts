@@ -125,9 +125,9 @@ export class Fleet {
     for (const lane of asked) {
       const row = rows.get(lane.endpointId);
       if (lane.state === 'lost') continue;
-      if (row === undefined || row.fence !== lane.fence || row.status === 'disabled') {
-        this.#lose(lane);
-      } else this.#refresh(lane, row);
+      if (row === undefined || row.fence !== lane.fence) this.#lose(lane);
+      else if (row.status === 'disabled') this.#giveBack(lane);
+      else this.#refresh(lane, row);
     }
     return false;
   }
@@ -210,7 +210,7 @@ export class Fleet {
     this.#unrecorded--;
     lane.held.delete(row.event_position);
     lane.usedAtMs = performance.now();
-    if (recorded !== 'recorded') this.#lose(lane);
+    if (recorded !== 'recorded') this.#giveBack(lane);
     else if (saysGone(result)) this.#deps.gone(lane.endpointId);
     if (lane.state === 'pausing' && lane.held.size === 0) this.#giveBack(lane);
     if (roomOf(lane, this.#hints) > 0) this.#deps.hungry();

@@ -1,5 +1,5 @@
 import { addMs, type Clock } from '#core/clock.ts';
-import { describeError, type Log } from '#core/log.ts';
+import type { Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -22,6 +22,8 @@ export interface HousekeepingDeps {
 const SWEEP_MS = 60_000;
 /** Partitions are made a week ahead: an hour early or late does not matter. */
 const PARTITIONS_MS = 60 * 60 * 1000;
+/** Not in the first minute, when everything starts; a process that lives shorter leaves it. */
+const FIRST_PARTITIONS_MS = 60_000;
 /** A lost hint, or a flooded endpoint, delays a replay by this. */
 const REPLAY_POLL_MS = 2_000;
 const MAX_DISABLED = 100;
@@ -46,9 +48,36 @@ export async function disableLongFailing(
   return notices;
 }
 
+function startPartitionLoop(deps: HousekeepingDeps): Loop {
+  const { db, clock, log, onError } = deps;
+  let due = false;
+  const loop = startLoop({
+    name: 'event partitions',
+    pollMs: PARTITIONS_MS,
+    run: async () => {
+      if (!due) return false;
+      const done = await maintainPartitions(db, clock.now());
+      if (done.dropped.length > 0) log.info('dropped old event partitions', { ...done });
+      return false;
+    },
+    onError,
+  });
+  const timer = setTimeout(() => {
+    due = true;
+    loop.wake();
+  }, FIRST_PARTITIONS_MS);
+  return {
+    wake: loop.wake,
+    stop: () => {
+      clearTimeout(timer);
+      return loop.stop();
+    },
+  };
+}
+
 /** Replays, disabling, partitions: what runs beside the deliveries. */
 export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<void> } {
-  const { db, clock, wakeups, log, onError } = deps;
+  const { db, clock, wakeups, onError } = deps;
   const replays = startLoop({
     name: 'webhook replays',
     pollMs: REPLAY_POLL_MS,
@@ -68,20 +97,7 @@ export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<voi
     },
     onError,
   });
-  const partitions = startLoop({
-    name: 'event partitions',
-    pollMs: PARTITIONS_MS,
-    run: async () => {
-      const done = await maintainPartitions(db, clock.now()).catch((error: unknown) => {
-        // A busy table: the next hour will do.
-        log.warn('event partitions were not maintained', { error: describeError(error) });
-        return { created: [], dropped: [] };
-      });
-      if (done.dropped.length > 0) log.info('dropped old event partitions', { ...done });
-      return false;
-    },
-    onError,
-  });
+  const partitions = startPartitionLoop(deps);
   const unhear = wakeups.on('webhook-replays', '', replays.wake);
   const loops: readonly Loop[] = [replays, sweep, partitions];
   return {

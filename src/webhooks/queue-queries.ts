@@ -52,7 +52,8 @@ const CLAIM = `
       case when l.consecutive_failures > 0 then $6::int else $5::int end as room,
       row_number() over (partition by l.consecutive_failures > 0 order by l.endpoint_id) as place
     from scan s join webhook_lanes l on l.endpoint_id = s.endpoint_id
-    where l.lease_until <= $2 and l.not_before <= $2 and exists (
+    where l.lease_until <= $2 and l.lease_owner is distinct from $1
+      and l.not_before <= $2 and exists (
       select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
   ), picked as (
     select l.endpoint_id from waiting w join webhook_lanes l on l.endpoint_id = w.endpoint_id
@@ -73,7 +74,10 @@ export interface Claim {
   readonly limits: { readonly healthy: number; readonly failing: number };
 }
 
-/** Leases endpoints that have due work and no owner. */
+/**
+ * Leases endpoints that have due work and no owner. Never the worker's own: a clock that jumps
+ * must not make it take its endpoints from itself, with requests in flight.
+ */
 export async function claimLanes(db: Database, claim: Claim): Promise<LaneRow[]> {
   const { owner, now, leaseUntil, after, limits } = claim;
   const values = [owner, now, leaseUntil, after, limits.healthy, limits.failing];

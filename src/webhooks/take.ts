@@ -21,6 +21,8 @@ const MAX_LANES = { healthy: 2_000, failing: 500 };
 const MAX_CLAIMED = 200;
 /** Looking for endpoints without an owner may take this share of the time. */
 const CLAIM_SHARE = 0.25;
+/** A look that waited for something else must not make the next one wait for long. */
+const MAX_CLAIM_PAUSE_MS = 300;
 
 /** One turn of the worker: take over endpoints that nobody works, fetch what is due. */
 export function createTaker(deps: TakerDeps): () => Promise<boolean> {
@@ -48,7 +50,8 @@ export function createTaker(deps: TakerDeps): () => Promise<boolean> {
       },
     });
     const taken = performance.now() - started;
-    nextClaimMs = performance.now() + taken * (1 / CLAIM_SHARE - 1);
+    const pauseMs = Math.min(taken * (1 / CLAIM_SHARE - 1), MAX_CLAIM_PAUSE_MS);
+    nextClaimMs = performance.now() + pauseMs;
     for (const row of rows) fleet.add(row);
     const last =
       rows

@@ -60,11 +60,18 @@ function createReleaser(deps: WebhookWorkerDeps, owner: string) {
     maxInFlight: 1,
     maxItems: MAX_RELEASES,
   });
-  // A lease that could not be released ends by itself.
-  return (endpointId: string) =>
-    batcher.add(endpointId).catch((error: unknown) => {
+  const unreleased = new Set<string>();
+  const release = async (endpointId: string) => {
+    try {
+      await batcher.add(endpointId);
+      unreleased.delete(endpointId);
+    } catch (error) {
+      // It also ends by itself, for others; this worker never takes over from itself.
+      unreleased.add(endpointId);
       deps.log.warn('a webhook lease was not released', { error: describeError(error) });
-    });
+    }
+  };
+  return { release, retry: () => Promise.all([...unreleased].map(release)) };
 }
 
 async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<void> {
@@ -101,12 +108,13 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     resolver: deps.resolver ?? systemResolver(),
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   };
+  const releaser = createReleaser(deps, owner);
   const fleet: Fleet = new Fleet({
     ...deps,
     network,
     owner,
     leaseMs: LEASE_MS,
-    release: createReleaser(deps, owner),
+    release: releaser.release,
     gone: (endpointId) => {
       disable(deps, endpointId).catch((error: unknown) => onError('disable', error));
     },
@@ -125,7 +133,10 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const heartbeat = startLoop({
     name: 'webhook leases',
     pollMs: HEARTBEAT_MS,
-    run: () => fleet.renew(),
+    run: async () => {
+      await releaser.retry();
+      return fleet.renew();
+    },
     onError,
   });
   const housekeeping = startHousekeeping({ ...deps, onError });
