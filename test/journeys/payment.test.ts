@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
@@ -11,7 +12,12 @@ import {
   parseEventLogs,
 } from 'viem';
 import { type Caller, caller } from '#testing/api-client.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import {
+  type SpawnedNetwork,
+  spawnMain,
+  spawnNetwork,
+  temporaryDataDir,
+} from '#testing/spawn-network.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
@@ -187,7 +193,15 @@ test('killing the process right after the tap ends in the same payment, once', a
   assert.equal(logs.filter((log) => log.args.amount === 1_000_000n).length, 1);
 });
 
-test('SIGTERM ends the process with 0 within ten seconds, and the next start knows everything', async () => {
+test('a second start on the same folder says so and ends, and the first goes on', async () => {
+  const { child, logs } = spawnMain({ dataDir: folder.path, env: ENV });
+  const [code] = (await once(child, 'close')) as [number | null];
+  assert.equal(code, 1);
+  assert.match(logs(), /^tapline: TAPLINE_DATA_DIR: .* is in use by another instance/m);
+  assert.equal((await merchant.get('/terminals')).status, 200);
+});
+
+test('SIGTERM ends with 0 within ten seconds, and the next start knows everything', async () => {
   const intentId = await create(3_000_000);
   const startedAt = performance.now();
   assert.equal(await network.stop(), 0);

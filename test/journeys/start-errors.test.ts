@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { testDatabase } from '#testing/database.ts';
+import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+
+before(async () => {
+  folder = await temporaryDataDir();
+});
+
+after(() => folder.remove());
+
+/** Starts with these settings and expects one line on standard error and a failure. */
+async function failedStart(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<string> {
+  const { child, logs } = spawnMain({ dataDir: folder.path, env, args });
+  const [code] = (await once(child, 'close')) as [number | null];
+  assert.equal(code, 1, logs());
+  const lines = logs()
+    .split('\n')
+    .filter((line) => line.startsWith('tapline: '));
+  assert.equal(lines.length, 1, logs());
+  assert.doesNotMatch(logs(), /^\s+at /m);
+  return lines[0] ?? '';
+}
+
+test('a taken port is named, before anything is started', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const address = holder.address();
+  const port = typeof address === 'object' ? String(address?.port) : '';
+  assert.match(await failedStart({ PORT: port }), new RegExp(`PORT ${port} is taken`));
+  holder.close();
+});
+
+test('an unreachable database is named', async () => {
+  const line = await failedStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
+  assert.match(line, /DATABASE_URL cannot be reached/);
+});
+
+test('a chain with another id than configured is refused', async () => {
+  const chain = await startThrowawayChain({ chainId: 31_999 });
+  const database = await testDatabase(2);
+  const address = `0x${'1'.repeat(40)}`;
+  const key = `0x${'2'.repeat(64)}`;
+  const line = await failedStart({
+    DATABASE_URL: database.url,
+    CHAIN_TESTNET_RPC_URL: chain.rpcUrl,
+    CHAIN_TESTNET_CHAIN_ID: '5',
+    CHAIN_TESTNET_USDC: address,
+    CHAIN_TESTNET_SETTLEMENT: address,
+    CHAIN_TESTNET_RELAYER_KEYS: key,
+    CHAIN_TESTNET_REGISTRAR_KEY: key,
+  });
+  assert.match(line, /CHAIN_TESTNET_RPC_URL leads to chain 31999, but 5 is expected/);
+  await database.close();
+  await chain.stop();
+});
+
+test('missing, unknown and wrong settings are named', async () => {
+  const rpc = { CHAIN_TESTNET_RPC_URL: 'http://127.0.0.1:1' };
+  assert.match(await failedStart(rpc), /CHAIN_TESTNET_CHAIN_ID must be set/);
+  assert.match(await failedStart({ TAPLINE_DATADIR: 'x' }), /TAPLINE_DATADIR is not a setting/);
+  assert.match(await failedStart({ RATE_LIMIT: 'many' }), /RATE_LIMIT=many must be/);
+  assert.match(await failedStart({}, ['--roles', 'cook']), /--roles takes api, worker/);
+});
+
+test('production refuses everything embedded and every default secret', async () => {
+  const line = await failedStart({ NODE_ENV: 'production' });
+  for (const name of ['DATABASE_URL', 'CHAIN_MAINNET_RPC_URL', 'TAPLINE_SECRET']) {
+    assert.match(line, new RegExp(name));
+  }
+});
