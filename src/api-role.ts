@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createKeyAuthenticator } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { createOperations } from '#api-operations.ts';
 import type { Config } from '#config.ts';
 import { deriveKey, webhookKey } from '#config.ts';
 import type { Clock } from '#core/clock.ts';
@@ -8,9 +9,9 @@ import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { eventRoutes } from '#events/routes.ts';
-import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
+import { idempotencyRoutes } from '#idempotency/routes.ts';
 import { createDomainCheck } from '#payer-app/own-domain.ts';
 import { createConfirmationRoom, createRequestRoom } from '#payer-app/rooms.ts';
 import { payerSurface } from '#payer-app/routes.ts';
@@ -22,6 +23,7 @@ import { type PayRequest, payIntent } from '#payments/pay.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { paymentRoutes } from '#payments/routes.ts';
+import { peopleSurfaces } from '#people-surfaces.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { deviceSurface } from '#terminals/device-routes.ts';
@@ -85,6 +87,7 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
       balanceRoute(shared),
       ...eventRoutes(shared),
       ...webhookRoutes(shared),
+      ...idempotencyRoutes(shared),
       ...testHelperRoutes(shared),
     ],
   };
@@ -93,16 +96,22 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
 /** The HTTP server with every surface; the caller listens. */
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   const shared = createShared(deps);
+  const merchant = merchantSurface(shared);
   const surfaces = [
-    merchantSurface(shared),
+    merchant,
+    ...peopleSurfaces(deps, shared, merchant),
     deviceSurface(shared),
     pairingSurface(shared),
     payerSurface(shared),
   ];
-  return buildServer({
+  const operations = createOperations(deps);
+  const app = await buildServer({
     ...deps,
     surfaces: surfaces as unknown as Surface[],
-    limiter: memoryRateLimiter(deps.config.rateLimit),
+    limiter: operations.limiter,
     trustedProxies: deps.config.trustedProxies,
+    onAnswered: operations.onAnswered,
   });
+  await operations.addTo(app, merchant.routes);
+  return app;
 }

@@ -28,6 +28,8 @@ export interface Config {
   readonly secret: Buffer | null;
   /** null: messages are written to files in the data folder. */
   readonly smtpUrl: string | null;
+  /** The sender of all mails. */
+  readonly mailFrom: string;
   /** Where people reach the web apps; null: this machine and port. */
   readonly publicUrl: string | null;
 }
@@ -216,6 +218,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),
     secret: secret(env),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
+    mailFrom: read(env, 'MAIL_FROM') ?? 'Tapline <no-reply@localhost>',
     publicUrl: url(env, 'TAPLINE_PUBLIC_URL', ['http:', 'https:']),
   };
   if (config.production) checkProduction(config);
@@ -230,4 +233,9 @@ export function deriveKey(secretBytes: Buffer, purpose: string): Buffer {
 /** Seals and opens the signing secrets of webhook endpoints. */
 export function webhookKey(secretBytes: Buffer): Buffer {
   return deriveKey(secretBytes, 'webhook secrets');
+}
+
+/** Encrypts and signs what belongs to people and their sessions. */
+export function peopleKey(secretBytes: Buffer): Buffer {
+  return deriveKey(secretBytes, 'people');
 }

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
+import path from 'node:path';
+import { fileMailer, type Mailer, smtpMailer } from '#accounts/mail.ts';
 import { buildApi } from '#api-role.ts';
-import { type Config, webhookKey } from '#config.ts';
+import { type Config, peopleKey, webhookKey } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -167,6 +169,12 @@ async function listen(
   }
 }
 
+/** Without a mail server every mail becomes a file in the data folder. */
+function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
+  if (smtpUrl === null) return fileMailer(path.join(folder.path, 'mail'));
+  return smtpMailer({ url: smtpUrl, from: mailFrom });
+}
+
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
 async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Running, 'stop'>> {
   await requirePort(config);
@@ -195,6 +203,8 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
       ...deps,
       webhookKey: webhookKey(secret),
       webhookAllowCidrs: config.webhookAllowCidrs,
+      peopleKey: peopleKey(secret),
+      mailer: mailerOf(config, folder),
     });
     stops.push(workers.stop);
   }

@@ -1,4 +1,6 @@
 import { applyRegistrations } from '#accounts/apply-registrations.ts';
+import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
+import { type Mailer, startMailWorker } from '#accounts/mail.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -23,6 +25,9 @@ export interface WorkerDeps {
   /** Opens webhook signing secrets. */
   readonly webhookKey: Buffer;
   readonly webhookAllowCidrs: readonly string[];
+  /** Opens what waits to be mailed. */
+  readonly peopleKey: Buffer;
+  readonly mailer: Mailer;
 }
 
 /** A hint that got lost delays an outcome by at most this. */
@@ -46,6 +51,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
   return [
     onOutcomes('payment', 'settlement outcomes', () => applySettlements(deps)),
     onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(deps)),
+    onOutcomes('withdrawal', 'withdrawal outcomes', () => applyWithdrawalOutcomes(deps)),
     onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
     onOutcomes('enrolment', 'approvals', () => applyPayerRequests(deps, 'enrolment')),
     onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
@@ -63,11 +69,13 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     allowCidrs: deps.webhookAllowCidrs,
   });
   const loops = startLoops(deps);
+  const mails = startMailWorker({ ...deps, secretKey: deps.peopleKey });
   return {
     stop: async () => {
       await Promise.all([
         ...relayers.map((relayer) => relayer.stop()),
         webhooks.stop(),
+        mails.stop(),
         ...loops.map((loop) => loop.stop()),
       ]);
     },

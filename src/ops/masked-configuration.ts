@@ -1,0 +1,59 @@
+import type { Config } from '#config.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+
+const MASK = '********';
+
+/** Whether a secret is set, and nothing else of it. */
+function masked(value: unknown): string | null {
+  return value === null ? null : MASK;
+}
+
+/** The address without user name, password and query, which may hold keys. */
+function plainUrl(url: string | null): string | null {
+  if (url === null) return null;
+  const { protocol, host, pathname } = new URL(url);
+  // The path of a node's address is often the key of its provider.
+  const path = protocol.startsWith('postgres') ? pathname : '';
+  return `${protocol}//${host}${path}`;
+}
+
+function maskedNetwork(network: NetworkConfig | null): Json {
+  if (network === null) return 'embedded';
+  return {
+    chain_id: network.chainId,
+    rpc_urls: network.rpcUrls.map(plainUrl),
+    heads_url: plainUrl(network.headsUrl),
+    usdc: network.usdc,
+    settlement: network.settlement,
+    deployed_at_block: network.deployedAtBlock.toString(),
+    relayer_keys: network.relayerKeys.map(() => MASK),
+    registrar_key: MASK,
+    confirmations: network.confirmations,
+    max_fee_per_gas_ceiling: network.maxFeePerGasCeiling.toString(),
+    low_balance_wei: network.lowBalanceWei.toString(),
+  };
+}
+
+/** The configuration as the process has read it: what is secret shows only that it is set. */
+export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
+  return {
+    roles: [...config.roles],
+    host: config.host,
+    port: config.port,
+    data_dir: config.dataDir,
+    production: config.production,
+    database_url: plainUrl(config.databaseUrl) ?? 'embedded',
+    database_connections: config.maxConnections,
+    redis_url: plainUrl(config.redisUrl),
+    rate_limit: `${config.rateLimit.requests}/${config.rateLimit.seconds}`,
+    webhook_allow_cidrs: [...config.webhookAllowCidrs],
+    trusted_proxies: [...config.trustedProxies],
+    secret: masked(config.secret),
+    smtp_url: plainUrl(config.smtpUrl),
+    mail_from: config.mailFrom,
+    public_url: config.publicUrl,
+    testnet: maskedNetwork(config.chains.testnet),
+    mainnet: maskedNetwork(config.chains.mainnet),
+  };
+}
