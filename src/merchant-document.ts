@@ -1,4 +1,3 @@
-import { type ApiDeps, createShared, merchantSurface } from '#api-role.ts';
 import { API_VERSIONS } from '#core/api-versions.ts';
 import { openApiDocument } from '#http/openapi.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
@@ -45,21 +44,8 @@ const TAGS: readonly { readonly name: string; readonly description: string }[] =
   { name: 'Test helpers', description: 'What a customer would do. Test keys only.' },
 ];
 
-/** Declarations need no working parts; only handlers would, and nobody calls them. */
-const NO_PARTS = {
-  secret: Buffer.alloc(32),
-  chains: [],
-  config: { webhookAllowCidrs: [] },
-} as unknown as ApiDeps;
-
-/** Every route of the merchant API as it is declared. */
-export function merchantRoutes(): readonly DeclaredRoute[] {
-  return merchantSurface(createShared(NO_PARTS)).routes;
-}
-
-/** openapi.json: the merchant API. */
-export function merchantDocument(): Doc {
-  const routes = merchantRoutes();
+/** openapi.json: the merchant API, from its declared routes. */
+export function merchantDocument(routes: readonly DeclaredRoute[]): Doc {
   const used = new Set(['Webhooks', ...routes.map((route) => route.tag)]);
   return openApiDocument({
     info: {

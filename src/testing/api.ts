@@ -13,6 +13,7 @@ import type { Tenant } from '#core/mode.ts';
 import { isRefusal } from '#core/refusal.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { declaredMerchantRoutes } from '#declared-routes.ts';
 import { SCOPES } from '#http/route.ts';
 import { merchantDocument } from '#merchant-document.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
@@ -206,7 +207,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const nodes = [await startNode(of)];
   const { url } = present(nodes[0], 'node');
   const merchant = await addMerchant(db, clock.now(), true);
-  const check = createAnswerCheck(merchantDocument());
+  const check = createAnswerCheck(merchantDocument(declaredMerchantRoutes()));
   return {
     url,
     db,

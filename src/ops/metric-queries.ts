@@ -1,0 +1,45 @@
+import type { Sql } from '#db/database.ts';
+
+export interface WorkRow {
+  /** What is waiting. */
+  readonly queue: string;
+  readonly count: number;
+  /** How long the oldest has been due. */
+  readonly oldest_seconds: number;
+}
+
+/** What workers should have done by now. Each count is served by a partial or queue index. */
+export async function selectWaitingWork(sql: Sql): Promise<WorkRow[]> {
+  return sql.query(
+    `select 'webhook_deliveries' as queue, count(*)::int as count,
+       coalesce(extract(epoch from now() - min(greatest(due_at, created))), 0)::float as
+         oldest_seconds
+     from webhook_due where due_at <= now()
+     union all
+     select 'expired_intents', count(*)::int,
+       coalesce(extract(epoch from now() - min(expires_at)), 0)::float
+     from payment_intents where status = 'requires_payment_method' and expires_at <= now()
+     union all
+     select 'overdue_confirmations', count(*)::int,
+       coalesce(extract(epoch from now() - min(confirm_by)), 0)::float
+     from payment_intents where status = 'requires_action' and confirm_by <= now()`,
+  );
+}
+
+export interface DatabaseAgesRow {
+  readonly connections: number;
+  /** The longest transaction: it holds back the cleaning of every queue. */
+  readonly oldest_transaction_seconds: number;
+  /** Transactions since the oldest snapshot that somebody still holds. */
+  readonly oldest_snapshot_age: number;
+}
+
+export async function selectDatabaseAges(sql: Sql): Promise<DatabaseAgesRow[]> {
+  return sql.query(
+    `select count(*)::int as connections,
+       coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float
+         as oldest_transaction_seconds,
+       coalesce(max(age(backend_xmin)), 0)::int as oldest_snapshot_age
+     from pg_stat_activity where datname = current_database()`,
+  );
+}

@@ -1,0 +1,112 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Call } from '#http/call.ts';
+
+/** One number for Prometheus, with its labels. */
+export interface Sample {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Where numbers come from that are read when somebody asks for them. */
+export interface SampleSource {
+  readonly name: string;
+  read(): Promise<readonly Sample[]>;
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  /** Counts an answered request. */
+  onAnswered(call: Call, method: string, status: number): void;
+  /** The text that Prometheus reads. */
+  render(): Promise<string>;
+}
+
+/** Seconds, around the promises made: 20 ms for a create, 30 s for a route. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
+/** However often somebody asks, the database and the chains are asked at most this often. */
+const SAMPLE_EVERY_MS = 2_000;
+/** A source that hangs must not take the other numbers with it. */
+const SOURCE_TIMEOUT_MS = 3_000;
+
+async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${source.name} did not answer`)), SOURCE_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([source.read(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Gauges of samples, made when a name is first seen; what is gone is no longer shown. */
+function createSampler(registry: Registry, sources: readonly SampleSource[]) {
+  const gauges = new Map<string, Gauge>();
+  const failures = new Counter({
+    name: 'tapline_metrics_source_failures_total',
+    help: 'Times that a source of numbers could not be read.',
+    labelNames: ['source'],
+    registers: [registry],
+  });
+  let reading: Promise<void> | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const show = (sample: Sample) => {
+    const { name, help, labels, value } = sample;
+    const labelNames = Object.keys(labels);
+    const gauge = gauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [registry] });
+    gauges.set(name, gauge);
+    gauge.set(labels, value);
+  };
+  const readAll = async () => {
+    const results = await Promise.allSettled(sources.map(readInTime));
+    for (const gauge of gauges.values()) gauge.reset();
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'fulfilled') result.value.forEach(show);
+      else failures.inc({ source: sources[index]?.name ?? '' });
+    }
+    readAt = performance.now();
+    reading = null;
+  };
+  return async () => {
+    if (performance.now() - readAt < SAMPLE_EVERY_MS) return;
+    reading ??= readAll();
+    await reading;
+  };
+}
+
+/** The numbers of one process: its requests, its memory, and what the sources say. */
+export function createMetrics(sources: readonly SampleSource[]): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'tapline_http_request_duration_seconds',
+    help: 'Answered requests by operation and status.',
+    labelNames: ['method', 'operation', 'status'],
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  });
+  const refusals = new Counter({
+    name: 'tapline_http_refusals_total',
+    help: 'Refused requests by error code.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  const sample = createSampler(registry, sources);
+  return {
+    contentType: registry.contentType,
+    onAnswered: (call, method, status) => {
+      const operation = call.route?.operationId ?? 'none';
+      const seconds = (performance.now() - call.startedMs) / 1000;
+      durations.observe({ method, operation, status }, seconds);
+      if (call.code !== null) refusals.inc({ code: call.code });
+    },
+    render: async () => {
+      await sample();
+      return registry.metrics();
+    },
+  };
+}

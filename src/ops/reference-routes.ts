@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ReferenceDocument, renderReference } from '#ops/reference.ts';
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly zipped: Buffer;
+  readonly tag: string;
+}
+
+/** Made once: the pages only change with the program. */
+async function createAsset(text: string, type: string): Promise<Asset> {
+  const plain = Buffer.from(text);
+  const tag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+  return { type, plain, zipped: await promisify(gzip)(plain), tag };
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+  reply
+    .header('ETag', asset.tag)
+    .header('Cache-Control', 'no-cache')
+    .header('Vary', 'Accept-Encoding')
+    .header('X-Content-Type-Options', 'nosniff');
+  if (request.headers['if-none-match'] === asset.tag) return reply.code(304).send();
+  const takesZip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  if (takesZip) reply.header('Content-Encoding', 'gzip');
+  return reply.type(asset.type).send(takesZip ? asset.zipped : asset.plain);
+}
+
+/** `/docs` and `/openapi.json`. */
+export async function addReferenceRoutes(
+  app: FastifyInstance,
+  document: { readonly [key: string]: unknown },
+): Promise<void> {
+  const page = renderReference(document as unknown as ReferenceDocument);
+  const html = await createAsset(page.html, 'text/html; charset=utf-8');
+  const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');
+  app.get('/docs', async (request, reply) =>
+    sendAsset(request, reply.header('Content-Security-Policy', page.contentSecurityPolicy), html),
+  );
+  app.get('/openapi.json', async (request, reply) => sendAsset(request, reply, json));
+}

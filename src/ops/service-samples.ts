@@ -1,0 +1,119 @@
+import type { Database } from '#db/database.ts';
+import { selectDatabaseAges, selectWaitingWork } from '#ops/metric-queries.ts';
+import type { Sample, SampleSource } from '#ops/metrics.ts';
+import type { RequestLog } from '#ops/request-log.ts';
+import type { Chain } from '#settlement/chain.ts';
+import { type RelayerStatus, readRelayerStatus } from '#settlement/relayer-status.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+function sample(name: string, help: string, value: number, labels: Labels = {}): Sample {
+  return { name: `tapline_${name}`, help, labels, value };
+}
+
+/** How much work waits, and how healthy the database is as a queue. */
+export function databaseSamples(db: Database): SampleSource {
+  return {
+    name: 'database',
+    read: async () => {
+      const [work, [ages]] = await Promise.all([selectWaitingWork(db), selectDatabaseAges(db)]);
+      const queues = work.flatMap(({ queue, count, oldest_seconds }) => [
+        sample('queue_depth', 'Work that is due and not done.', count, { queue }),
+        sample('queue_oldest_seconds', 'How long the oldest has been due.', oldest_seconds, {
+          queue,
+        }),
+      ]);
+      if (ages === undefined) return queues;
+      return [
+        ...queues,
+        sample('database_connections', 'Connections of all processes.', ages.connections),
+        sample(
+          'database_oldest_transaction_seconds',
+          'The longest transaction under way: it holds back the cleaning of the queues.',
+          ages.oldest_transaction_seconds,
+        ),
+        sample(
+          'database_oldest_snapshot_age',
+          'Transactions since the oldest snapshot in use.',
+          ages.oldest_snapshot_age,
+        ),
+      ];
+    },
+  };
+}
+
+const secondsSince = (at: Date | null, now: number) =>
+  at === null ? 0 : Math.max(0, (now - at.getTime()) / 1000);
+
+/** Wei to whole coins; a gauge needs no exact number. */
+const WEI_PER_COIN = 1e18;
+
+function relayerSamplesOf(status: RelayerStatus): Sample[] {
+  const { network, head, lanes, queues } = status;
+  const now = Date.now();
+  const up = sample('chain_up', 'Whether a node of the network answers.', head === null ? 0 : 1, {
+    network,
+  });
+  const headSamples =
+    head === null
+      ? []
+      : [
+          sample('chain_head', 'Number of the newest block.', Number(head.number), { network }),
+          sample(
+            'chain_head_age_seconds',
+            'Age of the newest block.',
+            secondsSince(head.time, now),
+            {
+              network,
+            },
+          ),
+        ];
+  const ofLanes = lanes.flatMap((lane) => {
+    const labels = { network, lane: String(lane.lane), role: lane.role };
+    const unmined = secondsSince(lane.oldestUnmined, now);
+    const own = [
+      sample('relayer_unmined', 'Transactions that are sent and not mined.', lane.unmined, labels),
+      sample('relayer_oldest_unmined_seconds', 'Age of the oldest of them.', unmined, labels),
+      sample('relayer_low', '1: the lane needs coin soon.', lane.low ? 1 : 0, labels),
+    ];
+    if (lane.balanceWei === null) return own;
+    const coins = Number(lane.balanceWei) / WEI_PER_COIN;
+    return [...own, sample('relayer_balance', 'Coin of the lane.', coins, labels)];
+  });
+  const ofQueues = queues.flatMap(({ kind, status: state, count, oldest }) => {
+    const labels = { network, kind, state };
+    return [
+      sample('chain_requests', 'Requests to the chain by their state.', count, labels),
+      sample(
+        'chain_requests_oldest_seconds',
+        'Age of the oldest.',
+        secondsSince(oldest, now),
+        labels,
+      ),
+    ];
+  });
+  return [
+    up,
+    ...headSamples,
+    ...ofLanes,
+    ...ofQueues,
+    sample('chain_alarms', 'What waits for a person.', status.alarms.length, { network }),
+    sample('reconciliation_differences', 'Open differences.', status.openDifferences, { network }),
+  ];
+}
+
+export function relayerSamples(db: Database, chain: Chain): SampleSource {
+  return {
+    name: `relayer ${chain.config.network}`,
+    read: async () => relayerSamplesOf(await readRelayerStatus(db, chain)),
+  };
+}
+
+export function requestLogSamples(requestLog: RequestLog): SampleSource {
+  return {
+    name: 'request log',
+    read: async () => [
+      sample('request_log_dropped', 'Requests that were not logged.', requestLog.dropped),
+    ],
+  };
+}
