@@ -13,10 +13,12 @@ export interface AwaitDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly intents: WaitingRoom<PaymentIntent>;
+  /** Default {@link SETTLEMENT_WAIT_MS}. */
+  readonly settlementWaitMs?: number;
 }
 
 /** A settlement takes about a second; after this the answer is `processing`: below 30 s. */
-export const SETTLEMENT_WAIT_MS = 20_000;
+const SETTLEMENT_WAIT_MS = 20_000;
 
 /** Waits for a `processing` intent to become something else; at the end the intent as it is. */
 export async function awaitSettled(
@@ -26,7 +28,7 @@ export async function awaitSettled(
 ): Promise<PaymentIntent | null> {
   const intent = await deps.intents.wait(intentId, {
     accept: (seen) => seen?.status !== 'processing',
-    waitMs: SETTLEMENT_WAIT_MS,
+    waitMs: deps.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
     ...(gone === undefined ? {} : { gone }),
   });
   return intent === undefined ? null : asOf(intent, deps.clock.now());

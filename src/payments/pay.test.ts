@@ -1,42 +1,366 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Answer } from '#core/answer.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
-import { payIntent } from '#payments/pay.ts';
+import { after, before, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { newSecret } from '#core/secrets.ts';
+import { createPass } from '#payers/create-pass.ts';
+import { createPayer } from '#payers/create-payer.ts';
+import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
+import type { PreflightResult } from '#payments/assess.ts';
+import { insertBlockedPayer, saveRiskSettings } from '#risk/queries.ts';
 import {
   addIntent,
+  addMerchant,
   addPayer,
-  newRequest,
+  addTerminal,
+  bodyOf,
+  keepSettling,
   openStore,
+  pay,
   playChain,
+  summaryOf,
   type TestStore,
 } from '#testing/store.ts';
 
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+
+let clock: FakeClock;
 let store: TestStore;
+let preflight: PreflightResult = { ok: true };
+
 before(async () => {
-  store = await openStore();
+  clock = new FakeClock(NOON);
+  store = await openStore({ clock, preflight: async () => preflight });
 });
 after(() => store.close());
 
-function bodyOf(answer: Answer | Refusal) {
-  assert.ok(!isRefusal(answer), JSON.stringify(answer));
-  return JSON.parse(answer.body);
+async function settled<T>(work: Promise<T>): Promise<T> {
+  const settling = keepSettling(store);
+  try {
+    return await work;
+  } finally {
+    await settling.stop();
+  }
 }
 
-test('a tap with a good pass is settled and answered with the payment', async () => {
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store);
-  const paying = payIntent(store.pay, {
-    standing: store.standing,
+function eventsOf(intentId: string): Promise<{ type: string }[]> {
+  return store.db.query('select type from events where object_id = $1 order by position', [
     intentId,
-    terminalId: store.terminalId,
-    presented: { type: 'nfc_id', value: pass },
-    idempotency: newRequest(store),
-    requestId: 'req_test',
-    now: store.clock.now(),
+  ]);
+}
+
+function requestsFor(intentId: string): Promise<{ status: string; payload: unknown }[]> {
+  return store.db.query('select status, payload from chain_requests where subject_id = $1', [
+    intentId,
+  ]);
+}
+
+/** Changes the payer's row and puts nothing back: each test has payers of its own. */
+function limit(payerId: string, limits: { perPayment?: bigint; perDay?: bigint }) {
+  return store.db.transaction((tx) =>
+    updatePayerLimits(tx, {
+      id: payerId,
+      limitPerPayment: limits.perPayment ?? null,
+      limitPerDay: limits.perDay ?? null,
+      confirmFirstPayment: false,
+    }),
+  );
+}
+
+describe('a tap', () => {
+  test('with a good pass is settled and answered with the payment', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const intent = bodyOf(await settled(pay(store, { intentId, pass })));
+    assert.equal(intent.status, 'succeeded');
+    assert.match(intent.payment ?? '', /^pay_/);
+    assert.equal(intent.tapped_at, NOON.toISOString());
+    assert.deepEqual(
+      (await eventsOf(intentId)).map(({ type }) => type),
+      ['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded'],
+    );
   });
-  while ((await playChain(store)) === 0) await new Promise((r) => setTimeout(r, 10));
-  const intent = bodyOf(await paying);
-  assert.equal(intent.status, 'succeeded');
-  assert.match(intent.payment, /^pay_/);
+
+  test('asks the chain for exactly the amount, the payer and the merchant', async () => {
+    const { pass, payer } = await addPayer(store);
+    const intentId = await addIntent(store, { amount: 1_234_567 });
+    await settled(pay(store, { intentId, pass }));
+    const [request, ...more] = await requestsFor(intentId);
+    assert.equal(more.length, 0);
+    const payload = request?.payload as Record<string, string>;
+    assert.equal(payload.amount, '1234567');
+    assert.equal(payload.payer, payer.address);
+    assert.equal(payload.merchantNumber, store.standing.merchantNumber?.toString());
+  });
+
+  test('that the chain refuses leaves the intent open, and the next tap can pay it', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const first = pay(store, { intentId, pass });
+    while ((await playChain(store, 'insufficient_funds')) === 0);
+    assert.equal(summaryOf(await first), 'insufficient_funds');
+    assert.equal(bodyOf(await settled(pay(store, { intentId, pass }))).status, 'succeeded');
+  });
+
+  test('of another terminal is refused as if there were no such intent', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const other = await addTerminal(store.db, store.standing, NOON);
+    const counter = { standing: store.standing, terminalId: other.terminalId };
+    assert.equal(summaryOf(await pay(store, { intentId, pass, counter })), 'resource_missing');
+    assert.equal((await requestsFor(intentId)).length, 0);
+  });
+
+  test('of another account is refused as if there were no such intent', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const standing = await addMerchant(store.db, { now: NOON });
+    const counter = { standing, terminalId: store.terminalId };
+    assert.equal(summaryOf(await pay(store, { intentId, pass, counter })), 'resource_missing');
+  });
+
+  test('after the expiry is refused even before the expiry was written', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { expiresIn: 30 });
+    const late = new Date(NOON.getTime() + 30_000);
+    const answer = await pay(store, { intentId, pass, now: late });
+    assert.equal(summaryOf(answer), 'payment_intent_unexpected_state');
+  });
+
+  test('one millisecond before the expiry still pays', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { expiresIn: 30 });
+    const now = new Date(NOON.getTime() + 29_999);
+    assert.equal(bodyOf(await settled(pay(store, { intentId, pass, now }))).status, 'succeeded');
+  });
+
+  test('while the chain cannot be reached changes nothing and frees its key', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    preflight = 'unavailable';
+    const away = await pay(store, { intentId, pass, key: 'chain-away' });
+    preflight = { ok: true };
+    assert.equal(summaryOf(away), 'service_unavailable');
+    assert.equal((await eventsOf(intentId)).length, 1);
+    const again = await settled(pay(store, { intentId, pass, key: 'chain-away' }));
+    assert.equal(summaryOf(again), 'succeeded');
+  });
+});
+
+describe('a decline', () => {
+  test('names a pass that nobody has, without asking the chain', async () => {
+    const intentId = await addIntent(store);
+    const answer = bodyOf(await pay(store, { intentId, pass: newSecret('pass') }));
+    assert.equal(answer.status, 'requires_payment_method');
+    assert.equal(answer.last_payment_error?.decline_code, 'pass_unknown');
+    assert.equal(answer.last_payment_error?.reason_code, 'PASS_UNKNOWN');
+    assert.equal(answer.tapped_at, NOON.toISOString());
+    assert.deepEqual(
+      (await eventsOf(intentId)).map(({ type }) => type),
+      ['payment_intent.created', 'payment_intent.payment_failed'],
+    );
+  });
+
+  test('is given to a pass whose checksum is wrong', async () => {
+    const intentId = await addIntent(store);
+    const answer = await pay(store, { intentId, pass: 'nfc_someotherchip' });
+    assert.equal(summaryOf(answer), 'pass_unknown');
+  });
+
+  test('is given to a revoked pass, while the payer’s other pass still pays', async () => {
+    const { pass, passId, payer } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await store.db.transaction((tx) =>
+      revokePassRow(tx, { id: passId, payerId: payer.id, now: NOON }),
+    );
+    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'pass_revoked');
+    const other = await store.db.transaction((tx) =>
+      createPass(tx, { payerId: payer.id, label: 'ring', now: NOON }),
+    );
+    const answer = await settled(pay(store, { intentId, pass: other.secret }));
+    assert.equal(summaryOf(answer), 'succeeded');
+  });
+
+  test('is given to a pass of the other network', async () => {
+    const { pass } = await addPayer(store, { livemode: true });
+    const intentId = await addIntent(store);
+    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'pass_unknown');
+  });
+
+  test('is given to a payer whom the network has blocked', async () => {
+    const { pass, payer } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await store.db.transaction((tx) => updatePayerBlocked(tx, payer.id, NOON));
+    const answer = bodyOf(await pay(store, { intentId, pass }));
+    assert.equal(answer.last_payment_error?.decline_code, 'risk_blocked');
+  });
+
+  test('is given to a wallet on the account’s own list, under the rule’s name', async () => {
+    const { pass, payer } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await store.db.transaction((tx) =>
+      insertBlockedPayer(tx, store.standing.tenant, {
+        address: payer.address,
+        note: '',
+        now: NOON,
+      }),
+    );
+    const { last_payment_error: error } = bodyOf(await pay(store, { intentId, pass }));
+    assert.equal(error?.decline_code, 'risk_blocked');
+    assert.equal(error?.reason_code, 'BLOCKED_PAYER');
+  });
+
+  for (const decline of ['approval_insufficient', 'insufficient_funds'] as const) {
+    test(`says what the chain says: ${decline}`, async () => {
+      const { pass } = await addPayer(store);
+      const intentId = await addIntent(store);
+      preflight = { ok: false, decline };
+      const answer = await pay(store, { intentId, pass });
+      preflight = { ok: true };
+      assert.equal(summaryOf(answer), decline);
+      assert.equal((await requestsFor(intentId)).length, 0);
+    });
+  }
+
+  test('is given above the payer’s limit per payment, and not at it', async () => {
+    const { pass, payer } = await addPayer(store);
+    await limit(payer.id, { perPayment: 1_000_000n });
+    const above = await addIntent(store, { amount: 1_000_001 });
+    assert.equal(summaryOf(await pay(store, { intentId: above, pass })), 'limit_exceeded');
+    const at = await addIntent(store, { amount: 1_000_000 });
+    assert.equal(summaryOf(await settled(pay(store, { intentId: at, pass }))), 'succeeded');
+  });
+
+  test('is given above the day’s limit; the next UTC day starts anew', async () => {
+    const { pass, payer } = await addPayer(store);
+    await limit(payer.id, { perDay: 3_000_000n });
+    const first = await addIntent(store, { amount: 2_000_000 });
+    assert.equal(summaryOf(await settled(pay(store, { intentId: first, pass }))), 'succeeded');
+    const second = await addIntent(store, { amount: 1_000_001 });
+    assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
+    clock.advance(12 * HOUR_MS);
+    const third = await addIntent(store, { amount: 3_000_000 });
+    assert.equal(summaryOf(await settled(pay(store, { intentId: third, pass }))), 'succeeded');
+    clock.advance(-12 * HOUR_MS);
+  });
+
+  test('is given when a payer pays more often in an hour than the account’s policy says', async () => {
+    const standing = await addMerchant(store.db, { now: NOON });
+    const { terminalId } = await addTerminal(store.db, standing, NOON);
+    const shop = { ...store, standing, terminalId };
+    await store.db.transaction((tx) =>
+      saveRiskSettings(tx, standing.tenant, {
+        settings: {
+          firstPaymentConfirmFrom: null,
+          highAmountConfirmFrom: null,
+          velocityPerHour: 2,
+        },
+        version: 0,
+        now: NOON,
+      }),
+    );
+    const { pass } = await addPayer(store);
+    const payOnce = async () => {
+      const intentId = await addIntent(shop);
+      return bodyOf(await settled(pay(shop, { intentId, pass })));
+    };
+    assert.equal((await payOnce()).status, 'succeeded');
+    assert.equal((await payOnce()).status, 'succeeded');
+    const third = await payOnce();
+    assert.equal(third.last_payment_error?.decline_code, 'risk_blocked');
+    assert.equal(third.last_payment_error?.reason_code, 'VELOCITY');
+    clock.advance(HOUR_MS);
+    assert.equal((await payOnce()).status, 'succeeded');
+    clock.advance(-HOUR_MS);
+  });
+
+  test('is not undone by blocking: a payer who is unblocked pays again', async () => {
+    const { pass, payer } = await addPayer(store);
+    await store.db.transaction((tx) => updatePayerBlocked(tx, payer.id, NOON));
+    const intentId = await addIntent(store);
+    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'risk_blocked');
+    await store.db.transaction((tx) => updatePayerBlocked(tx, payer.id, null));
+    assert.equal(summaryOf(await settled(pay(store, { intentId, pass }))), 'succeeded');
+  });
+});
+
+describe('a key', () => {
+  test('that is sent again gets the stored answer, byte for byte, and nothing runs', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const first = await settled(pay(store, { intentId, pass, key: 'replayed' }));
+    const second = await pay(store, { intentId, pass, key: 'replayed' });
+    assert.ok('body' in first && 'body' in second);
+    assert.equal(second.body, first.body);
+    assert.equal(second.headers?.['Idempotent-Replayed'], 'true');
+  });
+
+  test('is answered from its store even while the chain is away', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await settled(pay(store, { intentId, pass, key: 'chain-not-needed' }));
+    preflight = 'unavailable';
+    const again = await pay(store, { intentId, pass, key: 'chain-not-needed' });
+    preflight = { ok: true };
+    assert.equal(summaryOf(again), 'succeeded');
+  });
+
+  test('whose tap is under way says so', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const first = pay(store, { intentId, pass, key: 'under-way' });
+    while ((await requestsFor(intentId)).length === 0);
+    const second = await pay(store, { intentId, pass, key: 'under-way' });
+    assert.equal(summaryOf(second), 'idempotency_request_in_progress');
+    assert.equal(summaryOf(await settled(first)), 'succeeded');
+  });
+
+  test('whose process died while the chain worked gets the real answer from the worker', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await pay(store, { intentId, pass, key: 'crashed', hangUp: true });
+    assert.equal(
+      summaryOf(await pay(store, { intentId, pass, key: 'crashed' })),
+      'idempotency_request_in_progress',
+    );
+    await playChain(store);
+    const answer = await pay(store, { intentId, pass, key: 'crashed' });
+    assert.equal(bodyOf(answer).status, 'succeeded');
+  });
+
+  test('keeps `processing` as its answer when the chain takes too long; a webhook follows', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const hurried = { ...store, pay: { ...store.pay, settlementWaitMs: 10 } };
+    const first = await pay(hurried, { intentId, pass, key: 'slow-chain' });
+    assert.equal(summaryOf(first), 'processing');
+    await playChain(store);
+    assert.equal(summaryOf(await pay(store, { intentId, pass, key: 'slow-chain' })), 'processing');
+    const types = (await eventsOf(intentId)).map(({ type }) => type);
+    assert.equal(types.at(-1), 'payment_intent.succeeded');
+  });
+
+  test('holds refusals about the intent and its state: the same answer again', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await settled(pay(store, { intentId, pass }));
+    const refused = await pay(store, { intentId, pass, key: 'held' });
+    assert.equal(summaryOf(refused), 'payment_intent_unexpected_state');
+    const again = await pay(store, { intentId, pass, key: 'held' });
+    assert.ok('headers' in again && again.headers?.['Idempotent-Replayed'] === 'true');
+    const missing = { intentId: newId('paymentIntent', NOON), pass, key: 'about-nothing' };
+    assert.equal(summaryOf(await pay(store, missing)), 'resource_missing');
+    const repeated = await pay(store, missing);
+    assert.ok('headers' in repeated && repeated.headers?.['Idempotent-Replayed'] === 'true');
+  });
+});
+
+test('a wallet that signs in again is the same payer', async () => {
+  const { payer } = await addPayer(store);
+  const { address, livemode } = payer;
+  const again = await store.db.transaction((tx) =>
+    createPayer(tx, { livemode, address, now: NOON }),
+  );
+  assert.equal(again.id, payer.id);
 });

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { Answer } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
+import { startLoop } from '#core/loop.ts';
+import { isRefusal, type Refusal } from '#core/refusal.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { createPass } from '#payers/create-pass.ts';
@@ -11,9 +14,9 @@ import { createPayer } from '#payers/create-payer.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
-import type { PayDeps, Preflight } from '#payments/pay.ts';
+import { type PayDeps, type Preflight, payIntent } from '#payments/pay.ts';
 import { applySettlements } from '#payments/settle.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /** A merchant that is live in test mode, with a database of its own. */
@@ -125,10 +128,13 @@ export async function addPayer(
 
 let keys = 0;
 
-/** An idempotent request nobody has sent before. */
-export function newRequest(store: Pick<TestStore, 'standing'>, key = `key-${++keys}`) {
+/** Where a sale happens: a merchant and one of its terminals. */
+export type Counter = Pick<TestStore, 'standing' | 'terminalId'>;
+
+/** A request with an Idempotency-Key that nobody has sent before, unless one is given. */
+export function newRequest(counter: Pick<Counter, 'standing'>, key = `key-${++keys}`) {
   return {
-    tenant: store.standing.tenant,
+    tenant: counter.standing.tenant,
     caller: '',
     key,
     method: 'POST',
@@ -137,36 +143,109 @@ export function newRequest(store: Pick<TestStore, 'standing'>, key = `key-${++ke
   };
 }
 
-/** A new open intent; @returns its id. */
-export async function addIntent(
-  store: Pick<TestStore, 'db' | 'clock' | 'wakeups' | 'standing' | 'terminalId'>,
-  of: { readonly amount?: number; readonly expiresIn?: number } = {},
-): Promise<string> {
-  const answer = await createIntentCreator(store)({
-    standing: store.standing,
-    idempotency: newRequest(store),
-    requestId: 'req_test',
-    now: store.clock.now(),
-    input: {
-      amount: of.amount ?? 2_500_000,
-      terminalId: store.terminalId,
-      orderId: null,
-      description: null,
-      metadata: {},
-      source: 'api',
-      splitGroup: null,
-      expiresIn: of.expiresIn ?? 120,
-    },
-  });
-  if ('refused' in answer || answer.status !== 201) throw new Error(JSON.stringify(answer));
-  return JSON.parse(answer.body).id as string;
+export interface IntentOptions {
+  readonly amount?: number;
+  readonly expiresIn?: number;
+  readonly splitGroup?: string;
 }
 
-/** Plays the relayer: answers every waiting payment request with success. */
-export async function playChain(
-  store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
-  failure?: string,
-): Promise<number> {
+/** Creates open intents by group commit; its callers share batches. */
+export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) {
+  const create = createIntentCreator(store);
+  return async (counter: Counter, of: IntentOptions = {}): Promise<string> => {
+    const answer = await create({
+      standing: counter.standing,
+      idempotency: newRequest(counter),
+      requestId: 'req_test',
+      now: store.clock.now(),
+      input: {
+        amount: of.amount ?? 2_500_000,
+        terminalId: counter.terminalId,
+        orderId: null,
+        description: null,
+        metadata: {},
+        source: of.splitGroup === undefined ? 'api' : 'terminal',
+        splitGroup: of.splitGroup ?? null,
+        expiresIn: of.expiresIn ?? 120,
+      },
+    });
+    return bodyOf(answer).id;
+  };
+}
+
+/** A new open intent of the store's own counter; @returns its id. */
+export function addIntent(store: TestStore, of: IntentOptions = {}): Promise<string> {
+  return intentMaker(store)(store, of);
+}
+
+/** What a test reads of a payment intent. */
+export interface IntentBody {
+  readonly id: string;
+  readonly status: string;
+  readonly payment: string | null;
+  readonly tx_hash: string | null;
+  readonly tapped_at: string | null;
+  readonly picked_up_at: string | null;
+  readonly cancellation_reason: string | null;
+  readonly next_action: { readonly reason_code: string; readonly expires_at: string } | null;
+  readonly last_payment_error: {
+    readonly decline_code: string;
+    readonly reason_code: string;
+  } | null;
+}
+
+/** The intent of an answer. @throws for a refusal. */
+export function bodyOf(answer: Answer | Refusal): IntentBody {
+  if (isRefusal(answer)) throw new Error(`refused: ${answer.code} ${answer.message}`);
+  return JSON.parse(answer.body);
+}
+
+/** `status`, `decline_code` or error code of an answer, whichever says most. */
+export function summaryOf(answer: Answer | Refusal): string {
+  if (isRefusal(answer)) return answer.code;
+  const body = JSON.parse(answer.body);
+  if (body.error !== undefined) return body.error.code;
+  return body.last_payment_error?.decline_code ?? body.status;
+}
+
+export interface Payment {
+  readonly intentId: string;
+  readonly counter?: Counter;
+  /** Pays with this agent token instead of a pass. */
+  readonly token?: string;
+  readonly pass?: string;
+  readonly key?: string;
+  readonly now?: Date;
+  /** The client hangs up at once: the work goes on as after a crash of its process. */
+  readonly hangUp?: boolean;
+}
+
+/** A tap, or a confirm with an agent token. */
+export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
+  const { intentId, counter = store, pass, token, key, now = store.clock.now() } = payment;
+  const tap = {
+    terminalId: counter.terminalId,
+    presented: { type: 'nfc_id' as const, value: pass ?? '' },
+  };
+  const confirm = { presented: { type: 'agent_token' as const, value: token ?? '' } };
+  return payIntent(store.pay, {
+    standing: counter.standing,
+    intentId,
+    ...(token === undefined ? tap : confirm),
+    idempotency: newRequest(counter, key),
+    requestId: 'req_test',
+    now,
+    ...(payment.hangUp === true ? { gone: AbortSignal.abort() } : {}),
+  });
+}
+
+type Chainlike = Pick<TestStore, 'db' | 'clock' | 'wakeups'>;
+
+/**
+ * Plays relayer and contract: answers every waiting payment request, with success or with
+ * `failure`, and applies the outcomes. @returns how many there were.
+ */
+export async function playChain(store: Chainlike, failure?: FailureReason): Promise<number> {
   const facts = {
     txHash: `0x${'ab'.repeat(32)}`,
     blockNumber: '7',
@@ -193,4 +272,23 @@ export async function playChain(
   );
   while (await applySettlements({ ...store, log: silentLog }));
   return rows.length;
+}
+
+/** Keeps playing the chain until stopped, woken like the relayer. */
+export function keepSettling(store: Chainlike): { stop(): Promise<void> } {
+  const loop = startLoop({
+    name: 'played chain',
+    pollMs: 20,
+    run: async () => (await playChain(store)) > 0,
+    onError: (_name, error) => {
+      throw error;
+    },
+  });
+  const off = store.wakeups.on('chain-requests', 'testnet', loop.wake);
+  return {
+    stop: () => {
+      off();
+      return loop.stop();
+    },
+  };
 }
