@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
+import { cancelIntent } from '#payments/cancel.ts';
+import { answerConfirmation, payerOf } from '#payments/confirm.ts';
+import { expireIntents } from '#payments/expire.ts';
+import { selectIntent } from '#payments/queries.ts';
+import {
+  addIntent,
+  addPayer,
+  bodyOf,
+  keepSettling,
+  openStore,
+  pay,
+  playChain,
+  summaryOf,
+  type TestStore,
+} from '#testing/store.ts';
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+/** Above the policy's 50 USDC for a first payment. */
+const HIGH = 50_000_000;
+
+let clock: FakeClock;
+let store: TestStore;
+
+async function open(): Promise<void> {
+  clock = new FakeClock(NOON);
+  store = await openStore({ clock });
+}
+
+before(open);
+after(() => store.close());
+
+interface Asked {
+  readonly intentId: string;
+  readonly payerId: string;
+  readonly passId: string;
+  readonly pass: string;
+}
+
+/** A payer who was asked at noon. */
+async function ask(options: { expiresIn?: number } = {}): Promise<Asked> {
+  const { pass, payer, passId } = await addPayer(store);
+  const intentId = await addIntent(store, { amount: HIGH, ...options });
+  const intent = bodyOf(await pay(store, { intentId, pass, now: NOON }));
+  assert.equal(intent.status, 'requires_action');
+  return { intentId, payerId: payer.id, passId, pass };
+}
+
+async function answer(asked: Asked, approve: boolean, afterMs = 0): Promise<string> {
+  const intent = await answerConfirmation(store, {
+    intentId: asked.intentId,
+    mayAnswer: (one) => payerOf(one) === asked.payerId,
+    approve,
+    now: new Date(NOON.getTime() + afterMs),
+  });
+  if (isRefusal(intent)) return intent.code;
+  return intent.status === 'requires_payment_method'
+    ? (intent.lastPaymentError?.decline_code ?? '')
+    : intent.status;
+}
+
+async function eventTypes(intentId: string): Promise<string[]> {
+  const rows = await store.db.query<{ type: string }>(
+    'select type from events where object_id = $1 order by position',
+    [intentId],
+  );
+  return rows.map(({ type }) => type.replace('payment_intent.', ''));
+}
+
+async function requestCount(intentId: string): Promise<number> {
+  const rows = await store.db.query('select 1 from chain_requests where subject_id = $1', [
+    intentId,
+  ]);
+  return rows.length;
+}
+
+describe('a first payment from 50 USDC', () => {
+  test('asks its payer, and says until when and why', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { amount: HIGH });
+    const intent = bodyOf(await pay(store, { intentId, pass }));
+    assert.equal(intent.status, 'requires_action');
+    assert.equal(intent.next_action?.reason_code, 'FIRST_MERCHANT_PAYMENT');
+    assert.equal(intent.next_action?.expires_at, '2026-10-01T12:01:00.000Z');
+    assert.equal(await requestCount(intentId), 0);
+  });
+
+  test('one atom below does not', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { amount: HIGH - 1 });
+    const settling = keepSettling(store);
+    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'succeeded');
+    await settling.stop();
+  });
+
+  test('the second payment of that payer does not, whatever its amount', async () => {
+    const asked = await ask();
+    await answer(asked, true);
+    await playChain(store);
+    const intentId = await addIntent(store, { amount: HIGH * 2 });
+    const settling = keepSettling(store);
+    assert.equal(summaryOf(await pay(store, { intentId, pass: asked.pass })), 'succeeded');
+    await settling.stop();
+  });
+
+  test('a payer who wants to confirm first payments is asked for the smallest', async () => {
+    const { pass, payer } = await addPayer(store);
+    await store.db.transaction((tx) =>
+      updatePayerLimits(tx, {
+        id: payer.id,
+        limitPerPayment: null,
+        limitPerDay: null,
+        confirmFirstPayment: true,
+      }),
+    );
+    const intentId = await addIntent(store, { amount: 1 });
+    const intent = bodyOf(await pay(store, { intentId, pass }));
+    assert.equal(intent.next_action?.reason_code, 'FIRST_MERCHANT_PAYMENT');
+  });
+});
+
+describe('an approval', () => {
+  test('59.9 s after the tap is accepted', async () => {
+    const asked = await ask();
+    assert.equal(await answer(asked, true, 59_900), 'processing');
+    await playChain(store);
+    assert.deepEqual(await eventTypes(asked.intentId), [
+      'created',
+      'requires_action',
+      'processing',
+      'succeeded',
+    ]);
+  });
+
+  for (const afterMs of [60_000, 60_100]) {
+    test(`${afterMs / 1000} s after the tap is refused, before any worker has seen it`, async () => {
+      const asked = await ask();
+      assert.equal(await answer(asked, true, afterMs), 'payment_intent_unexpected_state');
+      assert.equal(await requestCount(asked.intentId), 0);
+    });
+  }
+
+  test('by another payer is refused as if nobody had been asked', async () => {
+    const asked = await ask();
+    const { payer } = await addPayer(store);
+    assert.equal(await answer({ ...asked, payerId: payer.id }, true), 'resource_missing');
+  });
+
+  test('sent twice settles once and gets the same answer', async () => {
+    const asked = await ask();
+    assert.equal(await answer(asked, true), 'processing');
+    assert.equal(await answer(asked, true), 'processing');
+    await playChain(store);
+    assert.equal(await answer(asked, true), 'succeeded');
+    assert.equal(await requestCount(asked.intentId), 1);
+  });
+
+  test('after a rejection is refused', async () => {
+    const asked = await ask();
+    assert.equal(await answer(asked, false), 'payer_rejected');
+    assert.equal(await answer(asked, true), 'resource_missing');
+  });
+
+  test('of a payer who was blocked meanwhile declines', async () => {
+    const asked = await ask();
+    await store.db.transaction((tx) => updatePayerBlocked(tx, asked.payerId, NOON));
+    assert.equal(await answer(asked, true), 'risk_blocked');
+  });
+
+  test('with a pass that was revoked meanwhile declines', async () => {
+    const asked = await ask();
+    const { passId: id, payerId } = asked;
+    await store.db.transaction((tx) => revokePassRow(tx, { id, payerId, now: NOON }));
+    assert.equal(await answer(asked, true), 'pass_revoked');
+  });
+
+  test('for an account that was disabled meanwhile is refused', async () => {
+    const asked = await ask();
+    const { accountId } = store.standing.tenant;
+    await store.db.query(`update accounts set status = 'disabled' where id = $1`, [accountId]);
+    assert.equal(await answer(asked, true), 'account_not_live');
+    await store.db.query(`update accounts set status = 'active' where id = $1`, [accountId]);
+    assert.equal(await answer(asked, true), 'processing');
+  });
+
+  test('that the chain refuses leaves the intent open for another tap', async () => {
+    const asked = await ask();
+    await answer(asked, true);
+    await playChain(store, 'insufficient_funds');
+    const intent = await selectIntent(store.db, store.standing.tenant, asked.intentId);
+    assert.equal(intent?.status, 'requires_payment_method');
+    assert.equal(intent?.lastPaymentError?.decline_code, 'insufficient_funds');
+  });
+});
+
+describe('a payer who does not answer', () => {
+  // Time never goes back: each of these has a store, and so an account, of its own.
+  beforeEach(async () => {
+    await store.close();
+    await open();
+  });
+
+  test('declines after exactly 60 s, and the intent is open again', async () => {
+    const { intentId } = await ask({ expiresIn: 120 });
+    clock.advance(59_999);
+    await expireIntents(store);
+    assert.deepEqual(await eventTypes(intentId), ['created', 'requires_action']);
+    clock.advance(1);
+    await expireIntents(store);
+    const intent = await selectIntent(store.db, store.standing.tenant, intentId);
+    assert.equal(intent?.status, 'requires_payment_method');
+    assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
+  });
+
+  test('ends an intent that has expired meanwhile', async () => {
+    const { intentId } = await ask({ expiresIn: 30 });
+    clock.advance(45_000);
+    await expireIntents(store);
+    assert.deepEqual(await eventTypes(intentId), ['created', 'requires_action']);
+    clock.advance(15_000);
+    await expireIntents(store);
+    const types = await eventTypes(intentId);
+    assert.deepEqual(types.slice(2), ['payment_failed', 'canceled']);
+  });
+});
+
+describe('a payment that waits for its payer', () => {
+  before(async () => {
+    await store.close();
+    await open();
+  });
+
+  test('cannot be tapped again, not even by the same payer', async () => {
+    const asked = await ask();
+    const { intentId, pass } = asked;
+    const again = await pay(store, { intentId, pass, now: NOON });
+    assert.equal(summaryOf(again), 'payment_intent_unexpected_state');
+  });
+
+  test('can be canceled, and then not be confirmed', async () => {
+    const asked = await ask();
+    const { tenant } = store.standing;
+    const request = { tenant, intentId: asked.intentId, idempotency: null };
+    const canceled = await cancelIntent(store, { ...request, requestId: 'req_test', now: NOON });
+    assert.equal(bodyOf(canceled).status, 'canceled');
+    assert.equal(await answer(asked, true), 'resource_missing');
+    assert.equal(await requestCount(asked.intentId), 0);
+  });
+
+  test('counts against the day’s limit, so that two questions cannot both be approved', async () => {
+    const { pass, payer } = await addPayer(store);
+    await store.db.transaction((tx) =>
+      updatePayerLimits(tx, {
+        id: payer.id,
+        limitPerPayment: null,
+        limitPerDay: BigInt(HIGH),
+        confirmFirstPayment: false,
+      }),
+    );
+    const first = await addIntent(store, { amount: HIGH });
+    const second = await addIntent(store, { amount: HIGH });
+    assert.equal(summaryOf(await pay(store, { intentId: first, pass })), 'requires_action');
+    assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
+  });
+});
