@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import type { BlockRhythm } from '#settlement/block-rhythm.ts';
 import type { Block, Chain } from '#settlement/chain.ts';
 import type { Fees } from '#settlement/fees.ts';
 import type { LaneRole } from '#settlement/networks.ts';
@@ -34,6 +35,8 @@ export interface RelayerState extends Required<RelayerDeps> {
   fees: Fees | null;
   /** The next look at the chain asks for every open transaction, not only for those in the head. */
   recheckAll: boolean;
+  /** When to expect the next block. */
+  rhythm: BlockRhythm;
   /** Requests that a node could not judge, and until when (process time) they are left alone. */
   readonly deferred: Map<bigint, number>;
 }

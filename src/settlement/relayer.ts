@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { NO_RHYTHM, withBlock } from '#settlement/block-rhythm.ts';
 import { watchFinality } from '#settlement/finality.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
+import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/gather.ts';
 import { configureLanes, keepLanes, releaseAll } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import {
@@ -25,16 +27,18 @@ export interface Relayer {
   stop(): Promise<void>;
 }
 
-/** While no lane is idle, payments gather this long, so that blocks hold few, large batches. */
-const GATHER_MS = 40;
 /** Nodes keep some 16 transactions of one sender for sure. */
 const MAX_OPEN_PER_LANE = 16;
 /** How often rows are looked for when no wake-up came. */
 const REQUEST_POLL_MS = 1_000;
+/** A look for refunds and the like that found none is worth this long. */
+const SINGLES_MS = 50;
 /** With nothing under way the head is only needed for fees and for noticing reorganisations. */
 const IDLE_HEAD_MS = 1_000;
 /** A renewal may fail a few times before the lease runs out. */
 const RENEWALS_PER_LEASE = 4;
+/** Looks at the head further apart than this do not tell when a block came. */
+const CLOSE_LOOK_MS = 150;
 /** Blocks between two looks at what is final. */
 const FINALITY_BLOCKS = 8n;
 
@@ -51,6 +55,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     head: null,
     fees: null,
     recheckAll: true,
+    rhythm: NO_RHYTHM,
     deferred: new Map(),
   };
   const { network } = deps.chain.config;
@@ -59,14 +64,19 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
   };
   const sender = startSender(relayer, onError);
-  const keeper = startKeeper(relayer, sender, onError);
-  const watcher = startWatcher(relayer, { sender, keeper }, onError);
-  const unlisten = deps.wakeups.on('chain-requests', network, sender.wake);
+  const singles = startSingles(relayer, onError);
+  const wake = () => {
+    sender.wake();
+    singles.wake();
+  };
+  const keeper = startKeeper(relayer, wake, onError);
+  const watcher = startWatcher(relayer, { wake, keeper }, onError);
+  const unlisten = deps.wakeups.on('chain-requests', network, wake);
   return {
-    wake: sender.wake,
+    wake,
     stop: async () => {
       unlisten();
-      await Promise.all([sender.stop(), watcher.stop(), keeper.stop()]);
+      await Promise.all([sender.stop(), singles.stop(), watcher.stop(), keeper.stop()]);
       await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
     },
   };
@@ -74,9 +84,10 @@ export function startRelayer(deps: RelayerDeps): Relayer {
 
 type OnError = (name: string, error: unknown) => void;
 
-/** Flushes at once while a lane is idle; otherwise gathers for GATHER_MS or a full batch. */
+/** Flushes at once while a lane is idle; otherwise payments gather (see gather.ts). */
 function startSender(relayer: RelayerState, onError: OnError): Loop {
-  let lastFlushAt = 0;
+  let last: LastFlush = NO_FLUSH;
+  const alarm = createAlarm(() => loop.wake());
   const loop: Loop = startLoop({
     name: 'relayer sender',
     pollMs: REQUEST_POLL_MS,
@@ -84,21 +95,55 @@ function startSender(relayer: RelayerState, onError: OnError): Loop {
     run: async () => {
       const lane = pickLane(relayer, 'operator');
       if (lane === null || relayer.fees === null) return false;
-      const waitMs = lane.open.size === 0 ? 0 : lastFlushAt + GATHER_MS - performance.now();
+      const at = performance.now();
+      const waitMs = lane.open.size === 0 ? 0 : flushAt(last, relayer.rhythm, at) - at;
       if (waitMs > 0) {
-        setTimeout(loop.wake, waitMs);
+        alarm.set(waitMs);
         return false;
       }
-      lastFlushAt = performance.now();
-      const sent = await guarded(relayer, lane, () => flushPayments(relayer, lane));
-      const singles = await flushOthers(relayer);
-      return sent === MAX_BATCH_PAYMENTS || singles > 0;
+      const payments = await guarded(relayer, lane, () => flushPayments(relayer, lane));
+      last = { at, payments, gatheredMs: at - last.at, tookMs: performance.now() - at };
+      return payments === MAX_BATCH_PAYMENTS;
     },
   });
   return loop;
 }
 
+/** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
+function startSingles(relayer: RelayerState, onError: OnError): Loop {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  const alarm = createAlarm(() => loop.wake());
+  const loop: Loop = startLoop({
+    name: 'relayer singles',
+    pollMs: REQUEST_POLL_MS,
+    onError,
+    run: async () => {
+      const waitMs = lookedAt + SINGLES_MS - performance.now();
+      if (waitMs > 0) {
+        alarm.set(waitMs);
+        return false;
+      }
+      const sent = await flushOthers(relayer);
+      lookedAt = sent > 0 ? Number.NEGATIVE_INFINITY : performance.now();
+      return sent > 0;
+    },
+  });
+  return loop;
+}
+
+/** At most one timer at a time. */
+function createAlarm(ring: () => void): { set(ms: number): void } {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    set: (ms) => {
+      clearTimeout(timer);
+      timer = setTimeout(ring, ms).unref();
+    },
+  };
+}
+
 async function flushOthers(relayer: RelayerState): Promise<number> {
+  if (relayer.fees === null) return 0;
   let count = 0;
   for (const role of ['operator', 'registrar'] as const) {
     const lane = pickLane(relayer, role);
@@ -136,7 +181,7 @@ async function guarded(
 /** Follows the head: receipts first, because somebody waits for them; then upkeep. */
 function startWatcher(
   relayer: RelayerState,
-  { sender, keeper }: { readonly sender: Loop; readonly keeper: Loop },
+  { wake, keeper }: { readonly wake: () => void; readonly keeper: Loop },
   onError: OnError,
 ): Loop {
   let lastLookAt = 0;
@@ -148,14 +193,16 @@ function startWatcher(
     run: async () => {
       const now = performance.now();
       if (isIdle(relayer) && now - lastLookAt < IDLE_HEAD_MS) return false;
+      const close = now - lastLookAt < CLOSE_LOOK_MS;
       lastLookAt = now;
       const change = await readHead(relayer);
       if (change.kind === 'none') return false;
       const { block } = change;
+      relayer.rhythm = close ? withBlock(relayer.rhythm, now) : NO_RHYTHM;
       if (change.kind === 'reorganised') relayer.recheckAll = true;
       await collectReceipts(relayer, block);
       relayer.head = block;
-      sender.wake();
+      wake();
       const first = relayer.fees === null;
       await readFees(relayer, block);
       if (first) keeper.wake();
@@ -173,7 +220,7 @@ function isIdle(relayer: RelayerState): boolean {
   return relayer.fees !== null && [...relayer.lanes.values()].every((lane) => lane.open.size === 0);
 }
 
-function startKeeper(relayer: RelayerState, sender: Loop, onError: OnError): Loop {
+function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
   let configured = false;
   return startLoop({
     name: 'relayer keeper',
@@ -185,7 +232,7 @@ function startKeeper(relayer: RelayerState, sender: Loop, onError: OnError): Loo
       if (relayer.fees === null) return false;
       const before = relayer.lanes.size;
       await keepLanes(relayer);
-      if (relayer.lanes.size > before) sender.wake();
+      if (relayer.lanes.size > before) wake();
       return false;
     },
   });
