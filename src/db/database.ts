@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
 
@@ -16,8 +17,8 @@ export interface Tx extends Sql {
 export interface Database extends Sql {
   /**
    * Runs `work` in one READ COMMITTED transaction and commits. Rolls back when it throws or
-   * returns {@link Abandon}. Runs it again (at most {@link MAX_TRIES} times) after a deadlock or
-   * a serialization failure, so `work` must have no effect outside the database.
+   * returns {@link Abandon}. Runs it again (at most {@link MAX_TRIES} times) after a deadlock, a
+   * serialization failure or {@link RunAgain}, so `work` has no effect outside the database.
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
    */
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
@@ -33,6 +34,14 @@ export class Abandon<T> {
   constructor(value: T) {
     this.value = value;
   }
+}
+
+/**
+ * Thrown by a transaction's work that has found the ground moved under it: rolls back and runs the
+ * work again, like a serialization failure.
+ */
+export class RunAgain extends Error {
+  override name = 'RunAgain';
 }
 
 /** The database could not be reached, or gave up before the commit: nothing was done. */
@@ -52,6 +61,8 @@ export interface DatabaseOptions {
 }
 
 const MAX_TRIES = 4;
+/** Before another try, by chance: two that were in each other's way must not meet again at once. */
+const MAX_RETRY_PAUSE_MS = 20;
 /** A caller rather hears 503 than waits for a connection that does not come. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longer than any statement of ours; ends what a lost client left behind. */
@@ -109,6 +120,11 @@ function isUnavailable(error: unknown): boolean {
   return /connection (terminated|timeout)|timeout exceeded|Client has encountered/i.test(message);
 }
 
+function toFault(error: unknown): unknown {
+  if (!isUnavailable(error)) return error;
+  return new DatabaseUnavailable('the database cannot be reached', { cause: error });
+}
+
 async function run<Row>(
   client: pg.Pool | pg.ClientBase,
   text: string,
@@ -118,10 +134,7 @@ async function run<Row>(
     const config = { name: nameOf(text), text, values: values as unknown[] };
     return (await client.query(config)).rows as Row[];
   } catch (error) {
-    if (isUnavailable(error)) {
-      throw new DatabaseUnavailable('the database cannot be reached', { cause: error });
-    }
-    throw error;
+    throw toFault(error);
   }
 }
 
@@ -148,18 +161,20 @@ async function attempt<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T | Abandon<T
   let broken: Error | undefined;
   try {
     // Not awaited: the connection is pipelined, so BEGIN travels with the first statement.
-    const begun = client.query('BEGIN');
+    const begun = client.query('BEGIN').catch((error) => {
+      throw toFault(error);
+    });
     begun.catch(() => {});
     const tx: Tx = {
       inTransaction: true,
       query: (text, values) => run(client, text, values),
     };
     const result = await work(tx);
-    await begun;
     if (result instanceof Abandon) {
-      await client.query('ROLLBACK');
+      broken = await rollBack(client, null);
       return result.value;
     }
+    await begun;
     await commit(client);
     return result;
   } catch (error) {
@@ -170,7 +185,7 @@ async function attempt<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T | Abandon<T
   }
 }
 
-/** Ends the transaction after a fault; a connection that cannot even do that is thrown away. */
+/** Ends the transaction without its writes; a connection that cannot do that is thrown away. */
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
   if (cause instanceof CommitUnknown || cause instanceof DatabaseUnavailable) return cause;
   try {
@@ -183,7 +198,7 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
 
 function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
-  return code === DEADLOCK || code === SERIALIZATION;
+  return error instanceof RunAgain || code === DEADLOCK || code === SERIALIZATION;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -204,6 +219,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   // An idle connection that breaks is replaced at the next use; without a listener it would
   // end the process.
   pool.on('error', () => {});
+  // So would one that breaks while it is checked out: its statements fail, and that is enough.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return {
     query: (text, values) => run(pool, text, values),
     transaction: async (work) => {
@@ -212,6 +229,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           return await attempt(pool, work);
         } catch (error) {
           if (!isRetryable(error) || tries === MAX_TRIES) throw error;
+          await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tries);
         }
       }
     },

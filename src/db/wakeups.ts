@@ -51,44 +51,76 @@ function payloads(hints: ReadonlySet<string>, sender: string): string[] {
   return result;
 }
 
-export async function connectWakeups(db: Database): Promise<Wakeups> {
-  const local = localWakeups();
-  const sender = `${process.pid}.${Math.random().toString(36).slice(2)}`;
-  let pending = new Set<string>();
+/** The connection that hints travel on, or null while there is none. */
+interface Line {
+  readonly client: () => pg.Client | null;
+  close(): Promise<void>;
+}
+
+interface LineEvents {
+  readonly onOpen: () => void;
+  readonly onPayload: (payload: string) => void;
+}
+
+async function listen(db: Database, onPayload: (payload: string) => void): Promise<pg.Client> {
+  const client = await db.connect();
+  client.on('notification', (message) => onPayload(message.payload ?? ''));
+  try {
+    await client.query(`listen ${CHANNEL}`);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+}
+
+/** Keeps one connection listening: another takes its place when it ends, until the line closes. */
+async function openLine(db: Database, events: LineEvents): Promise<Line> {
   let client: pg.Client | null = null;
-  let sending = false;
   let closed = false;
   let reconnect: NodeJS.Timeout | undefined;
-
-  const receive = (payload: string) => {
-    const [from, ...hints] = payload.split('\n');
-    if (from === sender) return;
-    for (const hint of hints) {
-      const [topic = '', key = ''] = hint.split(' ');
-      local.send(topic, key);
-    }
+  const retry = () => {
+    client = null;
+    if (closed) return;
+    reconnect = setTimeout(() => {
+      opening = open();
+    }, RECONNECT_MS);
   };
   const open = async () => {
     try {
-      const next = await db.connect();
-      next.on('notification', (message) => receive(message.payload ?? ''));
-      next.on('end', () => {
-        if (client === next) client = null;
-        if (!closed) reconnect = setTimeout(open, RECONNECT_MS);
-      });
-      await next.query(`listen ${CHANNEL}`);
+      const next = await listen(db, events.onPayload);
+      next.once('end', retry);
       client = next;
+      events.onOpen();
     } catch {
-      if (!closed) reconnect = setTimeout(open, RECONNECT_MS);
+      retry();
     }
   };
-  const flush = async () => {
+  let opening = open();
+  await opening;
+  return {
+    client: () => client,
+    close: async () => {
+      closed = true;
+      clearTimeout(reconnect);
+      await opening;
+      await client?.end();
+    },
+  };
+}
+
+/** Collects hints while earlier ones travel; without a line they wait for the next one. */
+function createSender(name: string) {
+  let pending = new Set<string>();
+  let sending = false;
+  const flush = async (line: Line) => {
+    if (sending) return;
     sending = true;
-    while (pending.size > 0 && client !== null) {
+    for (let client = line.client(); client !== null && pending.size > 0; client = line.client()) {
       const batch = pending;
       pending = new Set();
       try {
-        for (const payload of payloads(batch, sender)) {
+        for (const payload of payloads(batch, name)) {
           await client.query('select pg_notify($1, $2)', [CHANNEL, payload]);
         }
       } catch {
@@ -97,18 +129,37 @@ export async function connectWakeups(db: Database): Promise<Wakeups> {
     }
     sending = false;
   };
-  await open();
+  return {
+    flush,
+    add: (hint: string) => {
+      if (pending.size < MAX_PENDING) pending.add(hint);
+    },
+  };
+}
+
+/** Wake-ups over all processes that share the database. */
+export async function connectWakeups(db: Database): Promise<Wakeups> {
+  const local = localWakeups();
+  const name = `${process.pid}.${Math.random().toString(36).slice(2)}`;
+  const sender = createSender(name);
+  const onPayload = (payload: string) => {
+    const [from, ...hints] = payload.split('\n');
+    if (from === name) return; // Heard here already, at once.
+    for (const hint of hints) {
+      const [topic = '', key = ''] = hint.split(' ');
+      local.send(topic, key);
+    }
+  };
+  let line: Line | undefined;
+  const flush = () => line && void sender.flush(line);
+  line = await openLine(db, { onPayload, onOpen: flush });
   return {
     send: (topic, key = '') => {
       local.send(topic, key);
-      if (pending.size < MAX_PENDING) pending.add(`${topic} ${key}`);
-      if (!sending) void flush();
+      sender.add(`${topic} ${key}`);
+      flush();
     },
     on: local.on,
-    close: async () => {
-      closed = true;
-      clearTimeout(reconnect);
-      await client?.end();
-    },
+    close: line.close,
   };
 }

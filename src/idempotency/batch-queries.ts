@@ -1,7 +1,6 @@
 import type { Answer } from '#core/answer.ts';
-import { assert } from '#core/assert.ts';
 import { tenantKey } from '#db/commit-order.ts';
-import type { Tx } from '#db/database.ts';
+import { RunAgain, type Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
@@ -50,7 +49,7 @@ export interface CompletedRequest {
 
 /**
  * Stores requests that ran to their end in this transaction. A key that somebody else has claimed
- * since it was looked for fails the transaction: its retry will find the row.
+ * since it was looked for makes the transaction run again: then it finds the row.
  */
 export async function insertCompleted(
   tx: Tx,
@@ -91,5 +90,5 @@ export async function insertCompleted(
      returning key`,
     [JSON.stringify(rows)],
   );
-  assert(written.length === rows.length, 'an idempotency key was claimed meanwhile');
+  if (written.length < rows.length) throw new RunAgain('an idempotency key was claimed meanwhile');
 }

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Bug } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import type { Tenant } from '#core/mode.ts';
+import { stampOrder, stampOrders, tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { addMerchant } from '#testing/store.ts';
+
+const NOW = new Date('2026-10-01T12:00:00.000Z');
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+  await database.db.query(
+    `create table written (account_id text, livemode boolean, created timestamptz(3),
+       position bigint, unique (account_id, livemode, position))`,
+  );
+});
+after(() => database.close());
+
+async function addTenant(): Promise<Tenant> {
+  return (await addMerchant(database.db, { now: NOW })).tenant;
+}
+
+interface Written {
+  readonly created: Date;
+  readonly position: bigint;
+}
+
+async function writeOne(tx: Tx, tenant: Tenant, now: Date): Promise<void> {
+  const stamp = await stampOrder(tx, tenant, now, 1);
+  await tx.query('insert into written values ($1, $2, $3, $4)', [
+    tenant.accountId,
+    tenant.livemode,
+    stamp.created,
+    stamp.next(),
+  ]);
+}
+
+/** What a client does who asks only for what is newer than the last row that it has seen. */
+async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
+  return database.db.query<Written>(
+    `select created, position from written
+     where account_id = $1 and livemode = $2 and (created, position) > ($3, $4)
+     order by created, position`,
+    [tenant.accountId, tenant.livemode, last.created, last.position],
+  );
+}
+
+test('a poller that goes forward misses nothing that concurrent writers commit', async () => {
+  const tenant = await addTenant();
+  const [writers, each] = [5, 40];
+  let writing = true;
+  const write = async (writer: number) => {
+    for (let i = 0; i < each; i++) {
+      // Clocks of several machines, and transactions of different lengths.
+      const now = addMs(new Date(), (writer - 2) * 20);
+      await database.db.transaction(async (tx) => {
+        await writeOne(tx, tenant, now);
+        if (i % 5 === writer) await tx.query('select pg_sleep(0.004)');
+      });
+    }
+  };
+  const seen: Written[] = [];
+  const poll = async () => {
+    const last = seen.at(-1) ?? { created: new Date(0), position: 0n };
+    seen.push(...(await readNewer(tenant, last)));
+  };
+  const polling = (async () => {
+    while (writing) await poll();
+  })();
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  writing = false;
+  await polling;
+  await poll();
+  const positions = seen.map((row) => Number(row.position));
+  assert.deepEqual(
+    positions,
+    Array.from({ length: writers * each }, (_, index) => index + 1),
+  );
+});
+
+test('created never goes back, even when the clock does', async () => {
+  const tenant = await addTenant();
+  const created: string[] = [];
+  for (const ms of [0, 5, -60_000, 4, 6]) {
+    await database.db.transaction(async (tx) => {
+      const stamp = await stampOrder(tx, tenant, addMs(NOW, ms), 1);
+      created.push(stamp.created.toISOString().slice(-5));
+    });
+  }
+  assert.deepEqual(
+    created,
+    ['.000Z', '.005Z', '.005Z', '.005Z', '.006Z'].map((end) => end.slice(-5)),
+  );
+});
+
+test('places of one account and mode follow each other without a gap', async () => {
+  const tenant = await addTenant();
+  const places: bigint[] = [];
+  for (const count of [1, 3, 2]) {
+    await database.db.transaction(async (tx) => {
+      const stamp = await stampOrder(tx, tenant, NOW, count);
+      for (let i = 0; i < count; i++) places.push(stamp.next());
+    });
+  }
+  assert.deepEqual(places, [1n, 2n, 3n, 4n, 5n, 6n]);
+});
+
+test('places of a transaction that was rolled back are given again', async () => {
+  const tenant = await addTenant();
+  const failing = database.db.transaction(async (tx) => {
+    await stampOrder(tx, tenant, NOW, 5);
+    throw new Error('no');
+  });
+  await assert.rejects(failing);
+  const place = await database.db.transaction(async (tx) =>
+    (await stampOrder(tx, tenant, NOW, 1)).next(),
+  );
+  assert.equal(place, 1n);
+});
+
+test('using more places than were reserved is a bug', async () => {
+  const tenant = await addTenant();
+  const greedy = database.db.transaction(async (tx) => {
+    const stamp = await stampOrder(tx, tenant, NOW, 1);
+    stamp.next();
+    stamp.next();
+  });
+  await assert.rejects(greedy, Bug);
+});
+
+test('an account without a row for its mode is a bug', async () => {
+  const known = await addTenant();
+  const unknown = { ...known, livemode: true };
+  await assert.rejects(
+    database.db.transaction((tx) => stampOrder(tx, unknown, NOW, 1)),
+    Bug,
+  );
+  const wanted = [known, unknown].map((tenant) => ({ tenant, count: 1 }));
+  await assert.rejects(
+    database.db.transaction((tx) => stampOrders(tx, wanted, NOW)),
+    Bug,
+  );
+  const twice = [known, known].map((tenant) => ({ tenant, count: 1 }));
+  await assert.rejects(
+    database.db.transaction((tx) => stampOrders(tx, twice, NOW)),
+    Bug,
+  );
+});
+
+test('each of several accounts gets the places that it asked for', async () => {
+  const [a, b] = [await addTenant(), await addTenant()];
+  await database.db.transaction((tx) => stampOrder(tx, b, addMs(NOW, 9), 7));
+  const stamps = await database.db.transaction((tx) =>
+    stampOrders(
+      tx,
+      [
+        { tenant: b, count: 1 },
+        { tenant: a, count: 2 },
+      ],
+      NOW,
+    ),
+  );
+  const [ofA, ofB] = [a, b].map((tenant) => stamps.get(tenantKey(tenant)));
+  assert.deepEqual([ofA?.next(), ofA?.next(), ofB?.next()], [1n, 2n, 8n]);
+  assert.deepEqual([ofA?.created, ofB?.created], [NOW, addMs(NOW, 9)]);
+});
+
+test('batches that name the same accounts in different orders never wait in a circle', async () => {
+  const tenants = [await addTenant(), await addTenant(), await addTenant()];
+  let runs = 0;
+  const stampAll = async (order: readonly Tenant[]) => {
+    for (let i = 0; i < 15; i++) {
+      await database.db.transaction(async (tx) => {
+        runs++;
+        await stampOrders(
+          tx,
+          order.map((tenant) => ({ tenant, count: 1 })),
+          NOW,
+        );
+      });
+    }
+  };
+  await Promise.all([stampAll(tenants), stampAll(tenants.toReversed())]);
+  // A deadlock would have been tried again.
+  assert.equal(runs, 30);
+});
+
+test('one account does not wait for another', async () => {
+  const [slow, quick] = [await addTenant(), await addTenant()];
+  let end: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const holding = database.db.transaction(async (tx) => {
+    await stampOrder(tx, slow, NOW, 1);
+    await gate;
+  });
+  const stamped = database.db.transaction(async (tx) => {
+    await stampOrder(tx, quick, NOW, 1);
+    return 'stamped';
+  });
+  assert.equal(await Promise.race([stamped, sleep(2_000, 'stuck')]), 'stamped');
+  end();
+  await holding;
+});

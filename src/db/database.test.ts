@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Bug } from '#core/assert.ts';
+import {
+  Abandon,
+  CommitUnknown,
+  codeOf,
+  DatabaseUnavailable,
+  openDatabase,
+  RunAgain,
+  type Sql,
+  type Tx,
+} from '#db/database.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+  await database.db.query('create table notes (id int primary key, text text not null)');
+});
+after(() => database.close());
+
+let ids = 0;
+
+async function write(tx: Tx, id = ++ids, text = 'first'): Promise<number> {
+  await tx.query('insert into notes values ($1, $2)', [id, text]);
+  return id;
+}
+
+async function read(id: number, sql: Sql = database.db): Promise<string | undefined> {
+  const rows = await sql.query<{ text: string }>('select text from notes where id = $1', [id]);
+  return rows[0]?.text;
+}
+
+const update = 'update notes set text = $2 where id = $1';
+
+test('what a transaction wrote is there for others when it returns, and not before', async () => {
+  const id = ++ids;
+  const result = await database.db.transaction(async (tx) => {
+    await write(tx, id);
+    assert.equal(await read(id), undefined);
+    return 'value';
+  });
+  assert.equal(result, 'value');
+  assert.equal(await read(id), 'first');
+});
+
+test('a fault in the work undoes everything and reaches the caller as it is', async () => {
+  const id = ++ids;
+  const fault = new Error('no');
+  const failing = database.db.transaction(async (tx) => {
+    await write(tx, id);
+    throw fault;
+  });
+  await assert.rejects(failing, (error) => error === fault);
+  assert.equal(await read(id), undefined);
+});
+
+test('Abandon undoes everything and still answers', async () => {
+  const id = ++ids;
+  const result = await database.db.transaction(async (tx) => {
+    await write(tx, id);
+    return new Abandon('refused');
+  });
+  assert.equal(result, 'refused');
+  assert.equal(await read(id), undefined);
+});
+
+test('a statement that failed unnoticed never counts as committed', async () => {
+  const id = ++ids;
+  const careless = database.db.transaction(async (tx) => {
+    await write(tx, id);
+    await write(tx, id).catch(() => {});
+  });
+  await assert.rejects(careless, Bug);
+  assert.equal(await read(id), undefined);
+});
+
+test('statements sent together stand or fall together', async () => {
+  const [good, bad] = [++ids, ++ids];
+  await database.db.transaction((tx) => write(tx, bad));
+  const failing = database.db.transaction((tx) =>
+    Promise.all([write(tx, good), write(tx, bad), read(good, tx)]),
+  );
+  await assert.rejects(failing, (error) => codeOf(error) === '23505');
+  assert.equal(await read(good), undefined);
+});
+
+test('of two transactions that wait for each other both succeed: the victim runs again', async () => {
+  const [a, b] = [++ids, ++ids];
+  await database.db.transaction((tx) => Promise.all([write(tx, a), write(tx, b)]));
+  let runs = 0;
+  let waiting = 0;
+  let bothHold: () => void = () => {};
+  const met = new Promise<void>((resolve) => {
+    bothHold = resolve;
+  });
+  const cross = (first: number, second: number) =>
+    database.db.transaction(async (tx) => {
+      runs++;
+      await tx.query(`set local deadlock_timeout = '30ms'`);
+      await tx.query(update, [first, `by ${first}`]);
+      if (++waiting === 2) bothHold();
+      await met;
+      await tx.query(update, [second, `by ${first}`]);
+    });
+  await Promise.all([cross(a, b), cross(b, a)]);
+  assert.ok(runs >= 3, 'they did not wait for each other');
+  assert.equal(await read(a), await read(b));
+});
+
+test('work that asks for it runs again, its first writes undone', async () => {
+  const id = ++ids;
+  let runs = 0;
+  await database.db.transaction(async (tx) => {
+    await write(tx, id, `run ${++runs}`);
+    if (runs === 1) throw new RunAgain('moved');
+  });
+  assert.equal(await read(id), 'run 2');
+});
+
+test('it is not run for ever', async () => {
+  let runs = 0;
+  const failing = database.db.transaction(async (tx) => {
+    runs++;
+    await tx.query(`do $$ begin raise sqlstate '40001'; end $$`);
+  });
+  await assert.rejects(failing, (error) => codeOf(error) === '40001');
+  assert.equal(runs, 4);
+});
+
+test('other faults are not tried again', async () => {
+  let runs = 0;
+  const failing = database.db.transaction(async () => {
+    runs++;
+    throw new Error('no');
+  });
+  await assert.rejects(failing);
+  assert.equal(runs, 1);
+});
+
+async function killOwn(tx: Tx): Promise<void> {
+  const [row] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await database.db.query('select pg_terminate_backend($1, 1000)', [row?.pid]);
+}
+
+test('a connection that is ended before the commit: nothing was done, and the next one works', async () => {
+  const id = ++ids;
+  const cut = database.db.transaction(async (tx) => {
+    await write(tx, id);
+    await killOwn(tx);
+    await write(tx);
+  });
+  await assert.rejects(cut, DatabaseUnavailable);
+  assert.equal(await read(id), undefined);
+  await database.db.transaction((tx) => write(tx, id));
+  assert.equal(await read(id), 'first');
+});
+
+test('an abandoned transaction answers although its connection was ended', async () => {
+  const result = await database.db.transaction(async (tx) => {
+    await killOwn(tx);
+    return new Abandon('refused');
+  });
+  assert.equal(result, 'refused');
+  assert.equal(await read(-1), undefined);
+});
+
+test('idle connections that the server ends are replaced, and do not end the process', async () => {
+  const sleeps = Array.from({ length: 4 }, () => database.db.query('select pg_sleep(0.02)'));
+  await Promise.all(sleeps);
+  await database.db.query(
+    `select pg_terminate_backend(pid, 1000) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+  await sleep(20);
+  assert.equal(await read(-1), undefined);
+});
+
+test('a database that cannot be reached is unavailable: for statements and transactions', async () => {
+  const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
+  await assert.rejects(db.query('select 1'), DatabaseUnavailable);
+  await assert.rejects(
+    db.transaction(async () => assert.fail('never runs')),
+    DatabaseUnavailable,
+  );
+  await db.close();
+});
+
+/** The database behind a wire that the test can cut. */
+async function withWire(work: (db: ReturnType<typeof openDatabase>, wire: TcpProxy) => unknown) {
+  const url = new URL(database.url);
+  const wire = await startTcpProxy(Number(url.port));
+  url.port = String(wire.port);
+  const db = openDatabase({ url: url.toString(), maxConnections: 1 });
+  try {
+    await work(db, wire);
+  } finally {
+    await db.close();
+    await wire.close();
+  }
+}
+
+test('a commit whose answer is lost is unknown: it was done', () =>
+  withWire(async (db, wire) => {
+    const id = ++ids;
+    wire.onClientBytes = (text) => (text.includes('COMMIT') ? 'pass_and_cut' : 'pass');
+    await assert.rejects(
+      db.transaction((tx) => write(tx, id)),
+      CommitUnknown,
+    );
+    assert.equal(await read(id), 'first');
+  }));
+
+test('a commit that got lost is unknown: it was not done', () =>
+  withWire(async (db, wire) => {
+    const id = ++ids;
+    wire.onClientBytes = (text) => (text.includes('COMMIT') ? 'cut' : 'pass');
+    await assert.rejects(
+      db.transaction((tx) => write(tx, id)),
+      CommitUnknown,
+    );
+    assert.equal(await read(id), undefined);
+    wire.onClientBytes = () => 'pass';
+    await db.transaction((tx) => write(tx, id));
+    assert.equal(await read(id), 'first');
+  }));
+
+test('a wire cut before the commit: nothing was done, and that is known', () =>
+  withWire(async (db, wire) => {
+    const id = ++ids;
+    wire.onClientBytes = (text) => (text.includes('insert into notes') ? 'cut' : 'pass');
+    await assert.rejects(
+      db.transaction((tx) => write(tx, id)),
+      DatabaseUnavailable,
+    );
+    assert.equal(await read(id), undefined);
+  }));
+
+test('the first statement does not wait for the answer to BEGIN', () =>
+  withWire(async (db, wire) => {
+    await db.query('select 1');
+    let sent = '';
+    wire.onClientBytes = (text) => {
+      sent += text;
+      return 'pass';
+    };
+    wire.holdAnswers = () => sent.includes('BEGIN') && !sent.includes('insert into notes');
+    const id = await Promise.race([db.transaction((tx) => write(tx)), sleep(2_000, 'stuck')]);
+    wire.holdAnswers = () => false;
+    assert.notEqual(id, 'stuck');
+    assert.equal(await read(Number(id)), 'first');
+  }));
+
+test('whole numbers arrive as bigint, times as milliseconds of UTC', async () => {
+  const [row] = await database.db.query<{ n: bigint; at: Date; j: unknown }>(
+    `select 9007199254740993::bigint as n, '2026-10-01 14:00:00.123+02'::timestamptz as at,
+       '{"a": [1]}'::jsonb as j`,
+  );
+  assert.equal(row?.n, 9_007_199_254_740_993n);
+  assert.equal(row?.at.toISOString(), '2026-10-01T12:00:00.123Z');
+  assert.deepEqual(row?.j, { a: [1] });
+});
+
+test('times are right whatever zone the server is set to', async () => {
+  await database.db.transaction(async (tx) => {
+    const at = new Date('2026-10-01T12:00:00.123Z');
+    for (const zone of ['Asia/Kathmandu', 'America/St_Johns', 'UTC', 'Pacific/Kiritimati']) {
+      await tx.query(`select set_config('timezone', $1, true)`, [zone]);
+      const [row] = await tx.query<{ at: Date }>('select $1::timestamptz as at', [at]);
+      assert.deepEqual(row?.at, at, zone);
+    }
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { StartError } from '#core/start-error.ts';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+let database: TestDatabase;
+let folder: string;
+let round = 0;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.close());
+beforeEach(async (context) => {
+  const own = await mkdtemp(path.join(tmpdir(), 'tapline-migrations-'));
+  folder = own;
+  round++;
+  if ('after' in context) context.after(() => rm(own, { recursive: true }));
+});
+
+function name(number: number): string {
+  return `${String(number).padStart(4, '0')}_round_${round}.sql`;
+}
+
+async function put(number: number, sql: string): Promise<void> {
+  await writeFile(path.join(folder, name(number)), sql);
+}
+
+async function exists(table: string): Promise<boolean> {
+  const rows = await database.db.query<{ there: boolean }>(
+    'select to_regclass($1) is not null as there',
+    [table],
+  );
+  return rows[0]?.there === true;
+}
+
+test('the migrations of the product leave nothing to do at a second start', async () => {
+  assert.deepEqual(await migrate(database.db), []);
+});
+
+test('files are applied in the order of their numbers, each once', async () => {
+  await put(2, 'insert into a1 values (2)');
+  await put(1, 'create table a1 (n int)');
+  assert.deepEqual(await migrate(database.db, folder), [name(1), name(2)]);
+  await put(3, 'insert into a1 values (3)');
+  assert.deepEqual(await migrate(database.db, folder), [name(3)]);
+  assert.deepEqual(await migrate(database.db, folder), []);
+  const rows = await database.db.query<{ n: number }>('select n from a1 order by n');
+  assert.deepEqual(
+    rows.map((row) => row.n),
+    [2, 3],
+  );
+});
+
+test('of two starts at once one migrates and the other waits and finds nothing to do', async () => {
+  await put(1, 'create table b1 (n int); select pg_sleep(0.1)');
+  await put(2, 'insert into b1 values (1)');
+  const other = openDatabase({ url: database.url, maxConnections: 1 });
+  const applied = await Promise.all([migrate(database.db, folder), migrate(other, folder)]);
+  await other.close();
+  assert.deepEqual(applied.flat(), [name(1), name(2)]);
+  assert.ok(applied.some((names) => names.length === 0));
+  assert.equal((await database.db.query('select from b1')).length, 1);
+});
+
+test('a file that was changed after it had been applied stops the start and is named', async () => {
+  await put(1, 'create table c1 (n int)');
+  await migrate(database.db, folder);
+  await put(1, 'create table c1 (n bigint)');
+  await put(2, 'create table c2 (n int)');
+  await assert.rejects(
+    migrate(database.db, folder),
+    (error) => error instanceof StartError && error.message.includes(name(1)),
+  );
+  assert.equal(await exists('c2'), false);
+});
+
+test('a file that fails leaves nothing of itself, and a later start goes on with it', async () => {
+  await put(1, 'create table d1 (n int)');
+  await put(2, 'create table d2 (n int); select no_such_function()');
+  await put(3, 'create table d3 (n int)');
+  await assert.rejects(migrate(database.db, folder), { message: `migration ${name(2)} failed` });
+  const there = await Promise.all(['d1', 'd2', 'd3'].map(exists));
+  assert.deepEqual(there, [true, false, false]);
+  await put(2, 'create table d2 (n int)');
+  assert.deepEqual(await migrate(database.db, folder), [name(2), name(3)]);
+});
+
+test('other files in the folder are left alone', async () => {
+  await put(1, 'create table e1 (n int)');
+  await writeFile(path.join(folder, '0002_draft.sql.orig'), 'no sql');
+  await writeFile(path.join(folder, 'README.md'), 'no sql');
+  assert.deepEqual(await migrate(database.db, folder), [name(1)]);
+});

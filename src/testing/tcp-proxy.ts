@@ -1,0 +1,60 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What a proxy does with bytes on their way: pass them on, or cut the connection. */
+export type Passage = 'pass' | 'cut' | 'pass_and_cut';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Decides over what the client sends. */
+  onClientBytes: (text: string) => Passage;
+  /** Whether answers of the server wait; they are sent on as soon as this says no. */
+  holdAnswers: () => boolean;
+  close(): Promise<void>;
+}
+
+function join(proxy: TcpProxy, client: Socket, server: Socket): void {
+  const held: Buffer[] = [];
+  let answersAreLost = false;
+  const cut = () => {
+    client.destroy();
+    server.destroy();
+  };
+  const release = () => {
+    while (held.length > 0 && !proxy.holdAnswers()) client.write(held.shift() ?? '');
+  };
+  client.on('data', (bytes) => {
+    const passage = proxy.onClientBytes(bytes.toString('latin1'));
+    if (passage === 'cut') return cut();
+    server.write(bytes);
+    // The server has done it when it answers; that answer is lost.
+    answersAreLost ||= passage === 'pass_and_cut';
+    release();
+  });
+  server.on('data', (bytes) => {
+    if (answersAreLost) return cut();
+    held.push(bytes);
+    release();
+  });
+  for (const socket of [client, server]) socket.on('close', cut).on('error', cut);
+}
+
+/** A wire that can be cut, between a client and a server on this machine. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect({ host: '127.0.0.1', port: targetPort });
+    sockets.add(client).add(upstream);
+    join(proxy, client, upstream);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const proxy: TcpProxy = {
+    port: (server.address() as AddressInfo).port,
+    onClientBytes: () => 'pass',
+    holdAnswers: () => false,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}
