@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { addMs, type Clock } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { type AttemptResult, attemptDelivery, openTarget, saysGone } from '#webhooks/attempt.ts';
@@ -193,6 +194,7 @@ export class Fleet {
   async #attempt(lane: Lane, row: DueRow): Promise<AttemptResult> {
     const { clock } = this.#deps;
     if (row.body === null) return expired(clock.now());
+    failpoint('webhooks.taken');
     const message = {
       deliveryId: row.id,
       eventId: row.event_id,

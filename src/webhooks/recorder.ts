@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { failpoint } from '#core/failpoints.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
@@ -69,7 +70,9 @@ function keyOf(endpointId: string, position: bigint): string {
 async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Recorded[]> {
   // The last word of the batch on each endpoint.
   const health = new Map(batch.map((finished) => [finished.lane.endpointId, toHealth(finished)]));
+  failpoint('webhooks.answered');
   const rows = await recordResults(db, batch.map(toRow), [...health.values()]);
+  failpoint('webhooks.recorded');
   const known = new Set(rows.map((row) => keyOf(row.endpoint_id, row.event_position)));
   return batch.map(({ lane, row }) =>
     known.has(keyOf(lane.endpointId, row.event_position)) ? 'recorded' : 'stale',

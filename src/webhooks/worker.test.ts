@@ -1,73 +1,257 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
+import { addMs } from '#core/clock.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import {
   addEndpoint,
   eventually,
   openBench,
   type WebhookBench,
+  withNewAccount,
   writeTestEvents,
 } from '#testing/webhooks.ts';
+import type { DeliveryStatus } from '#webhooks/delivery.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
+import { claimLanes, fetchDue, recordResults } from '#webhooks/queue-queries.ts';
+import type { WebhookWorker } from '#webhooks/worker.ts';
 
-const FIRST_PAGE = { limit: 100, after: null, createdGte: null, createdLt: null };
+const WORKER_PROCESS = path.join(import.meta.dirname, '../testing/webhook-worker-process.ts');
 
-describe('the webhook worker', () => {
-  let bench: WebhookBench;
-  let receiver: TestReceiver;
+let shared: WebhookBench;
 
-  before(async () => {
-    bench = await openBench();
-    receiver = await startReceiver();
-    bench.startWorker();
-  });
-  after(async () => {
-    await bench.close();
-    await receiver.close();
-  });
+before(async () => {
+  shared = await openBench();
+});
+after(() => shared.close());
 
-  test('delivers the stored event byte for byte, signed in both forms', async () => {
-    const { endpoint, secret } = await addEndpoint(bench, `${receiver.url}/hook?a=1`);
+interface Scene {
+  readonly bench: WebhookBench;
+  readonly receiver: TestReceiver;
+  readonly endpointId: string;
+  readonly secret: string;
+  count(status: DeliveryStatus): Promise<number>;
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const bench = await withNewAccount(shared);
+  const receiver = await startReceiver();
+  t.after(() => receiver.close());
+  const { endpoint, secret } = await addEndpoint(bench, `${receiver.url}/hook?a=1`);
+  const page = { limit: 5_000, after: null, createdGte: null, createdLt: null };
+  const count = async (status: DeliveryStatus) =>
+    (await selectDeliveries(bench.db, { endpointId: endpoint.id, status }, page)).length;
+  return { bench, receiver, endpointId: endpoint.id, secret, count };
+}
+
+/** Ends with the test, so that workers of several tests do not share their endpoints. */
+function startWorker(t: TestContext): WebhookWorker {
+  const worker = shared.startWorker();
+  t.after(() => worker.stop());
+  return worker;
+}
+
+describe('a delivery', () => {
+  test('carries the stored event byte for byte, signed in both forms', async (t) => {
+    const { bench, receiver, secret, endpointId } = await scene(t);
+    startWorker(t);
     await writeTestEvents(bench);
     const [got] = await receiver.waitFor(1);
     assert.ok(got);
     const [stored] = await bench.db.query<{ id: string; body: string }>(
-      'select id, body from events',
+      'select id, body from events where account_id = $1',
+      [bench.tenant.accountId],
     );
     assert.ok(stored);
     assert.equal(got.body.toString(), stored.body);
+    assert.equal(got.method, 'POST');
     assert.equal(got.path, '/hook?a=1');
     assert.equal(got.headers['content-type'], 'application/json; charset=utf-8');
     assert.equal(got.headers['service-event-id'], stored.id);
     assert.equal(got.headers['service-event-type'], 'terminal.created');
     assert.equal(got.headers['service-delivery-attempt'], '1');
+    assert.match(String(got.headers['service-delivery-id']), /^wdl_[0-9A-Za-z]{22}$/);
 
     const stripe = new Stripe('sk_test_unused');
     const signature = String(got.headers['service-signature']);
-    const event = stripe.webhooks.constructEvent(got.body, signature, secret);
-    assert.equal(event.id, stored.id);
-    assert.throws(() => stripe.webhooks.constructEvent(`${got.body} `, signature, secret));
-    const verified = new Webhook(secret).verify(
-      got.body.toString(),
-      got.headers as Record<string, string>,
+    assert.equal(stripe.webhooks.constructEvent(got.body, signature, secret).id, stored.id);
+    const headers = got.headers as Record<string, string>;
+    assert.deepEqual(
+      new Webhook(secret).verify(got.body.toString(), headers),
+      JSON.parse(stored.body),
     );
-    assert.equal((verified as { id: string }).id, stored.id);
 
     const delivered = await eventually('recorded', async () => {
-      const rows = await selectDeliveries(
-        bench.db,
-        { endpointId: endpoint.id, status: 'succeeded' },
-        FIRST_PAGE,
-      );
-      return rows[0];
+      const page = { limit: 1, after: null, createdGte: null, createdLt: null };
+      const [row] = await selectDeliveries(bench.db, { endpointId, status: 'succeeded' }, page);
+      return row;
     });
     assert.equal(delivered.id, got.headers['service-delivery-id']);
     assert.equal(delivered.response_status, 200);
     assert.equal(delivered.response_body, 'ok');
+    assert.equal(delivered.error, null);
     assert.equal(delivered.attempt, 1);
-    const due = await bench.db.query('select from webhook_due');
-    assert.equal(due.length, 0);
+  });
+
+  test('of one endpoint is one of at most eight in flight, however many workers run', async (t) => {
+    const { bench, receiver, count } = await scene(t);
+    let inFlight = 0;
+    let most = 0;
+    receiver.answer(async (_received, response) => {
+      inFlight++;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inFlight--;
+      response.end();
+    });
+    for (let i = 0; i < 3; i++) startWorker(t);
+    await writeTestEvents(bench, 300);
+    await eventually('all delivered', async () => (await count('succeeded')) === 300);
+    assert.equal(most, 8);
+    assert.equal(receiver.received.length, 300);
+  });
+
+  test('is made once by several workers that share many endpoints', async (t) => {
+    const { bench, receiver } = await scene(t);
+    for (let i = 0; i < 9; i++) await addEndpoint(bench, `${receiver.url}/${i}`);
+    for (let i = 0; i < 3; i++) startWorker(t);
+    for (let i = 0; i < 10; i++) await writeTestEvents(bench, 20);
+    await receiver.waitFor(2_000);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const ids = receiver.received.map(({ headers }) => headers['service-delivery-id']);
+    assert.equal(new Set(ids).size, 2_000);
+    assert.equal(ids.length, 2_000);
+  });
+});
+
+describe('a worker', () => {
+  test('killed in the middle of deliveries: they come again within 30 s, same ids', async (t) => {
+    const { bench, receiver, count } = await scene(t);
+    let killed = false;
+    receiver.answer((_received, response) => {
+      if (killed) response.end('ok');
+    });
+    const key = bench.secretKey.toString('hex');
+    const child = fork(WORKER_PROCESS, [bench.url, key]);
+    await once(child, 'message');
+    await writeTestEvents(bench, 5);
+    const first = await receiver.waitFor(5);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    killed = true;
+    const at = performance.now();
+    startWorker(t);
+    const all = await receiver.waitFor(10, 30_000);
+    assert.ok(performance.now() - at < 30_000);
+    const idsOf = (received: typeof all) =>
+      received
+        .map(({ headers }) => `${headers['service-event-id']} ${headers['service-delivery-id']}`)
+        .sort();
+    assert.deepEqual(idsOf(all.slice(5)), idsOf(first));
+    await eventually('recorded', async () => (await count('succeeded')) === 5);
+  });
+
+  test('that stops lets its deliveries finish and hands its endpoints over at once', async (t) => {
+    const { bench, receiver, count } = await scene(t);
+    receiver.answer((_received, response) => void setTimeout(() => response.end(), 200));
+    const first = shared.startWorker();
+    await writeTestEvents(bench, 20);
+    await receiver.waitFor(8);
+    await first.stop();
+    assert.equal(await count('succeeded'), receiver.received.length);
+    assert.ok(receiver.received.length < 20);
+    receiver.answer((_received, response) => void response.end());
+    const at = performance.now();
+    startWorker(t);
+    await eventually('the rest', async () => (await count('succeeded')) === 20);
+    assert.ok(performance.now() - at < 3_000);
+    assert.equal(receiver.received.length, 20);
+  });
+
+  test('that comes back after its lease is over changes nothing', async (t) => {
+    const { bench, endpointId, count } = await scene(t);
+    await writeTestEvents(bench, 2);
+    const now = bench.clock.now();
+    const claim = (owner: string, at: Date) =>
+      claimLanes(bench.db, {
+        owner,
+        now: at,
+        leaseUntil: addMs(at, 20_000),
+        after: '',
+        limits: { healthy: 100, failing: 100 },
+      });
+    const mine = (await claim('slow', now)).find((lane) => lane.endpoint_id === endpointId);
+    assert.ok(mine);
+    assert.equal((await claim('other', now)).length, 0);
+    const room = [{ endpointId, room: 10, held: [] }];
+    const rows = await fetchDue(bench.db, room, now);
+    assert.equal(rows.length, 2);
+    const later = addMs(now, 21_000);
+    const theirs = (await claim('other', later)).find((lane) => lane.endpoint_id === endpointId);
+    assert.ok(theirs && theirs.fence > mine.fence);
+
+    const resultOf = (fence: bigint, row: (typeof rows)[number]) => ({
+      endpoint_id: endpointId,
+      fence: fence.toString(),
+      event_created: row.event_created,
+      event_position: row.event_position.toString(),
+      status: 'succeeded' as const,
+      attempt: 1,
+      finished: later,
+      response_status: 200,
+      response_body: null,
+      error: null,
+      duration_ms: 1,
+      next_attempt_at: null,
+    });
+    const broken = {
+      endpoint_id: endpointId,
+      fence: mine.fence.toString(),
+      consecutive_failures: 9,
+      not_before: later,
+      failing_since: later,
+    };
+    const stale = await recordResults(
+      bench.db,
+      rows.map((row) => resultOf(mine.fence, row)),
+      [broken],
+    );
+    assert.deepEqual(stale, []);
+    assert.equal(await count('pending'), 2);
+    const [state] = await bench.db.query<{ consecutive_failures: number }>(
+      'select consecutive_failures from webhook_lanes where endpoint_id = $1',
+      [endpointId],
+    );
+    assert.equal(state?.consecutive_failures, 0);
+    const fresh = await recordResults(
+      bench.db,
+      rows.map((row) => resultOf(theirs.fence, row)),
+      [],
+    );
+    assert.equal(fresh.length, 2);
+    assert.equal(await count('succeeded'), 2);
+  });
+
+  test('whose connections to the database break sends on, and records what it had', async (t) => {
+    const { bench, receiver, count } = await scene(t);
+    startWorker(t);
+    receiver.answer((_received, response) => void setTimeout(() => response.end(), 3));
+    await writeTestEvents(bench, 400);
+    for (let i = 0; i < 5; i++) {
+      await receiver.waitFor(20 + i * 40);
+      await bench.db
+        .query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid()`,
+        )
+        .catch(() => {});
+    }
+    await eventually('all delivered', async () => (await count('succeeded')) === 400, 20_000);
+    const ids = receiver.received.map(({ headers }) => headers['service-delivery-id']);
+    assert.equal(new Set(ids).size, 400);
   });
 });
