@@ -12,6 +12,9 @@ export const FAILPOINTS = [
   'payments.outcome_committed',
   'refunds.request_committed',
   'refunds.outcome_committed',
+  'webhooks.taken',
+  'webhooks.answered',
+  'webhooks.recorded',
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];

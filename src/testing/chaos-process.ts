@@ -34,6 +34,8 @@ export interface ChaosProcessOptions {
   /** How wrong the clock of its machine is. */
   readonly clockOffMs?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Settings of the first life only: a failpoint. */
+  readonly firstEnv?: Readonly<Record<string, string>>;
 }
 
 /** As a supervisor would: soon, but not at once. */
@@ -49,6 +51,8 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     [`${prefix}CHAIN_ID`]: String(config.chainId),
     [`${prefix}USDC`]: config.usdc,
+    [`${prefix}USDC_NAME`]: config.usdcDomain.name,
+    [`${prefix}USDC_VERSION`]: config.usdcDomain.version,
     [`${prefix}SETTLEMENT`]: config.settlement,
     [`${prefix}RELAYER_KEYS`]: config.relayerKeys.join(),
     [`${prefix}REGISTRAR_KEY`]: config.registrarKey,
@@ -107,7 +111,8 @@ export async function startChaosProcess(
   const run = async () => {
     while (!closing) {
       starts++;
-      life = spawnMain({ dataDir, env, args: ['--roles', role] });
+      const ofThisLife = starts === 1 ? { ...env, ...options.firstEnv } : env;
+      life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
       const { child } = life;
       if (child.pid !== undefined) ground.endWithUs(child.pid);
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

@@ -124,12 +124,16 @@ async function count(db: Database, table: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** The processes' error lines, alike ones counted. */
+/** What an outage that we made is bound to be logged as. */
+const EXPECTED =
+  /cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit|ended: (SIGKILL|SIGTERM|0)/;
+
+/** Error lines that no outage explains, alike ones counted. */
 function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { name, logs } of processes) {
     for (const line of logs().split('\n')) {
-      if (!/"level":"error"|Error|tapline:|\(.* ended/.test(line)) continue;
+      if (!/"level":"error"|Error|tapline:|\(.* ended/.test(line) || EXPECTED.test(line)) continue;
       const text = line
         .replace(/"time":"[^"]*",?/, '')
         .replace(/[a-z]+_[0-9A-Za-z]{22}|0x[0-9a-f]+|\b\d+\b/g, '…');

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { FAILPOINTS, type Failpoint } from '#core/failpoints.ts';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+
+/** Points inside the relayer are also tested one by one, and faster, beside it. */
+const TESTED_ELSEWHERE = /^settlement\./;
+const NIGHTLY = process.env.FAULTS === 'nightly';
+const REST_MS = 30_000;
+const DEATH_MS = 15_000;
+const WEBHOOKS = 3;
+
+let ground: ChaosGround;
+let db: Database;
+let sandbox: SandboxFile;
+let receiver: TestReceiver;
+let endpointId: string;
+
+before(async () => {
+  ground = await openChaosGround();
+  const first = await makeDemo(ground);
+  sandbox = first.sandbox;
+  receiver = await startReceiver();
+  const merchant = caller(`${sandbox.base_url}/v1`, sandbox.test.secret_key);
+  const endpoint = await merchant.post('/webhook_endpoints', {
+    url: `${receiver.url}/hooks`,
+    enabled_events: ['payment.*', 'refund.*'],
+  });
+  assert.equal(endpoint.status, 201);
+  endpointId = String(endpoint.body.id);
+  await first.stop();
+  db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+});
+
+after(async () => {
+  await db?.close();
+  await receiver?.close();
+  await ground?.close();
+});
+
+interface Party {
+  readonly merchant: Caller;
+  readonly terminal: Caller;
+}
+
+function partyAt(api: ChaosProcess): Party {
+  return {
+    merchant: caller(`${api.url}/v1`, sandbox.test.secret_key),
+    terminal: caller(`${api.url}/device/v1`, sandbox.test.device_key),
+  };
+}
+
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  let answer: T | undefined;
+  await waitUntil(async () => {
+    answer = await ask().catch(() => undefined);
+    return answer !== undefined;
+  }, REST_MS);
+  assert.ok(answer !== undefined, 'no answer came');
+  return answer;
+}
+
+/** A sale and a part of it back, each sent again with the same key until it is answered. */
+async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
+  const created = await merchant.post('/payment_intents', {
+    amount: 1_000_000,
+    terminal: sandbox.test.terminal,
+  });
+  const intent = String(created.body.id);
+  const credential = { type: 'nfc_id', value: sandbox.test.passes.ok };
+  const final = (what: { status: number }) =>
+    what.status < 300 ? what : Promise.reject(new Error('not yet'));
+  const tapped = await untilAnswered(() =>
+    terminal.post(`/payment_intents/${intent}/tap`, { credential }, `tap ${point}`).then(final),
+  );
+  const paid = await untilAnswered(async () => {
+    const { body } = await merchant.get(`/payment_intents/${intent}`);
+    return body.status === 'succeeded' ? body : Promise.reject(new Error('not yet'));
+  });
+  const body = { payment: paid.payment, amount: 250_000 };
+  const refunded = await untilAnswered(() =>
+    merchant.post('/refunds', body, `refund ${point}`).then(final),
+  );
+  return { tapped, paid, refunded, intent };
+}
+
+async function comeToRest(): Promise<void> {
+  let broken: string[] = ['nothing was checked'];
+  await waitUntil(async () => {
+    broken = await checkInvariants(db, { atRest: true });
+    return broken.length === 0;
+  }, REST_MS);
+  assert.deepEqual(broken, []);
+  const chain = await openChain(ground.testnet.config, silentLog);
+  assert.deepEqual(await checkAgainstChain(db, chain), []);
+  await chain.close();
+}
+
+describe('a process killed between two steps', () => {
+  for (const point of FAILPOINTS) {
+    const skip = TESTED_ELSEWHERE.test(point) && !NIGHTLY ? 'in the nightly run' : false;
+    it(`pays, refunds and tells once when it died at ${point}`, { skip }, async () => {
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      const [api, worker] = await Promise.all([
+        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv }),
+        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv }),
+      ]);
+      try {
+        const before = receiver.received.length;
+        const { paid, intent } = await payAndRefund(partyAt(api), point);
+        const died = () => api.starts() + worker.starts() > 2;
+        assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
+        await comeToRest();
+        const payments = await db.query('select id from payments where payment_intent_id = $1', [
+          intent,
+        ]);
+        assert.deepEqual(payments, [{ id: paid.payment }]);
+        assert.ok(receiver.received.length >= before + WEBHOOKS);
+        const [told] = await db.query<{ n: number }>(
+          `select count(*)::int as n from webhook_deliveries d join events e on e.id = d.event_id
+           where d.endpoint_id = $1 and d.status = 'succeeded' and e.object_id = $2`,
+          [endpointId, paid.payment],
+        );
+        assert.equal(told?.n, 3); // succeeded, cashback_paid, refunded
+      } finally {
+        await Promise.all([api.close(), worker.close()]);
+      }
+    });
+  }
+});
