@@ -1,39 +1,23 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { insertAccount } from '#accounts/account-queries.ts';
-import type { Actor } from '#accounts/actor.ts';
-import { issueApiKey } from '#accounts/create-api-key.ts';
 import { type ApiDeps, buildApi } from '#api-role.ts';
 import { readConfig } from '#config.ts';
 import { present } from '#core/assert.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
-import { newId } from '#core/ids.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal } from '#core/refusal.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { declaredMerchantRoutes } from '#declared-routes.ts';
-import { SCOPES } from '#http/route.ts';
 import { merchantDocument } from '#merchant-document.ts';
-import { createTerminal } from '#terminals/create-terminal.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';
-
-/** A merchant's things in one mode. */
-export interface TestMode {
-  readonly tenant: Tenant;
-  /** A key with every scope. */
-  readonly key: string;
-  readonly keyId: string;
-  readonly terminal: string;
-}
-
-export interface TestMerchant {
-  readonly accountId: string;
-  readonly test: TestMode;
-  readonly live: TestMode;
-}
+import {
+  addTestKey,
+  addTestMerchant,
+  type KeyOptions,
+  type TestMerchant,
+} from '#testing/merchants.ts';
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
@@ -80,12 +64,6 @@ export interface TestApi {
   close(): Promise<void>;
 }
 
-export interface KeyOptions {
-  readonly scopes?: readonly string[];
-  readonly ipAllowlist?: readonly string[];
-  readonly expiresAt?: Date | null;
-}
-
 export interface TestApiOptions {
   readonly clock?: Clock;
   readonly log?: Log;
@@ -94,57 +72,8 @@ export interface TestApiOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const SYSTEM: Actor = { type: 'system', name: 'tests' };
 /** Above what a test sends in a second. */
 const NO_LIMIT = '1000000/1';
-
-async function registerOnChain(db: Database, accountId: string): Promise<void> {
-  await db.query(
-    `update account_modes
-     set merchant_number = 1 + (select count(*) from account_modes where merchant_number > 0),
-       settlement_wallet = $2, live_at = now()
-     where account_id = $1`,
-    [accountId, `0x${randomBytes(20).toString('hex')}`],
-  );
-}
-
-async function addKey(db: Database, tenant: Tenant, options: KeyOptions, now: Date) {
-  const issued = await db.transaction((tx) =>
-    issueApiKey(tx, {
-      tenant,
-      name: 'test',
-      scopes: options.scopes ?? SCOPES,
-      ipAllowlist: options.ipAllowlist ?? [],
-      expiresAt: options.expiresAt ?? null,
-      actor: SYSTEM,
-      now,
-      rotatedFrom: null,
-    }),
-  );
-  return { id: issued.row.id, secret: issued.secret };
-}
-
-async function addMode(db: Database, tenant: Tenant, now: Date): Promise<TestMode> {
-  const terminal = await db.transaction((tx) =>
-    createTerminal(tx, { tenant, label: 'Counter', actor: SYSTEM, now }),
-  );
-  if (isRefusal(terminal)) throw new Error(terminal.message);
-  const { id, secret } = await addKey(db, tenant, {}, now);
-  return { tenant, key: secret, keyId: id, terminal: terminal.row.id };
-}
-
-/** An approved merchant, live on both networks unless `live` is false. */
-async function addMerchant(db: Database, now: Date, live: boolean): Promise<TestMerchant> {
-  const accountId = newId('account', now);
-  await db.transaction((tx) => insertAccount(tx, { id: accountId, name: 'Test shop', now }));
-  await db.query(`update accounts set kyb_status = 'approved' where id = $1`, [accountId]);
-  if (live) await registerOnChain(db, accountId);
-  return {
-    accountId,
-    test: await addMode(db, { accountId, livemode: false }, now),
-    live: await addMode(db, { accountId, livemode: true }, now),
-  };
-}
 
 interface NodeOf {
   readonly databaseUrl: string;
@@ -206,7 +135,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const of: NodeOf = { databaseUrl, clock, log: options.log ?? silentLog, options };
   const nodes = [await startNode(of)];
   const { url } = present(nodes[0], 'node');
-  const merchant = await addMerchant(db, clock.now(), true);
+  const merchant = await addTestMerchant(db, { now: clock.now() });
   const check = createAnswerCheck(merchantDocument(declaredMerchantRoutes()));
   return {
     url,
@@ -219,8 +148,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       check({ ...answered, method, path: `/api${call.path}` });
       return answered;
     },
-    addMerchant: ({ live = true } = {}) => addMerchant(db, clock.now(), live),
-    addKey: (tenant, keyOptions = {}) => addKey(db, tenant, keyOptions, clock.now()),
+    addMerchant: (merchantOptions = {}) =>
+      addTestMerchant(db, { ...merchantOptions, now: clock.now() }),
+    addKey: (tenant, keyOptions = {}) =>
+      addTestKey(db, tenant, { ...keyOptions, now: clock.now() }),
     addNode: async () => {
       const node = await startNode(of);
       nodes.push(node);

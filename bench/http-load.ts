@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+
+/**
+ * The load of bench/api.ts, in a process of its own: requests over plain sockets, so that the
+ * client takes as little of the two cores as it can. One request at a time per connection.
+ */
+export interface Job {
+  readonly port: number;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Not counted: caches fill, code is compiled. */
+  readonly warmUpSeconds: number;
+  readonly key: string;
+  readonly kind: 'create' | 'get' | 'list' | 'replay';
+  readonly terminal: string;
+  /** Ids to read, or paths of pages. */
+  readonly targets: readonly string[];
+}
+
+export interface Result {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly requests: number;
+  /** Answers with another status than the expected one. */
+  readonly failures: number;
+  /** Ids of what was created. */
+  readonly ids: readonly string[];
+}
+
+const MAX_IDS = 20_000;
+const EXPECTED: Readonly<Record<Job['kind'], number>> = {
+  create: 201,
+  replay: 201,
+  get: 200,
+  list: 200,
+};
+const CONTENT_LENGTH = /content-length: (\d+)/i;
+
+function requestText(job: Job, turn: number, replayKey: string): string {
+  const head = `Host: 127.0.0.1\r\nAuthorization: Bearer ${job.key}\r\n`;
+  if (job.kind === 'get' || job.kind === 'list') {
+    const target = job.targets[turn % job.targets.length] ?? '';
+    const path = job.kind === 'get' ? `/payment_intents/${target}` : `/payment_intents${target}`;
+    return `GET /api/v1${path} HTTP/1.1\r\n${head}\r\n`;
+  }
+  const key = job.kind === 'create' ? randomUUID() : replayKey;
+  const body = `{"amount":2500000,"terminal":"${job.terminal}","metadata":{"table":"7"}}`;
+  return (
+    `POST /api/v1/payment_intents HTTP/1.1\r\n${head}Idempotency-Key: ${key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  );
+}
+
+interface Tally {
+  counting: boolean;
+  done: boolean;
+  turn: number;
+  failures: number;
+  readonly latencies: number[];
+  readonly ids: string[];
+}
+
+/** The whole answer when it is there: its text and how long it is. */
+function completeAnswer(text: string): { status: number; body: string } | null {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const length = Number(CONTENT_LENGTH.exec(text)?.[1] ?? 0);
+  if (text.length < end + 4 + length) return null;
+  return { status: Number(text.slice(9, 12)), body: text.slice(end + 4) };
+}
+
+function runConnection(job: Job, tally: Tally): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect(job.port, '127.0.0.1');
+    const replayKey = randomUUID();
+    let text = '';
+    let sentAt = 0;
+    socket.setNoDelay(true).setEncoding('latin1');
+    const next = () => {
+      if (tally.done) return socket.end();
+      sentAt = performance.now();
+      socket.write(requestText(job, tally.turn++, replayKey));
+    };
+    socket.on('connect', next);
+    socket.on('data', (chunk) => {
+      text += chunk;
+      const answer = completeAnswer(text);
+      if (answer === null) return;
+      text = '';
+      if (tally.counting) {
+        tally.latencies.push(performance.now() - sentAt);
+        if (answer.status !== EXPECTED[job.kind]) tally.failures++;
+        if (job.kind === 'create' && tally.ids.length < MAX_IDS) {
+          tally.ids.push(answer.body.slice(7, 32));
+        }
+      }
+      next();
+    });
+    socket.on('close', () => resolve());
+    socket.on('error', reject);
+  });
+}
+
+async function run(job: Job): Promise<Result> {
+  const tally: Tally = {
+    counting: false,
+    done: false,
+    turn: 0,
+    failures: 0,
+    latencies: [],
+    ids: [],
+  };
+  let startedAt = 0;
+  let seconds = 0;
+  setTimeout(() => {
+    tally.counting = true;
+    startedAt = performance.now();
+  }, job.warmUpSeconds * 1000);
+  setTimeout(
+    () => {
+      tally.counting = false;
+      tally.done = true;
+      seconds = (performance.now() - startedAt) / 1000;
+    },
+    (job.warmUpSeconds + job.seconds) * 1000,
+  );
+  await Promise.all(Array.from({ length: job.connections }, () => runConnection(job, tally)));
+  const sorted = tally.latencies.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return {
+    perSecond: sorted.length / seconds,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    requests: sorted.length,
+    failures: tally.failures,
+    ids: tally.ids,
+  };
+}
+
+process.on('message', (job: Job) => {
+  void run(job).then((result) => process.send?.(result));
+});
+process.on('disconnect', () => process.exit());

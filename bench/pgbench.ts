@@ -1,0 +1,59 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** PostgreSQL's own load generator: what the same statements cost without a service around them. */
+export interface Floor {
+  readonly perSecond: number;
+  readonly latencyMs: number;
+}
+
+export interface FloorOf {
+  readonly databaseUrl: string;
+  /** A pgbench script. */
+  readonly script: string;
+  readonly clients: number;
+  readonly seconds: number;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+const DEBIAN = '/usr/lib/postgresql';
+
+/** `PGBENCH`, the search path, or where Debian keeps it; null when it is not installed. */
+export function findPgbench(): string | null {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted().reverse() : [];
+  const places = [
+    process.env.PGBENCH ?? '',
+    'pgbench',
+    ...versions.map((version) => join(DEBIAN, version, 'bin/pgbench')),
+  ];
+  const works = (place: string) =>
+    place !== '' && spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0;
+  return places.find(works) ?? null;
+}
+
+/** Runs the script with prepared statements over TCP. */
+export async function runPgbench(pgbench: string, of: FloorOf): Promise<Floor> {
+  const folder = mkdtempSync(join(tmpdir(), 'tapline-pgbench-'));
+  const file = join(folder, 'script.sql');
+  writeFileSync(file, of.script);
+  const url = new URL(of.databaseUrl);
+  const args = [
+    ...['-n', '-M', 'prepared', '-j', '1', '-f', file],
+    ...['-c', String(of.clients), '-T', String(of.seconds)],
+    ...['-h', url.hostname, '-p', url.port, '-U', url.username],
+    ...Object.entries(of.variables ?? {}).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
+    url.pathname.slice(1),
+  ];
+  try {
+    const env = { ...process.env, PGPASSWORD: decodeURIComponent(url.password) };
+    const { stdout } = await promisify(execFile)(pgbench, args, { env });
+    const perSecond = Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
+    const latencyMs = Number(/latency average = ([\d.]+)/.exec(stdout)?.[1]);
+    return { perSecond, latencyMs };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
