@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { staleArtifacts } from './compile.ts';
+import { runForge } from './forge.ts';
+import { GAS_CEILINGS, measureGas, readGasTable } from './gas.ts';
+
+test('the committed artifacts are those of the sources', () => {
+  assert.deepEqual(staleArtifacts(), [], 'run: node contracts/compile.ts');
+});
+
+test('the contracts keep their promises in all forge tests', async () => {
+  const { passed, output } = await runForge([]);
+  assert.ok(passed, output);
+  // A run that found no tests would pass as well.
+  const suites = output.match(/^Ran \d+ tests? for /gm)?.length ?? 0;
+  assert.ok(suites >= 9, `forge ran ${suites} suites`);
+  assert.match(output, /runs: \d+, calls: 100000, reverts: 0/);
+});
+
+test('no operation costs other gas than gas.json says, nor more than its ceiling', async () => {
+  const measured = await measureGas();
+  assert.deepEqual(measured, readGasTable(), 'run: node contracts/gas.ts');
+  for (const [operation, ceiling] of Object.entries(GAS_CEILINGS)) {
+    const gas = measured.plainToken[operation];
+    assert.ok(gas !== undefined && gas <= ceiling, `${operation}: ${gas} of ${ceiling}`);
+  }
+});

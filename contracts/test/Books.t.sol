@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Reason} from "../PaymentTypes.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
+import {BooksHandler} from "./BooksHandler.sol";
+import {TestBase} from "./TestBase.sol";
+
+/// @title After any sequence of anybody's actions the books are those of the model.
+/// @dev The handler compares the outcome of each action: no payment settles twice, refunds stay
+/// within payments, caps hold, failures have their reason. Here all balances are compared, so that
+/// nothing has changed that should not have.
+contract BooksTest is TestBase {
+    BooksHandler private handler;
+    ISettlement private settlement;
+    ITestUSDC private token;
+
+    function setUp() public {
+        handler = new BooksHandler();
+        (settlement, token) = handler.contracts();
+    }
+
+    function targetContracts() external view returns (address[] memory targets) {
+        targets = new address[](1);
+        targets[0] = address(handler);
+    }
+
+    struct FuzzSelector {
+        address addr;
+        bytes4[] selectors;
+    }
+
+    /// @dev Settling and refunding are listed more than once to be drawn more often.
+    function targetSelectors() external view returns (FuzzSelector[] memory targets) {
+        bytes4[] memory selectors = new bytes4[](14);
+        for (uint256 i = 0; i < 4; ++i) selectors[i] = BooksHandler.settle.selector;
+        for (uint256 i = 4; i < 6; ++i) selectors[i] = BooksHandler.refund.selector;
+        selectors[6] = BooksHandler.settleAuthorized.selector;
+        selectors[7] = BooksHandler.withdraw.selector;
+        selectors[8] = BooksHandler.collectFees.selector;
+        selectors[9] = BooksHandler.changePolicy.selector;
+        selectors[10] = BooksHandler.changePayer.selector;
+        selectors[11] = BooksHandler.wait.selector;
+        selectors[12] = BooksHandler.changeRates.selector;
+        selectors[13] = BooksHandler.pause.selector;
+        targets = new FuzzSelector[](1);
+        targets[0] = FuzzSelector(address(handler), selectors);
+    }
+
+    function invariant_everyBalanceIsTheModels() external view {
+        uint256 owed;
+        for (uint32 i = 1; i <= handler.MERCHANTS(); ++i) {
+            (, uint96 balance) = settlement.merchantAccount(i);
+            assertEq(balance, handler.merchantBalance(i), "merchant balance");
+            owed += balance;
+        }
+        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        assertEq(acquirerFees, handler.acquirerFees(), "acquirer fees");
+        assertEq(protocolFees, handler.protocolFees(), "protocol fees");
+        owed += uint256(acquirerFees) + protocolFees;
+        assertEq(token.balanceOf(address(settlement)), owed, "token balance");
+        assertEq(settlement.batchCount(), handler.batches(), "batches");
+        for (uint256 i = 0; i < handler.payerCount(); ++i) {
+            (address account, uint256 balance) = handler.payerModel(i);
+            assertEq(token.balanceOf(account), balance, "payer balance");
+        }
+    }
+
+    /// @dev One long sequence that must have met every reason: else the campaign proves little.
+    function test_theCampaignMeetsEverything() external {
+        bytes4[] memory selectors = this.targetSelectors()[0].selectors;
+        for (uint256 i = 0; i < 3_000; ++i) {
+            bytes4 selector = selectors[uint256(keccak256(abi.encode(i))) % selectors.length];
+            (bool succeeded, bytes memory answer) =
+                address(handler).call(abi.encodeWithSelector(selector, i));
+            assertTrue(succeeded, string(answer));
+        }
+        this.invariant_everyBalanceIsTheModels();
+        for (uint8 reason = Reason.NONE; reason <= Reason.TRANSFER_REFUSED; ++reason) {
+            assertTrue(handler.reasonSeen(reason) > 10, "a reason was hardly ever seen");
+        }
+        assertTrue(handler.refundsPaid() > 100 && handler.refundsRefused() > 100, "refunds");
+        assertTrue(handler.withdrawalsPaid() > 100, "withdrawals");
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Reason} from "../PaymentTypes.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
+import {BooksModel} from "./BooksModel.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+import {TreeModel} from "./TreeModel.sol";
+
+/// @title Random actions of everybody, each compared with the model.
+contract BooksHandler is BooksModel, SettlementFixture {
+    /// @dev Few numbers, so that payments are often sent again; three bitmap words.
+    uint256 private constant NUMBERS = 600;
+    uint256 private constant MAX_BATCH = 5;
+
+    bool private settlingPaused;
+    bool private refundingPaused;
+    uint64 private nextWithdrawal = 1;
+    mapping(uint64 number => bool) private withdrawalPaid;
+
+    /// @notice How often each thing happened: a campaign in which something never did proves little.
+    mapping(uint8 reason => uint256) public reasonSeen;
+    uint256 public refundsPaid;
+    uint256 public refundsRefused;
+    uint256 public withdrawalsPaid;
+    uint256 public actions;
+
+    constructor() {
+        SettlementFixture.setUp();
+        rates = Fees(30, 20, 5);
+        for (uint256 i = 0; i < PAYERS; ++i) {
+            payers[i].key = 1_000 + i;
+            payers[i].account = vm.addr(1_000 + i);
+            _fund(i, 1e13);
+            _approve(i, type(uint256).max);
+            // The last payer never has a policy.
+            if (i + 1 < PAYERS) _setPolicy(i, _widePolicy());
+        }
+    }
+
+    function setUp() public pure override {}
+
+    /// @notice Settles a batch of random payments and expects the model's reasons.
+    function settle(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint256 count = 1 + seed % MAX_BATCH;
+        bytes memory packed;
+        Item[] memory items = new Item[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            items[i] = _randomItem(uint256(keccak256(abi.encode(seed, i))));
+            packed = bytes.concat(packed, _pack(items[i]));
+        }
+        if (settlingPaused) vm.expectRevert(ISettlement.SettlingIsPaused.selector);
+        vm.prank(seed & 1 == 0 ? OPERATOR : OTHER_OPERATOR);
+        bytes memory reasons = settlement.settleBatch(packed);
+        if (settlingPaused) return;
+        bool anySettled;
+        for (uint256 i = 0; i < count; ++i) {
+            uint8 expected = _commonRefusal(items[i]);
+            if (expected == Reason.NONE) expected = _policyRefusal(items[i]);
+            uint8 actual = reasons.length == 0 ? 0 : uint8(reasons[i]);
+            assertEq(actual, expected, "reason in a batch");
+            ++reasonSeen[actual];
+            if (actual != Reason.NONE) continue;
+            anySettled = true;
+            _recordSettled(items[i], batches + 1);
+            _recordSpent(items[i]);
+        }
+        if (anySettled) _closeBatch();
+    }
+
+    /// @notice Settles one payment with an authorization that sometimes is for another one.
+    function settleAuthorized(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        Item memory item = _randomItem(seed);
+        bool forged = seed % 5 == 0;
+        bytes32 nonce = settlement.authorizationNonce(
+            item.merchant, forged ? item.amount ^ 1 : item.amount, item.number, item.orderId, ""
+        );
+        uint256 key = payers[item.payer].key;
+        ISettlement.Authorization memory authorization =
+            _authorization(key, _value(item.amount), nonce, true, "");
+        bytes memory packed = _pack(item);
+        if (settlingPaused) vm.expectRevert(ISettlement.SettlingIsPaused.selector);
+        vm.prank(OPERATOR);
+        uint8 actual = settlement.settleWithAuthorization(packed, authorization);
+        if (settlingPaused) return;
+        uint8 expected = _commonRefusal(item);
+        if (expected == Reason.NONE) {
+            if (payers[item.payer].balance < _value(item.amount)) {
+                expected = Reason.INSUFFICIENT_FUNDS;
+            } else if (forged || payers[item.payer].blocked) {
+                expected = Reason.AUTHORIZATION_REFUSED;
+            }
+        }
+        assertEq(actual, expected, "reason of an authorized payment");
+        ++reasonSeen[actual];
+        if (actual != Reason.NONE) return;
+        _recordSettled(item, batches + 1);
+        _closeBatch();
+    }
+
+    /// @notice Refunds a settled payment, too much or twice now and then.
+    function refund(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        if (settledNumbers.length == 0) return;
+        uint64 number = settledNumbers[seed % settledNumbers.length];
+        PaymentModel storage payment = payments[number];
+        uint8 index = uint8((seed >> 64) % 4);
+        uint256 amount = (seed >> 128) % 3 == 0
+            ? payment.amount - payment.refunded
+            : bound(seed >> 130, 0, uint256(payment.amount) + 1);
+        bool allowed = !refundingPaused && !payment.refundPaid[index] && amount != 0
+            && payment.refunded + amount <= payment.amount
+            && amount <= merchantBalance[payment.merchant] && !payers[payment.payer].blocked;
+        bytes memory packed = _packSettled(number);
+        bytes32[] memory proof = TreeModel.proof(leavesOf[payment.batch], payment.position);
+        vm.prank(OPERATOR);
+        try settlement.refund(payment.batch, packed, index, proof, amount) {
+            assertTrue(allowed, "a refund that must be refused");
+            ++refundsPaid;
+        } catch {
+            assertTrue(!allowed, "a refund that must be paid");
+            ++refundsRefused;
+            return;
+        }
+        payment.refunded += amount;
+        payment.refundPaid[index] = true;
+        merchantBalance[payment.merchant] -= amount;
+        payers[payment.payer].balance += amount;
+    }
+
+    /// @notice Withdraws by operator or wallet, too much or twice now and then.
+    function withdraw(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint32 to = uint32(1 + seed % MERCHANTS);
+        uint64 amount = uint64(bound(seed >> 32, 0, merchantBalance[to] + 1));
+        bool allowed = amount != 0 && amount <= merchantBalance[to];
+        bool own = (seed >> 8) & 1 == 1;
+        uint64 number = (seed >> 16) % 4 == 0 && nextWithdrawal > 1
+            ? nextWithdrawal - 1
+            : nextWithdrawal++;
+        allowed = allowed && (own || !withdrawalPaid[number]);
+        bytes memory call = own
+            ? abi.encodeCall(settlement.withdrawOwn, (to, amount))
+            : abi.encodeCall(settlement.withdraw, (to, amount, number));
+        vm.prank(own ? vm.addr(to == merchant ? WALLET_KEY : OTHER_WALLET_KEY) : OPERATOR);
+        (bool paid,) = address(settlement).call(call);
+        assertTrue(paid == allowed, "withdrawal");
+        if (!paid) return;
+        ++withdrawalsPaid;
+        if (!own) withdrawalPaid[number] = true;
+        merchantBalance[to] -= amount;
+    }
+
+    function collectFees(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint64 acquirer = uint64(bound(seed, 0, acquirerFees + 1));
+        uint64 protocol = uint64(bound(seed >> 64, 0, protocolFees + 1));
+        vm.prank(TREASURER);
+        try settlement.collectFees(STRANGER, acquirer, protocol) {
+            acquirerFees -= acquirer;
+            protocolFees -= protocol;
+        } catch {
+            assertTrue(acquirer > acquirerFees || protocol > protocolFees, "collecting fees");
+        }
+    }
+
+    function changePolicy(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint256 index = seed % (PAYERS - 1);
+        if ((seed >> 8) % 8 == 0) {
+            vm.prank(payers[index].account);
+            settlement.revokePolicy();
+            payers[index].revoked = true;
+            return;
+        }
+        ISettlement.Policy memory policy = _widePolicy();
+        policy.perPayment = uint48(bound(seed >> 16, 1e8, 1e9));
+        policy.perPeriod = uint48(bound(seed >> 64, policy.perPayment, 2 * uint256(policy.perPayment)));
+        policy.periodSeconds = uint24(bound(seed >> 112, 60, 3 days));
+        policy.maxFeeRate = uint16(bound(seed >> 160, 80, 120));
+        if ((seed >> 200) % 8 == 0) {
+            policy.expiresAt = uint40(block.timestamp + 1 + (seed >> 208) % 2 days);
+        }
+        _setPolicy(index, policy);
+    }
+
+    /// @notice Gives, takes, approves and blocks.
+    function changePayer(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint256 index = seed % PAYERS;
+        uint256 what = (seed >> 8) % 4;
+        if (what == 0) _fund(index, (seed >> 16) % 5e10);
+        if (what == 1) _drain(index, seed >> 16);
+        if (what == 2) {
+            _approve(index, (seed >> 16) % 4 != 0 ? type(uint256).max : (seed >> 17) % 2e9);
+        }
+        if (what == 3) {
+            payers[index].blocked = (seed >> 16) % 4 == 0;
+            vm.prank(ADMIN);
+            token.setBlocked(payers[index].account, payers[index].blocked);
+        }
+    }
+
+    function wait(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        vm.warp(block.timestamp + seed % 1 days);
+    }
+
+    function changeRates(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint16 acquirer = uint16(seed % 60);
+        uint16 protocol = uint16((seed >> 16) % 60);
+        uint16 cashback = uint16((seed >> 32) % (uint256(protocol) + 1));
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(acquirer, protocol, cashback));
+        vm.warp(block.timestamp + RATES_DELAY);
+        settlement.applyRates();
+        rates = Fees(acquirer, protocol, cashback);
+    }
+
+    /// @notice Pauses seldom, and never for long: a campaign should mostly pay.
+    function pause(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        bool was = settlingPaused || refundingPaused;
+        if (!was && seed % 8 == 0) {
+            vm.prank(GUARDIAN);
+            settlement.pauseSettling();
+            settlingPaused = true;
+        }
+        if (!was && seed % 7 == 0) {
+            vm.prank(GUARDIAN);
+            settlement.pauseRefunding();
+            refundingPaused = true;
+        }
+        if (!was) return;
+        vm.prank(ADMIN);
+        settlement.unpauseSettling();
+        vm.prank(ADMIN);
+        settlement.unpauseRefunding();
+        (settlingPaused, refundingPaused) = (false, false);
+    }
+
+    function contracts() external view returns (ISettlement, ITestUSDC) {
+        return (settlement, token);
+    }
+
+    /// @dev forge likes small numbers and repeats itself: the parts of `seed` must not be zero by that.
+    function _count(uint256 drawn) private returns (uint256 seed) {
+        return uint256(keccak256(abi.encode(drawn, ++actions)));
+    }
+
+    function _closeBatch() private {
+        ++batches;
+        bytes32 root = TreeModel.root(leavesOf[batches]);
+        assertEq(settlement.batchRoot(batches), root, "root of the batch");
+    }
+
+    function _randomItem(uint256 seed) private pure returns (Item memory item) {
+        item.number = uint64(seed % NUMBERS);
+        item.payer = (seed >> 32) % PAYERS;
+        item.merchant = uint32((seed >> 64) % 16 == 0 ? 3 : 1 + (seed >> 72) % MERCHANTS);
+        item.amount = uint40(bound(seed >> 96, 1, 6e8));
+        item.orderId = bytes8("ORDER-1");
+        if ((seed >> 160) % 32 == 0) item.amount = 0;
+        if ((seed >> 168) % 32 == 0) item.orderId = 0;
+    }
+
+    function _packSettled(uint64 number) private view returns (bytes memory) {
+        PaymentModel storage payment = payments[number];
+        return _pack(
+            Item(number, payment.payer, payment.merchant, payment.amount, bytes8("ORDER-1"))
+        );
+    }
+
+    function _setPolicy(uint256 index, ISettlement.Policy memory policy) private {
+        PayerModel storage model = payers[index];
+        vm.prank(model.account);
+        settlement.setPolicy(policy);
+        (model.enrolled, model.revoked, model.policy, model.spent) = (true, false, policy, 0);
+    }
+
+    function _fund(uint256 index, uint256 amount) private {
+        bool blocked = payers[index].blocked;
+        if (blocked) return;
+        token.mint(payers[index].account, amount);
+        payers[index].balance += amount;
+    }
+
+    function _drain(uint256 index, uint256 seed) private {
+        if (payers[index].blocked) return;
+        // Mostly down to about one payment, so that money is really missing.
+        uint256 rest = seed % 1e9;
+        uint256 amount = payers[index].balance > rest ? payers[index].balance - rest : 0;
+        vm.prank(payers[index].account);
+        token.transfer(address(this), amount);
+        payers[index].balance -= amount;
+    }
+
+    function _approve(uint256 index, uint256 amount) private {
+        vm.prank(payers[index].account);
+        token.approve(address(settlement), amount);
+        payers[index].allowance = amount;
+    }
+}
