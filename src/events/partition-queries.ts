@@ -61,11 +61,15 @@ export async function dropTable(tx: Tx, name: string): Promise<void> {
   await tx.query(`drop table "${name}"`);
 }
 
-/** Undelivered work whose event is about to be dropped, and what the default partitions hold. */
+/** Undelivered work whose event is about to be dropped. */
 export async function deleteExpiredDue(db: Database, before: Date): Promise<void> {
   await db.query('delete from webhook_due where event_created < $1', [before]);
-  await db.query('delete from events_default where created < $1', [before]);
-  await db.query('delete from webhook_deliveries_default where event_created < $1', [before]);
-  await db.query('delete from webhook_attempts_default where event_created < $1', [before]);
-  await db.query('delete from request_log_default where created < $1', [before]);
+}
+
+/** The default partition stays; what it holds of expired days does not. */
+export async function deleteFromDefault(
+  db: Database,
+  of: { readonly parent: string; readonly column: string; readonly before: Date },
+): Promise<void> {
+  await db.query(`delete from ${of.parent}_default where ${of.column} < $1`, [of.before]);
 }

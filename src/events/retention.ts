@@ -4,6 +4,7 @@ import {
   attachPartition,
   createTableLike,
   deleteExpiredDue,
+  deleteFromDefault,
   dropTable,
   moveFromDefault,
   selectPartitions,
@@ -84,8 +85,10 @@ export async function maintainPartitions(db: Database, now: Date): Promise<Maint
   const dropped: string[] = [];
   const today = dayOf(now);
   const oldest = dayOf(retainedSince(now));
-  await deleteExpiredDue(db, retainedSince(now));
+  const before = retainedSince(now);
+  await deleteExpiredDue(db, before);
   for (const parent of PARENTS) {
+    await deleteFromDefault(db, { parent, column: COLUMN[parent], before });
     const existing = new Set(await selectPartitions(db, parent));
     for (let ahead = 1; ahead <= DAYS_AHEAD; ahead++) {
       const day = addMs(today, ahead * DAY_MS);

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { addMs, FakeClock } from '#core/clock.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import {
+  addEndpoint,
+  eventually,
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+  writeTestEvents,
+} from '#testing/webhooks.ts';
+import {
+  expandTypes,
+  getReplay,
+  renderReplay,
+  replayStep,
+  type StartReplay,
+  startReplay,
+} from '#webhooks/replay.ts';
+import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
+
+const clock = new FakeClock();
+let shared: WebhookBench;
+
+before(async () => {
+  shared = await openBench({ clock });
+});
+after(() => shared.close());
+
+interface Scene {
+  readonly bench: WebhookBench;
+  readonly receiver: TestReceiver;
+  readonly endpointId: string;
+  replay(input?: Partial<StartReplay>): ReturnType<typeof startReplay>;
+  due(): Promise<number>;
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const bench = await withNewAccount(shared);
+  const receiver = await startReceiver();
+  const { endpoint } = await addEndpoint(bench, receiver.url);
+  t.after(async () => {
+    await removeEndpoint(bench, bench.tenant, endpoint.id, clock.now());
+    await receiver.close();
+  });
+  const all = { since: addMs(clock.now(), -1_000), until: null, types: null };
+  return {
+    bench,
+    receiver,
+    endpointId: endpoint.id,
+    replay: (input = {}) =>
+      startReplay(bench, bench.tenant, endpoint.id, {
+        input: { ...all, ...input },
+        now: clock.now(),
+      }),
+    due: async () => {
+      const values = [endpoint.id];
+      return (await bench.db.query('select from webhook_due where endpoint_id = $1', values))
+        .length;
+    },
+  };
+}
+
+async function run(bench: WebhookBench): Promise<number> {
+  let steps = 0;
+  while ((await replayStep(bench.db, clock.now())).more) steps++;
+  return steps;
+}
+
+describe('a replay', () => {
+  test('sends every event of its span again, delivered before or never, under the same ids', async (t) => {
+    const { bench, receiver, endpointId, replay } = await scene(t);
+    await writeTestEvents(bench, 3);
+    const worker = bench.startWorker();
+    const first = await receiver.waitFor(3);
+    await eventually('recorded', async () => {
+      const rows = await bench.db.query('select from webhook_deliveries where endpoint_id = $1', [
+        endpointId,
+      ]);
+      return rows.length === 3;
+    });
+    // Written while the endpoint is disabled: no delivery exists.
+    const change = (status: 'enabled' | 'disabled') =>
+      changeEndpoint(bench, bench.tenant, endpointId, { input: { status }, now: clock.now() });
+    await change('disabled');
+    await writeTestEvents(bench, 2);
+    await change('enabled');
+    clock.advance(1_000);
+    const started = await replay();
+    assert.ok(!isRefusal(started));
+    const all = await receiver.waitFor(8);
+    await worker.stop();
+    const again = all.slice(3);
+    const key = ({ headers }: (typeof all)[number]) =>
+      `${headers['service-event-id']} ${headers['service-delivery-id']}`;
+    const repeated = again.filter((got) => first.map(key).includes(key(got)));
+    assert.equal(repeated.length, 3);
+    assert.ok(repeated.every(({ headers }) => headers['service-delivery-attempt'] === '2'));
+    const others = again.filter((got) => !repeated.includes(got));
+    assert.ok(others.every(({ headers }) => headers['service-delivery-attempt'] === '1'));
+    const done = await getReplay(bench, bench.tenant, started.id);
+    assert.ok(!isRefusal(done));
+    assert.equal(renderReplay(done).status, 'completed');
+    assert.equal(renderReplay(done).events_queued, 5);
+    const rows = await bench.db.query('select from webhook_deliveries where endpoint_id = $1', [
+      endpointId,
+    ]);
+    assert.equal(rows.length, 5);
+  });
+
+  test('keeps to its span and its types', async (t) => {
+    const { bench, endpointId, replay } = await scene(t);
+    await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
+    const begin = clock.now();
+    for (const type of ['refund.created', 'payment.succeeded', 'refund.created'] as const) {
+      clock.advance(1_000);
+      await writeTestEvents(bench, 1, { type });
+    }
+    clock.advance(1_000);
+    await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
+    const span = { since: addMs(begin, 1_000), until: addMs(begin, 3_000) };
+    await replay({ ...span, types: ['refund.*'] });
+    await run(bench);
+    const rows = await bench.db.query<{ event_type: string; event_created: Date }>(
+      'select event_type, event_created from webhook_due where endpoint_id = $1',
+      [endpointId],
+    );
+    // since is in, until is out.
+    assert.deepEqual(
+      rows.map((row) => [row.event_type, row.event_created]),
+      [['refund.created', addMs(begin, 1_000)]],
+    );
+  });
+
+  test('goes in portions, holds back while much waits, and resumes where it stood', async (t) => {
+    const { bench, endpointId, replay, due } = await scene(t);
+    for (let i = 0; i < 6; i++) await writeTestEvents(bench, 1_000);
+    await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
+    clock.advance(1_000);
+    const started = await replay();
+    assert.ok(!isRefusal(started));
+    assert.equal(await run(bench), 10);
+    assert.equal(await due(), 5_000);
+    const half = await getReplay(bench, bench.tenant, started.id);
+    assert.equal(!isRefusal(half) && half.status, 'running');
+    await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
+    await run(bench);
+    assert.equal(await due(), 1_000);
+    const done = await getReplay(bench, bench.tenant, started.id);
+    assert.equal(!isRefusal(done) && done.status, 'completed');
+    assert.equal(!isRefusal(done) && done.events_queued, 6_000);
+  });
+
+  test('leaves what waits anyway alone', async (t) => {
+    const { bench, replay, due } = await scene(t);
+    await writeTestEvents(bench, 4);
+    clock.advance(1_000);
+    await replay();
+    await run(bench);
+    assert.equal(await due(), 4);
+  });
+
+  test('is worked off by several workers at once without doing anything twice', async (t) => {
+    const { bench, endpointId, replay, due } = await scene(t);
+    await writeTestEvents(bench, 2_000);
+    await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
+    clock.advance(1_000);
+    const started = await replay();
+    await Promise.all([run(bench), run(bench), run(bench)]);
+    await run(bench);
+    assert.equal(await due(), 2_000);
+    assert.ok(!isRefusal(started));
+    const done = await getReplay(bench, bench.tenant, started.id);
+    assert.equal(!isRefusal(done) && done.events_queued, 2_000);
+  });
+
+  test('of another account, of a disabled endpoint or of no time is refused', async (t) => {
+    const { bench, endpointId, replay } = await scene(t);
+    const now = clock.now();
+    for (const input of [
+      { since: now, until: null },
+      { since: addMs(now, 1_000), until: null },
+      { since: addMs(now, -1_000), until: addMs(now, -2_000) },
+      { since: new Date(Number.NaN), until: null },
+      { since: addMs(now, -1_000), until: null, types: ['payment.unknown'] },
+    ]) {
+      const refusal = await replay(input);
+      assert.ok(isRefusal(refusal));
+      assert.equal(refusal.code, 'parameter_invalid');
+    }
+    const other = (await withNewAccount(bench)).tenant;
+    const input = { since: addMs(now, -1_000), until: null, types: null };
+    const missing = await startReplay(bench, other, endpointId, { input, now });
+    assert.ok(isRefusal(missing) && missing.code === 'resource_missing');
+    const of = { input: { status: 'disabled' } as const, now };
+    await changeEndpoint(bench, bench.tenant, endpointId, of);
+    const refusal = await replay();
+    assert.ok(isRefusal(refusal) && refusal.param === 'id');
+  });
+
+  test('never resends a ping', () => {
+    assert.equal(expandTypes(['*']).includes('ping'), false);
+    assert.deepEqual(expandTypes(['ping']), []);
+    assert.deepEqual(expandTypes(['terminal.*']), ['terminal.created', 'terminal.updated']);
+  });
+});
