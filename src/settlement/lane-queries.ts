@@ -43,21 +43,27 @@ export async function deleteWorker(
   ]);
 }
 
-/** The lanes of a network, locked, so that two starts do not configure them together. */
-export async function lockLanes(tx: Tx, livemode: boolean): Promise<LaneRow[]> {
+/** Any constant of our own. */
+const CONFIGURE_LOCK = 7_218_344_191;
+
+/** Two starts configure lanes one after the other; leases go on meanwhile. */
+export async function lockConfiguration(tx: Tx): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
+}
+
+export async function selectLanes(tx: Tx, livemode: boolean): Promise<LaneRow[]> {
   return tx.query(
     `select lane, role, address, next_nonce, fence from relayer_lanes
-     where livemode = $1 order by lane for update`,
+     where livemode = $1 order by lane`,
     [livemode],
   );
 }
 
-/** A new lane, or another key for one that has nothing under way. */
+/** A new address gets the next number; a known one keeps its number and its nonce. */
 export async function upsertLane(
   tx: Tx,
   lane: {
     readonly livemode: boolean;
-    readonly lane: number;
     readonly role: LaneRole;
     readonly address: Hex;
     readonly nextNonce: bigint;
@@ -65,10 +71,9 @@ export async function upsertLane(
 ): Promise<void> {
   await tx.query(
     `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
-     values ($1, $2, $3, $4, $5)
-     on conflict (livemode, lane) do update
-     set role = excluded.role, address = excluded.address, next_nonce = excluded.next_nonce`,
-    [lane.livemode, lane.lane, lane.role, lane.address, lane.nextNonce],
+     select $1, coalesce(max(lane) + 1, 0), $2, $3, $4 from relayer_lanes where livemode = $1
+     on conflict (livemode, address) do update set role = excluded.role`,
+    [lane.livemode, lane.role, lane.address, lane.nextNonce],
   );
 }
 
@@ -113,7 +118,7 @@ export async function takeLanes(
   wanted: {
     readonly livemode: boolean;
     readonly owner: string;
-    readonly lanes: readonly number[];
+    readonly addresses: readonly Hex[];
     readonly limit: number;
     readonly leaseMs: number;
   },
@@ -124,13 +129,13 @@ export async function takeLanes(
        fence = l.fence + 1
      from (
        select lane from relayer_lanes
-       where livemode = $1 and lane = any($3::int[])
+       where livemode = $1 and address = any($3)
          and (lease_owner is null or lease_until < now() or lease_owner = $2)
        order by lane limit $4 for update skip locked
      ) free
      where l.livemode = $1 and l.lane = free.lane
      returning l.lane, l.role, l.address, l.next_nonce, l.fence`,
-    [wanted.livemode, wanted.owner, wanted.lanes, wanted.limit, wanted.leaseMs],
+    [wanted.livemode, wanted.owner, wanted.addresses, wanted.limit, wanted.leaseMs],
   );
 }
 

@@ -1,69 +1,16 @@
-import { privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { StartError } from '#core/start-error.ts';
 import { broadcast } from '#settlement/broadcast.ts';
 import {
-  countUnfinished,
   deleteWorker,
   type LaneRow,
-  lockLanes,
   releaseLanes,
   renewLeases,
   takeLanes,
-  upsertLane,
   upsertWorker,
 } from '#settlement/lane-queries.ts';
 import { loadOpen } from '#settlement/load-open.ts';
-import { type LaneRole, type NetworkConfig, REGISTRAR_LANE } from '#settlement/networks.ts';
-import { insertAlarms } from '#settlement/outcome-queries.ts';
 import { catchUpNonce } from '#settlement/recovery.ts';
 import { type HeldLane, inNonceOrder, type RelayerState } from '#settlement/relayer-state.ts';
-import type { Hex } from '#settlement/requests.ts';
-
-interface ConfiguredLane {
-  readonly lane: number;
-  readonly role: LaneRole;
-  readonly key: Hex;
-}
-
-export function configuredLanes(config: NetworkConfig): ConfiguredLane[] {
-  const operators = config.relayerKeys.map((key, lane) => ({
-    lane,
-    role: 'operator' as const,
-    key,
-  }));
-  return [...operators, { lane: REGISTRAR_LANE, role: 'registrar', key: config.registrarKey }];
-}
-
-/**
- * Writes the configured lanes down. A lane may get another key only while nothing of its old one is
- * under way, because only the old key can finish that.
- * @throws StartError otherwise. @throws RpcUnavailable: a new lane's nonce could not be read.
- */
-export async function configureLanes(relayer: RelayerState): Promise<void> {
-  const { db, chain } = relayer;
-  const { livemode, network } = chain.config;
-  const wanted = configuredLanes(chain.config).map(({ lane, role, key }) => ({
-    lane,
-    role,
-    address: privateKeyToAccount(key).address,
-  }));
-  const nonces = await chain.nonces(wanted.map((lane) => lane.address));
-  await db.transaction(async (tx) => {
-    const known = new Map((await lockLanes(tx, livemode)).map((row) => [row.lane, row]));
-    for (const [index, lane] of wanted.entries()) {
-      if (known.get(lane.lane)?.address === lane.address) continue;
-      if ((await countUnfinished(tx, { livemode, lane: lane.lane })) > 0) {
-        throw new StartError(
-          `lane ${lane.lane} of ${network} has unfinished transactions of ` +
-            `${known.get(lane.lane)?.address}: start with that key until they are done`,
-        );
-      }
-      const nextNonce = present(nonces[index], 'nonce of a lane');
-      await upsertLane(tx, { livemode, ...lane, nextNonce });
-    }
-  });
-}
 
 /**
  * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.
@@ -77,14 +24,15 @@ export async function keepLanes(relayer: RelayerState): Promise<void> {
   const workers = await db.transaction((tx) =>
     upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }),
   );
-  const configured = configuredLanes(chain.config);
+  const { configured } = relayer;
   const share = Math.ceil(configured.length / workers);
   await release(relayer, share);
   if (relayer.lanes.size >= share || relayer.fees === null) return;
-  const lanes = configured.map((one) => one.lane).filter((lane) => !relayer.lanes.has(lane));
+  const held = new Set([...relayer.lanes.values()].map((lane) => lane.address));
+  const addresses = configured.map((one) => one.address).filter((one) => !held.has(one));
   const limit = share - relayer.lanes.size;
-  const taken = await takeLanes(db, { livemode, owner, lanes, limit, leaseMs });
-  for (const row of taken) await open(relayer, configured, row);
+  const taken = await takeLanes(db, { livemode, owner, addresses, limit, leaseMs });
+  for (const row of taken) await open(relayer, row);
 }
 
 async function renew(relayer: RelayerState): Promise<void> {
@@ -125,23 +73,17 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
 }
 
 /** Takes up a lane where its last worker left it: stored transactions are sent again. */
-async function open(
-  relayer: RelayerState,
-  configured: readonly ConfiguredLane[],
-  row: LaneRow,
-): Promise<void> {
-  const key = present(
-    configured.find((one) => one.lane === row.lane),
-    'configured lane',
-  ).key;
+async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
+  const own = relayer.configured.find((one) => one.address === row.address);
   const lane: HeldLane = {
     lane: row.lane,
     role: row.role,
     address: row.address,
-    account: privateKeyToAccount(key),
+    account: present(own, 'configured lane').account,
     fence: row.fence,
     open: new Map(),
     draining: false,
+    starved: false,
   };
   await catchUpNonce(relayer, lane, row.next_nonce);
   await loadOpen(relayer, lane);
@@ -159,16 +101,4 @@ export async function releaseAll(relayer: RelayerState): Promise<void> {
   await releaseLanes(db, { livemode, owner, lanes: [...relayer.lanes.keys()] });
   await db.transaction((tx) => deleteWorker(tx, { livemode, owner }));
   relayer.lanes.clear();
-}
-
-export async function raiseAlarm(
-  relayer: RelayerState,
-  alarm: { readonly kind: string; readonly subject: string; readonly details: object },
-): Promise<void> {
-  const { chain, db, clock, log } = relayer;
-  const details = { ...alarm.details };
-  log.error(`settlement alarm: ${alarm.kind}`, { subject: alarm.subject, ...details });
-  await db.transaction((tx) =>
-    insertAlarms(tx, chain.config.livemode, [{ ...alarm, details }], clock.now()),
-  );
 }

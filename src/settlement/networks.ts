@@ -45,7 +45,4 @@ export const NETWORK_DEFAULTS = {
   headPollMs: 25,
 } as const satisfies Partial<NetworkConfig>;
 
-/** The registrar's lane comes after those of the operators, whatever their number. */
-export const REGISTRAR_LANE = 1_000;
-
 export type LaneRole = 'operator' | 'registrar';

@@ -5,6 +5,7 @@ import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { BlockRhythm } from '#settlement/block-rhythm.ts';
 import type { Block, Chain } from '#settlement/chain.ts';
+import type { ConfiguredLane } from '#settlement/configure-lanes.ts';
 import type { Fees } from '#settlement/fees.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
@@ -29,6 +30,7 @@ export const LEASE_MS = 6_000;
 export interface RelayerState extends Required<RelayerDeps> {
   /** Names this process in leases. */
   readonly owner: string;
+  readonly configured: readonly ConfiguredLane[];
   readonly lanes: Map<number, HeldLane>;
   head: Block | null;
   /** What to offer now; null until a block was seen. */
@@ -52,6 +54,8 @@ export interface HeldLane {
   readonly open: Map<bigint, OpenTransaction>;
   /** Takes no new work: another worker is to have it as soon as it is idle. */
   draining: boolean;
+  /** Cannot pay for another transaction: takes no new work until it is funded. */
+  starved: boolean;
 }
 
 export interface OpenTransaction {

@@ -3,12 +3,14 @@ import { hostname } from 'node:os';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { NO_RHYTHM, withBlock } from '#settlement/block-rhythm.ts';
+import { checkBalances } from '#settlement/check-balances.ts';
+import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts';
 import { watchFinality } from '#settlement/finality.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/gather.ts';
-import { configureLanes, keepLanes, releaseAll } from '#settlement/lanes.ts';
+import { keepLanes, releaseAll } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import {
   type HeldLane,
@@ -39,6 +41,11 @@ const IDLE_HEAD_MS = 1_000;
 const RENEWALS_PER_LEASE = 4;
 /** Looks at the head further apart than this do not tell when a block came. */
 const CLOSE_LOOK_MS = 150;
+/** The same fault again within this time is not told again. */
+const SAME_COMPLAINT_MS = 10_000;
+const MAX_COMPLAINTS = 100;
+/** How soon a lane is noticed that runs dry, or that somebody has funded. */
+const BALANCES_MS = 10_000;
 /** Blocks between two looks at what is final. */
 const FINALITY_BLOCKS = 8n;
 
@@ -51,6 +58,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     leaseMs: LEASE_MS,
     ...deps,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    configured: configuredLanes(deps.chain.config),
     lanes: new Map(),
     head: null,
     fees: null,
@@ -59,9 +67,10 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     deferred: new Map(),
   };
   const { network } = deps.chain.config;
+  const complain = createComplaints(relayer);
   const onError = (name: string, error: unknown) => {
     if (error instanceof LaneLost) relayer.lanes.delete(error.lane);
-    deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
+    complain(`the ${name} failed`, describeError(error));
   };
   const sender = startSender(relayer, onError);
   const singles = startSingles(relayer, onError);
@@ -79,6 +88,19 @@ export function startRelayer(deps: RelayerDeps): Relayer {
       await Promise.all([sender.stop(), singles.stop(), watcher.stop(), keeper.stop()]);
       await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
     },
+  };
+}
+
+/** A node that is down fails every look at it: the same fault is told once in a while. */
+function createComplaints(relayer: RelayerState): (message: string, error: string) => void {
+  const toldAt = new Map<string, number>();
+  return (message, error) => {
+    const now = performance.now();
+    const known = toldAt.get(`${message} ${error}`);
+    if (known !== undefined && now - known < SAME_COMPLAINT_MS) return;
+    toldAt.set(`${message} ${error}`, now);
+    if (toldAt.size > MAX_COMPLAINTS) toldAt.clear();
+    relayer.log.error(message, { network: relayer.chain.config.network, error });
   };
 }
 
@@ -155,7 +177,8 @@ async function flushOthers(relayer: RelayerState): Promise<number> {
 /** The held lane with the least under way, or null when all are full. */
 function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
   const ready = [...relayer.lanes.values()].filter(
-    (lane) => lane.role === role && !lane.draining && lane.open.size < MAX_OPEN_PER_LANE,
+    (lane) =>
+      lane.role === role && !lane.draining && !lane.starved && lane.open.size < MAX_OPEN_PER_LANE,
   );
   return ready.sort((a, b) => a.open.size - b.open.size || a.lane - b.lane)[0] ?? null;
 }
@@ -222,6 +245,7 @@ function isIdle(relayer: RelayerState): boolean {
 
 function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
   let configured = false;
+  let balancesDueAt = 0;
   return startLoop({
     name: 'relayer keeper',
     pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
@@ -232,7 +256,12 @@ function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError):
       if (relayer.fees === null) return false;
       const before = relayer.lanes.size;
       await keepLanes(relayer);
-      if (relayer.lanes.size > before) wake();
+      const grown = relayer.lanes.size > before;
+      if (grown) wake();
+      if (grown || performance.now() > balancesDueAt) {
+        balancesDueAt = performance.now() + BALANCES_MS;
+        await checkBalances(relayer);
+      }
       return false;
     },
   });
