@@ -56,21 +56,32 @@ function dayOfName(parent: Parent, name: string): Date | null {
 }
 
 /** A table of its own first, attached when it is ready: writers wait for a moment only. */
-async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<void> {
+async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<boolean> {
   const name = nameOf(parent, day);
+  // Another worker may have made it since the list was read.
+  if ((await selectPartitions(tx, parent)).includes(name)) return false;
   const bounds = { column: COLUMN[parent], from: day, to: addMs(day, DAY_MS) };
   await createTableLike(tx, name, parent);
   await moveFromDefault(tx, { name, parent, ...bounds });
   await attachPartition(tx, { name, parent, ...bounds });
+  return true;
 }
 
-async function inShortTransaction(db: Database, work: (tx: Tx) => Promise<void>): Promise<boolean> {
+async function dropPartition(tx: Tx, parent: Parent, name: string): Promise<boolean> {
+  if (!(await selectPartitions(tx, parent)).includes(name)) return false;
+  await dropTable(tx, name);
+  return true;
+}
+
+async function inShortTransaction(
+  db: Database,
+  work: (tx: Tx) => Promise<boolean>,
+): Promise<boolean> {
   return db.transaction(async (tx) => {
     await setLockTimeout(tx, LOCK_TIMEOUT_MS);
     // Another worker is at it: it does the same.
     if (!(await takeMaintenanceLock(tx))) return false;
-    await work(tx);
-    return true;
+    return work(tx);
   });
 }
 
@@ -101,7 +112,7 @@ export async function maintainPartitions(db: Database, now: Date): Promise<Maint
     for (const name of existing) {
       const day = dayOfName(parent, name);
       if (day === null || day >= oldest) continue;
-      if (await inShortTransaction(db, (tx) => dropTable(tx, name))) dropped.push(name);
+      if (await inShortTransaction(db, (tx) => dropPartition(tx, parent, name))) dropped.push(name);
     }
   }
   return { created, dropped };
