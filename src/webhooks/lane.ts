@@ -30,7 +30,7 @@ const MAX_HELD = 32;
 /** With fewer the next look is due. */
 const LOW_WATER = 16;
 /** Answers slower than this count as slow: such endpoints share slots of their own. */
-const SLOW_MS = 1_000;
+export const SLOW_MS = 1_000;
 /** Weight of the newest answer. */
 const LATENCY_WEIGHT = 0.25;
 
@@ -75,6 +75,11 @@ export function isSlow(lane: Lane): boolean {
 
 export function noteLatency(lane: Lane, durationMs: number): void {
   lane.latencyMs += (durationMs - lane.latencyMs) * LATENCY_WEIGHT;
+}
+
+/** An answer has not come in time yet: the endpoint counts as slow from now on. */
+export function noteOverdue(lane: Lane): void {
+  lane.latencyMs = Math.max(lane.latencyMs, 2 * SLOW_MS);
 }
 
 /** Puts back what was taken and not started: the rows still stand in the queue. */

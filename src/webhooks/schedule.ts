@@ -73,13 +73,16 @@ export interface Health {
   readonly window: number;
 }
 
-/** A worker that takes over an endpoint begins carefully with one that fails. */
+/** Until an endpoint has answered once it gets few requests: it may be one that hangs. */
+const FIRST_WINDOW = 2;
+
+/** A worker that takes over an endpoint begins carefully, most of all with one that fails. */
 export function healthOf(row: {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
   readonly notBefore: Date | null;
 }): Health {
-  return { ...row, window: row.consecutiveFailures === 0 ? MAX_IN_FLIGHT : 1 };
+  return { ...row, window: row.consecutiveFailures === 0 ? FIRST_WINDOW : 1 };
 }
 
 export function isBroken(health: Health): boolean {

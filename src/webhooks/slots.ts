@@ -1,4 +1,4 @@
-import { canStart, isSlow, type Lane } from '#webhooks/lane.ts';
+import { canStart, isSlow, type Lane, noteOverdue, SLOW_MS } from '#webhooks/lane.ts';
 
 /** Requests in flight from one process. A slot costs a socket and a few kilobytes. */
 export interface SlotLimits {
@@ -38,14 +38,23 @@ export function createSlots(limits: SlotLimits, start: (lane: Lane) => Promise<v
     lane.queued = true;
     (isSlow(lane) ? groups.slow : groups.brisk).waiting.add(lane);
   };
-  const startOne = (group: Group, lane: Lane) => {
+  const startOne = (first: Group, lane: Lane) => {
+    let group = first;
     group.busy++;
+    // An endpoint that turns out to hang gives its brisk slots back: they are for others.
+    const overdue = setTimeout(() => {
+      noteOverdue(lane);
+      group.busy--;
+      group = groups.slow;
+      group.busy++;
+      pump(first);
+    }, SLOW_MS);
     void start(lane).finally(() => {
+      clearTimeout(overdue);
       group.busy--;
       enqueue(lane);
-      pump(group);
-      // Its health may have moved it to the other group.
-      pump(group === groups.brisk ? groups.slow : groups.brisk);
+      pump(groups.brisk);
+      pump(groups.slow);
     });
   };
   const pump = (group: Group) => {
