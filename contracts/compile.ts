@@ -58,12 +58,12 @@ const PRODUCTS = [
 ] as const;
 
 /** Reads every source that `entry` imports, directly or not, under its import path. */
-function collectSources(entry: string): Map<string, string> {
+function collectSources(entry: string, root = folder): Map<string, string> {
   const sources = new Map<string, string>();
   const open = [entry];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (sources.has(path)) continue;
-    const content = readFileSync(locate(path), 'utf8');
+    const content = readFileSync(locate(path, root), 'utf8');
     sources.set(path, content);
     for (const match of content.matchAll(/^import\s[^;]*?["']([^"']+)["'];/gms)) {
       const target = match[1];
@@ -74,16 +74,16 @@ function collectSources(entry: string): Map<string, string> {
   return new Map([...sources].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Packages resolve as Node resolves them; everything else lies in this folder. */
-function locate(path: string): string {
-  return path.startsWith('@') ? require.resolve(path) : resolve(folder, path);
+/** Packages resolve as Node resolves them; everything else lies below `root`. */
+function locate(path: string, root: string): string {
+  return path.startsWith('@') ? require.resolve(path) : resolve(root, path);
 }
 
-/** Compiles `<path>.sol` of this folder; its contract has the name of the file. */
-export function compileContract(path: string): Artifact {
+/** Compiles `<path>.sol` below `root`; its contract has the name of the file. */
+export function compileContract(path: string, root = folder): Artifact {
   const contractName = basename(path);
   const entry = `${path}.sol`;
-  const sources = collectSources(entry);
+  const sources = collectSources(entry, root);
   const input = {
     language: 'Solidity',
     sources: Object.fromEntries([...sources].map(([path, content]) => [path, { content }])),

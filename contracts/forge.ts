@@ -1,9 +1,9 @@
 // Runs `forge test` as it stands in foundry.toml.
 
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { foundryBinary } from './foundry-binary.ts';
 
 export const contractsFolder = dirname(fileURLToPath(import.meta.url));
 
@@ -18,9 +18,7 @@ export function runForge(
   options: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<ForgeResult> {
-  const require = createRequire(import.meta.url);
-  const script = join(dirname(require.resolve('@foundry-rs/forge/package.json')), 'bin.mjs');
-  const child = spawn(process.execPath, [script, 'test', ...options], {
+  const child = spawn(foundryBinary('forge'), ['test', ...options], {
     cwd: dirname(contractsFolder),
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

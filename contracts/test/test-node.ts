@@ -1,8 +1,6 @@
 // An anvil that mines each transaction at once, for measuring and testing contracts alone.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import {
   createTestClient,
   type Hex,
@@ -12,6 +10,7 @@ import {
   walletActions,
 } from 'viem';
 import { foundry } from 'viem/chains';
+import { foundryBinary } from '../foundry-binary.ts';
 
 /** An idle machine needs 0.1 s; a busy one gets this long. */
 const START_LIMIT_MS = 20_000;
@@ -26,10 +25,8 @@ export interface TestNode extends AsyncDisposable {
 
 /** Starts a node on a free port; `await using` ends it. */
 export async function startTestNode(flags: readonly string[] = []): Promise<TestNode> {
-  const require = createRequire(import.meta.url);
-  const script = join(dirname(require.resolve('@foundry-rs/anvil/package.json')), 'bin.mjs');
   const options = ['--port', '0', '--auto-impersonate', ...flags];
-  const child = spawn(process.execPath, [script, ...options], {
+  const child = spawn(foundryBinary('anvil'), options, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const client = connect(`http://127.0.0.1:${await listeningPort(child)}`);
