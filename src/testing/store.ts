@@ -36,6 +36,11 @@ export interface StoreOptions {
   readonly clock?: Clock;
   readonly preflight?: Preflight;
   readonly maxConnections?: number;
+  /** A database that is there already; closing the store leaves it open. */
+  readonly database?: TestDatabase;
+  readonly wakeups?: Wakeups;
+  /** The merchant as a real contract knows it. */
+  readonly merchantNumber?: bigint;
 }
 
 let merchantNumbers = 0n;
@@ -43,11 +48,10 @@ let merchantNumbers = 0n;
 /** An account in good standing: verified, live on its network. */
 export async function addMerchant(
   db: TestDatabase['db'],
-  options: { readonly livemode?: boolean; readonly now: Date },
+  options: { readonly livemode?: boolean; readonly now: Date; readonly merchantNumber?: bigint },
 ): Promise<MerchantStanding> {
-  const { now, livemode = false } = options;
+  const { now, livemode = false, merchantNumber = ++merchantNumbers } = options;
   const accountId = newId('account', now);
-  const merchantNumber = ++merchantNumbers;
   await db.query(
     `insert into accounts (id, name, kyb_status, created)
      values ($1, 'Corner Shop', 'approved', $2)`,
@@ -85,12 +89,12 @@ export async function addTerminal(
 }
 
 export async function openStore(options: StoreOptions = {}): Promise<TestStore> {
-  const database = await testDatabase(options.maxConnections);
+  const database = options.database ?? (await testDatabase(options.maxConnections));
   const { db } = database;
-  const clock = options.clock ?? systemClock;
-  const wakeups = localWakeups();
+  const { clock = systemClock, wakeups = localWakeups(), merchantNumber } = options;
   const now = clock.now();
-  const standing = await addMerchant(db, { now });
+  const number = merchantNumber === undefined ? {} : { merchantNumber };
+  const standing = await addMerchant(db, { now, ...number });
   const { terminalId, deviceKey } = await addTerminal(db, standing, now);
   const preflight = options.preflight ?? (async () => ({ ok: true as const }));
   const intents = createIntentRoom({ db, wakeups });
@@ -103,7 +107,9 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     terminalId,
     deviceKey,
     pay: { db, wakeups, clock, intents, preflight },
-    close: () => database.close(),
+    close: async () => {
+      if (options.database === undefined) await database.close();
+    },
   };
 }
 
