@@ -1,0 +1,396 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { addMs } from '#core/clock.ts';
+import { atoms } from '#core/money.ts';
+import { isRefusal } from '#core/refusal.ts';
+import {
+  type Attempt,
+  asOf,
+  type IntentCommand,
+  type IntentState,
+  type PaymentIntent,
+  type Step,
+  type Transition,
+  transition,
+} from '#payments/payment-intent.ts';
+import { confirmationAskedAt, confirmationDeadline } from '#payments/save.ts';
+
+const CREATED = new Date('2026-10-01T12:00:00.000Z');
+const EXPIRES_MS = 120_000;
+const EXPIRES_AT = addMs(CREATED, EXPIRES_MS);
+
+const ATTEMPT: Attempt = {
+  payerId: 'pyr_1',
+  payerAddress: '0x00000000000000000000000000000000000000aa',
+  credential: { type: 'nfc_id', passId: 'pass_1' },
+  reasonCode: null,
+};
+
+function intentIn(state: IntentState): PaymentIntent {
+  return {
+    id: 'pi_1',
+    tenant: { accountId: 'acct_1', livemode: false },
+    position: 1n,
+    created: CREATED,
+    amount: atoms(2_500_000),
+    terminalId: 'tml_1',
+    orderId: 'A-1',
+    description: null,
+    metadata: { table: '7' },
+    source: 'api',
+    splitGroup: null,
+    expiresAt: EXPIRES_AT,
+    pickedUpAt: null,
+    tappedAt: null,
+    lastPaymentError: null,
+    ...state,
+  };
+}
+
+const OPEN = intentIn({ status: 'requires_payment_method' });
+/** Asked early: the confirmation runs out before the intent would. */
+const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
+/** Asked late: the intent's expiry passes while its payer thinks. */
+const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
+const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
+const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });
+const ASKED_LATE = intentIn({ ...ASKED, confirmBy: LATE_CONFIRM_BY });
+const PROCESSING = intentIn({ status: 'processing', attempt: ATTEMPT });
+const PAID = { paymentId: 'pay_1', txHash: '0x01' };
+const SUCCEEDED = intentIn({ status: 'succeeded', attempt: ATTEMPT, ...PAID });
+const CANCELED = intentIn({
+  status: 'canceled',
+  canceledAt: addMs(CREATED, 1),
+  cancellationReason: 'requested_by_merchant',
+});
+
+const COMMANDS = {
+  settle: { type: 'settle', attempt: ATTEMPT },
+  ask_payer: { type: 'ask_payer', attempt: ATTEMPT, confirmBy: addMs(EXPIRES_AT, 59_000) },
+  decline: { type: 'decline', decline: 'insufficient_funds' },
+  approve: { type: 'approve' },
+  reject: { type: 'reject' },
+  settled: { type: 'settled', paymentId: 'pay_2', txHash: '0x02' },
+  not_settled: { type: 'not_settled', decline: 'settlement_failed' },
+  cancel: { type: 'cancel' },
+  time_passed: { type: 'time_passed' },
+} as const satisfies Record<IntentCommand['type'], IntentCommand>;
+
+type CommandName = keyof typeof COMMANDS;
+
+/** The events of the steps in short, and why it was canceled. */
+function outcomeOf(result: Transition): string {
+  if (isRefusal(result)) return 'refused';
+  if (result.length === 0) return 'unchanged';
+  return result
+    .map(({ event, intent }) => {
+      const name = event.replace('payment_intent.', '');
+      return intent.status === 'canceled' ? `${name}: ${intent.cancellationReason}` : name;
+    })
+    .join(', ');
+}
+
+type Row = Record<CommandName, string>;
+const ALL_REFUSED = {
+  settle: 'refused',
+  ask_payer: 'refused',
+  decline: 'refused',
+  approve: 'refused',
+  reject: 'refused',
+  settled: 'refused',
+  not_settled: 'refused',
+} as const;
+
+const MERCHANT = 'canceled: requested_by_merchant';
+const EXPIRED = 'canceled: expired';
+const FAILED_AND_EXPIRED = `payment_failed, ${EXPIRED}`;
+
+const AFTER_EXPIRY: Row = { ...ALL_REFUSED, cancel: EXPIRED, time_passed: EXPIRED };
+const AFTER_BOTH: Row = {
+  ...ALL_REFUSED,
+  cancel: FAILED_AND_EXPIRED,
+  time_passed: FAILED_AND_EXPIRED,
+};
+const TIMED_OUT_BUT_OPEN: Row = {
+  ...ALL_REFUSED,
+  settle: 'payment_failed, processing',
+  ask_payer: 'payment_failed, requires_action',
+  decline: 'payment_failed, payment_failed',
+  cancel: `payment_failed, ${MERCHANT}`,
+  time_passed: 'payment_failed',
+};
+const OPEN_ROW: Row = {
+  ...ALL_REFUSED,
+  settle: 'processing',
+  ask_payer: 'requires_action',
+  decline: 'payment_failed',
+  cancel: MERCHANT,
+  time_passed: 'unchanged',
+};
+const ASKED_ROW: Row = {
+  ...ALL_REFUSED,
+  approve: 'processing',
+  reject: 'payment_failed',
+  cancel: MERCHANT,
+  time_passed: 'unchanged',
+};
+const PROCESSING_ROW: Row = {
+  ...ALL_REFUSED,
+  settled: 'succeeded',
+  not_settled: 'payment_failed',
+  cancel: 'refused',
+  time_passed: 'unchanged',
+};
+const SUCCEEDED_ROW: Row = { ...ALL_REFUSED, cancel: 'refused', time_passed: 'unchanged' };
+const CANCELED_ROW: Row = { ...ALL_REFUSED, cancel: 'unchanged', time_passed: 'unchanged' };
+
+/** Milliseconds are counted from the expiry. */
+const TABLE: readonly (readonly [situation: string, PaymentIntent, ms: number, Row])[] = [
+  ['open, just created', OPEN, -EXPIRES_MS, OPEN_ROW],
+  ['open, 1 ms before its expiry', OPEN, -1, OPEN_ROW],
+  ['open, at its expiry', OPEN, 0, AFTER_EXPIRY],
+  ['open, an hour after its expiry', OPEN, 3_600_000, AFTER_EXPIRY],
+  ['asked, 1 ms before the deadline', ASKED_EARLY, -30_001, ASKED_ROW],
+  ['asked, at the deadline, not expired', ASKED_EARLY, -30_000, TIMED_OUT_BUT_OPEN],
+  ['asked, deadline passed, 1 ms before the expiry', ASKED_EARLY, -1, TIMED_OUT_BUT_OPEN],
+  ['asked, deadline passed, at the expiry', ASKED_EARLY, 0, AFTER_BOTH],
+  ['asked late, before the expiry', ASKED_LATE, -1, ASKED_ROW],
+  [
+    'asked late, expired, 1 ms before the deadline',
+    ASKED_LATE,
+    29_999,
+    { ...ASKED_ROW, reject: FAILED_AND_EXPIRED },
+  ],
+  ['asked late, at the deadline', ASKED_LATE, 30_000, AFTER_BOTH],
+  ['asked late, an hour later', ASKED_LATE, 3_600_000, AFTER_BOTH],
+  ['processing, before the expiry', PROCESSING, -1, PROCESSING_ROW],
+  [
+    'processing, at the expiry',
+    PROCESSING,
+    0,
+    { ...PROCESSING_ROW, not_settled: FAILED_AND_EXPIRED },
+  ],
+  [
+    'processing, a day later',
+    PROCESSING,
+    86_400_000,
+    { ...PROCESSING_ROW, not_settled: FAILED_AND_EXPIRED },
+  ],
+  ['succeeded, before the expiry', SUCCEEDED, -1, SUCCEEDED_ROW],
+  ['succeeded, after the expiry', SUCCEEDED, 1, SUCCEEDED_ROW],
+  ['canceled, before the expiry', CANCELED, -1, CANCELED_ROW],
+  ['canceled, after the expiry', CANCELED, 1, CANCELED_ROW],
+];
+
+describe('every command in every situation', () => {
+  for (const [situation, intent, ms, expected] of TABLE) {
+    test(situation, () => {
+      const found = Object.entries(COMMANDS).map(([name, command]) => [
+        name,
+        outcomeOf(transition(intent, command, addMs(EXPIRES_AT, ms))),
+      ]);
+      assert.deepEqual(Object.fromEntries(found), expected);
+    });
+  }
+});
+
+function steps(intent: PaymentIntent, command: IntentCommand, at: Date): readonly Step[] {
+  const result = transition(intent, command, at);
+  assert.ok(!isRefusal(result), 'it was refused');
+  return result;
+}
+
+function end(intent: PaymentIntent, command: IntentCommand, at: Date): PaymentIntent {
+  const last = steps(intent, command, at).at(-1);
+  assert.ok(last !== undefined);
+  return last.intent;
+}
+
+const EARLY = addMs(CREATED, 1_000);
+
+describe('what the steps carry', () => {
+  test('an expired intent was canceled at its expiry, however late that was noticed', () => {
+    const canceled = end(OPEN, { type: 'time_passed' }, addMs(EXPIRES_AT, 3_600_000));
+    assert.ok(canceled.status === 'canceled');
+    assert.deepEqual(canceled.canceledAt, EXPIRES_AT);
+  });
+
+  test('a merchant cancels at the moment of asking', () => {
+    const canceled = end(ASKED_EARLY, { type: 'cancel' }, EARLY);
+    assert.ok(canceled.status === 'canceled');
+    assert.deepEqual(canceled.canceledAt, EARLY);
+  });
+
+  test('a decline names its code, its reason and its moment, and leaves no attempt behind', () => {
+    const rule = { type: 'decline', decline: 'risk_blocked', rule: 'VELOCITY' } as const;
+    const declined = end(OPEN, rule, EARLY);
+    assert.equal(declined.lastPaymentError?.decline_code, 'risk_blocked');
+    assert.equal(declined.lastPaymentError.reason_code, 'VELOCITY');
+    assert.equal(declined.lastPaymentError.created, EARLY.toISOString());
+    const plain = end(OPEN, { type: 'decline', decline: 'pass_revoked' }, EARLY);
+    assert.equal(plain.lastPaymentError?.reason_code, 'PASS_REVOKED');
+    assert.equal('attempt' in plain, false);
+  });
+
+  test('a confirmation that did not come failed at its deadline', () => {
+    const failed = end(ASKED_EARLY, { type: 'time_passed' }, addMs(EARLY_CONFIRM_BY, 9));
+    assert.equal(failed.lastPaymentError?.decline_code, 'confirmation_timeout');
+    assert.equal(failed.lastPaymentError.created, EARLY_CONFIRM_BY.toISOString());
+  });
+
+  test("a payer's no is payer_rejected; a yes that comes to nothing has its own reason", () => {
+    const no = end(ASKED_EARLY, { type: 'reject' }, EARLY);
+    assert.equal(no.lastPaymentError?.decline_code, 'payer_rejected');
+    const late = end(ASKED_EARLY, { type: 'reject', decline: 'limit_exceeded' }, EARLY);
+    assert.equal(late.lastPaymentError?.decline_code, 'limit_exceeded');
+  });
+
+  test('the attempt that was asked for is the one that settles, and success wipes old errors', () => {
+    const declined = end(OPEN, COMMANDS.decline, EARLY);
+    const asked = end(declined, COMMANDS.ask_payer, EARLY);
+    const processing = end(asked, { type: 'approve' }, EARLY);
+    const paid = end(processing, { type: 'settled', ...PAID }, EARLY);
+    assert.deepEqual(paid, SUCCEEDED);
+  });
+
+  test('an intent that cannot be canceled any more says that it can be refunded', () => {
+    const refusal = transition(PROCESSING, { type: 'cancel' }, EARLY);
+    assert.ok(isRefusal(refusal));
+    assert.equal(refusal.code, 'payment_intent_unexpected_state');
+    assert.match(refusal.message, /processing.*Refund/);
+  });
+});
+
+describe('the 60 seconds of a confirmation', () => {
+  const ASKED_AT = addMs(CREATED, 10_000);
+  const asked = intentIn({ ...ASKED, confirmBy: confirmationDeadline(ASKED_AT) });
+  const approveAfter = (ms: number) =>
+    outcomeOf(transition(asked, { type: 'approve' }, addMs(ASKED_AT, ms)));
+
+  test('a yes after 59.9 s is in time', () => assert.equal(approveAfter(59_900), 'processing'));
+  test('a yes after 60.0 s is too late', () => assert.equal(approveAfter(60_000), 'refused'));
+  test('a yes after 60.1 s is too late', () => assert.equal(approveAfter(60_100), 'refused'));
+  test('the deadline tells when the payer was asked', () => {
+    assert.deepEqual(confirmationAskedAt(confirmationDeadline(ASKED_AT)), ASKED_AT);
+  });
+});
+
+const EVENT_OF_STATUS = {
+  requires_payment_method: 'payment_intent.payment_failed',
+  requires_action: 'payment_intent.requires_action',
+  processing: 'payment_intent.processing',
+  succeeded: 'payment_intent.succeeded',
+  canceled: 'payment_intent.canceled',
+} as const;
+
+/** A command, and how long after the one before it comes. */
+const moves = fc.array(
+  fc.record({
+    name: fc.constantFrom(...(Object.keys(COMMANDS) as CommandName[])),
+    waitMs: fc.oneof(
+      fc.constant(0),
+      fc.constantFrom(1, 59_999, 60_000, 119_999, 120_000),
+      fc.integer({ min: 0, max: 90_000 }),
+    ),
+  }),
+  { maxLength: 25 },
+);
+
+function commandAt(name: CommandName, now: Date): IntentCommand {
+  return name === 'ask_payer'
+    ? { ...COMMANDS.ask_payer, confirmBy: confirmationDeadline(now) }
+    : COMMANDS[name];
+}
+
+/** Plays the moves as the service would: what is not refused is written. */
+function play(sequence: readonly { readonly name: CommandName; readonly waitMs: number }[]) {
+  const history: { before: PaymentIntent; now: Date; steps: readonly Step[] }[] = [];
+  let intent = OPEN;
+  let now = CREATED;
+  for (const { name, waitMs } of sequence) {
+    now = addMs(now, waitMs);
+    const result = transition(intent, commandAt(name, now), now);
+    const made = isRefusal(result) ? [] : result;
+    history.push({ before: intent, now, steps: made });
+    intent = made.at(-1)?.intent ?? intent;
+  }
+  return history;
+}
+
+describe('whatever happens in whatever order', () => {
+  test('an intent succeeds at most once, and what has ended never changes again', () => {
+    fc.assert(
+      fc.property(moves, (sequence) => {
+        const events = play(sequence).flatMap((move) => move.steps.map((step) => step.event));
+        const ends = events.flatMap((event, index) =>
+          /succeeded|canceled/.test(event) ? [index] : [],
+        );
+        assert.ok(ends.length <= 1);
+        assert.ok(ends.every((index) => index === events.length - 1));
+      }),
+    );
+  });
+
+  test('a canceled intent can never be charged, and nothing is settled that was not asked for', () => {
+    fc.assert(
+      fc.property(moves, (sequence) => {
+        const states = play(sequence).flatMap((move) =>
+          move.steps.map((step) => step.intent.status),
+        );
+        states.forEach((status, index) => {
+          if (status === 'succeeded') assert.equal(states[index - 1], 'processing');
+          if (status === 'processing')
+            assert.equal(states.slice(0, index).includes('canceled'), false);
+        });
+      }),
+    );
+  });
+
+  test('every step has the event that belongs to its state, and never touches the sale', () => {
+    fc.assert(
+      fc.property(moves, (sequence) => {
+        for (const { intent, event } of play(sequence).flatMap((move) => move.steps)) {
+          assert.equal(event, EVENT_OF_STATUS[intent.status]);
+          const { id, tenant, amount, orderId, expiresAt, created } = intent;
+          assert.deepEqual(
+            { id, tenant, amount, orderId, expiresAt, created },
+            {
+              id: OPEN.id,
+              tenant: OPEN.tenant,
+              amount: OPEN.amount,
+              orderId: OPEN.orderId,
+              expiresAt: EXPIRES_AT,
+              created: CREATED,
+            },
+          );
+        }
+      }),
+    );
+  });
+
+  test('readers see exactly what the clock will write, whenever it is written', () => {
+    const later = fc.integer({ min: 0, max: 200_000 });
+    fc.assert(
+      fc.property(moves, later, later, (sequence, firstMs, secondMs) => {
+        for (const { before, now } of play(sequence)) {
+          const [first, second] = [addMs(now, firstMs), addMs(now, firstMs + secondMs)];
+          const written = steps(before, { type: 'time_passed' }, first).at(-1)?.intent ?? before;
+          assert.deepEqual(asOf(before, first), written);
+          assert.deepEqual(asOf(written, second), asOf(before, second));
+        }
+      }),
+    );
+  });
+
+  test('no reader ever sees an unpaid, expired intent as open', () => {
+    fc.assert(
+      fc.property(moves, fc.integer({ min: 0, max: 200_000 }), (sequence, ms) => {
+        for (const { before, now } of play(sequence)) {
+          const at = addMs(now, ms);
+          if (at >= EXPIRES_AT) assert.notEqual(asOf(before, at).status, 'requires_payment_method');
+        }
+      }),
+    );
+  });
+});
