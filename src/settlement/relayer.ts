@@ -10,6 +10,7 @@ import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/gather.ts';
+import { type HeadSubscription, subscribeHeads } from '#settlement/heads.ts';
 import { keepLanes, releaseAll } from '#settlement/lanes.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import {
@@ -20,7 +21,7 @@ import {
 } from '#settlement/relayer-state.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
 import { tendLanes } from '#settlement/stuck.ts';
-import { collectReceipts, readFees, readHead } from '#settlement/watch.ts';
+import { collectReceipts, type HeadChange, readFees, readHead } from '#settlement/watch.ts';
 
 export interface Relayer {
   /** Requests may be waiting. */
@@ -79,7 +80,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     singles.wake();
   };
   const keeper = startKeeper(relayer, wake, onError);
-  const watcher = startWatcher(relayer, { wake, keeper }, onError);
+  const watcher = startWatcher(relayer, { senders: wake, keeper: keeper.wake }, onError);
   const unlisten = deps.wakeups.on('chain-requests', network, wake);
   return {
     wake,
@@ -202,41 +203,67 @@ async function guarded(
 }
 
 /** Follows the head: receipts first, because somebody waits for them; then upkeep. */
-function startWatcher(
-  relayer: RelayerState,
-  { wake, keeper }: { readonly wake: () => void; readonly keeper: Loop },
-  onError: OnError,
-): Loop {
+function startWatcher(relayer: RelayerState, wakeOthers: WakeOthers, onError: OnError): Loop {
+  const { headPollMs, headsUrl } = relayer.chain.config;
   let lastLookAt = 0;
-  let finalityAt = 0n;
-  return startLoop({
+  let told = false;
+  let heads: HeadSubscription | null = null;
+  const loop = startLoop({
     name: 'relayer watcher',
-    pollMs: relayer.chain.config.headPollMs,
+    pollMs: headPollMs,
     onError,
     run: async () => {
       const now = performance.now();
-      if (isIdle(relayer) && now - lastLookAt < IDLE_HEAD_MS) return false;
-      const close = now - lastLookAt < CLOSE_LOOK_MS;
+      const restMs = isIdle(relayer) || heads?.isLive() === true ? IDLE_HEAD_MS : 0;
+      if (!told && now - lastLookAt < restMs) return false;
+      const close = told || now - lastLookAt < CLOSE_LOOK_MS;
+      told = false;
       lastLookAt = now;
       const change = await readHead(relayer);
       if (change.kind === 'none') return false;
-      const { block } = change;
       relayer.rhythm = close ? withBlock(relayer.rhythm, now) : NO_RHYTHM;
-      if (change.kind === 'reorganised') relayer.recheckAll = true;
-      await collectReceipts(relayer, block);
-      relayer.head = block;
-      wake();
-      const first = relayer.fees === null;
-      await readFees(relayer, block);
-      if (first) keeper.wake();
-      if (change.kind === 'reorganised' || block.number >= finalityAt + FINALITY_BLOCKS) {
-        await watchFinality(relayer, block);
-        finalityAt = block.number;
-      }
-      await tendLanes(relayer, block);
+      await followHead(relayer, change, wakeOthers);
       return false;
     },
   });
+  const onHead = () => {
+    told = true;
+    loop.wake();
+  };
+  if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
+  return {
+    wake: loop.wake,
+    stop: () => {
+      heads?.stop();
+      return loop.stop();
+    },
+  };
+}
+
+interface WakeOthers {
+  /** Lanes may have become idle. */
+  readonly senders: () => void;
+  /** Fees are known now, so lanes can be taken. */
+  readonly keeper: () => void;
+}
+
+async function followHead(
+  relayer: RelayerState,
+  { kind, block }: Exclude<HeadChange, { kind: 'none' }>,
+  wake: WakeOthers,
+): Promise<void> {
+  if (kind === 'reorganised') relayer.recheckAll = true;
+  await collectReceipts(relayer, block);
+  const before = relayer.head?.number ?? -FINALITY_BLOCKS;
+  relayer.head = block;
+  wake.senders();
+  const first = relayer.fees === null;
+  await readFees(relayer, block);
+  if (first) wake.keeper();
+  if (kind === 'reorganised' || block.number / FINALITY_BLOCKS !== before / FINALITY_BLOCKS) {
+    await watchFinality(relayer, block);
+  }
+  await tendLanes(relayer, block);
 }
 
 function isIdle(relayer: RelayerState): boolean {
