@@ -37,6 +37,9 @@ const MAX_SINGLES = 8;
 /** What a node could not judge is asked about again after this long; others go first. */
 const DEFER_MS = 2_000;
 
+/** Longer than any reorganisation; then the refund fails, and a person looks at the payment. */
+const MISSING_PAYMENT_MS = 600_000;
+
 const KINDS: Record<LaneRole, readonly RequestKind[]> = {
   operator: ['payment', 'refund', 'withdrawal', 'enrolment', 'faucet'],
   registrar: ['merchant_registration'],
@@ -155,7 +158,7 @@ async function prepare(
   request: OpenRequest,
 ): Promise<Prepared> {
   const call = await callOf(relayer, request);
-  if (call === null) return unknownPayment(request);
+  if (call === null) return unknownPayment(relayer, request);
   const estimate = await estimateGas(relayer, lane, call);
   if (estimate.ok) return ready(request, call, estimate.gas);
   if (request.kind === 'refund' && /PaymentNotInBatch/.test(estimate.error)) {
@@ -192,7 +195,7 @@ async function afterRebuild(
 ): Promise<Prepared> {
   const number = await refundedNumber(relayer, request);
   const proof = number === null ? null : await rebuiltProof(relayer, number);
-  if (proof === null) return unknownPayment(request);
+  if (proof === null) return unknownPayment(relayer, request);
   const call = refundTarget(request, proof, relayer.chain.config);
   const estimate = await estimateGas(relayer, lane, call);
   if (estimate.ok) return ready(request, call, estimate.gas);
@@ -203,7 +206,11 @@ function refundedNumber(relayer: RelayerState, request: OpenRequest): Promise<bi
   return selectPaymentNumber(relayer.db, payloadOf(request, 'refund').paymentId);
 }
 
-function unknownPayment(request: OpenRequest): Prepared {
+/** A reorganisation may have undone the payment's block: its bytes are mined again soon. */
+function unknownPayment(relayer: RelayerState, request: OpenRequest): Prepared {
+  if (relayer.clock.now().getTime() - request.created.getTime() < MISSING_PAYMENT_MS) {
+    throw new RpcUnavailable('the payment is not in the chain at present');
+  }
   const details = { kind: request.kind, reason: 'the chain knows no such payment' };
   const alarm = { kind: 'payment_missing', subject: request.subjectId, details };
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };

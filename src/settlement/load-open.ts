@@ -37,6 +37,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
       number: request.number === null ? null : BigInt(request.number),
       payload: request.payload,
       tries: request.tries,
+      created: new Date(request.created),
     })),
     sentAtBlock: null,
     resent: 0,

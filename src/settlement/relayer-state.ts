@@ -94,6 +94,7 @@ export interface OpenRequest {
   readonly number: bigint | null;
   readonly payload: unknown;
   readonly tries: number;
+  readonly created: Date;
 }
 
 export function openTransactions(relayer: RelayerState): OpenTransaction[] {

@@ -10,9 +10,10 @@ export interface RequestRow {
   number: bigint | null;
   payload: unknown;
   tries: number;
+  created: Date;
 }
 
-const REQUEST = 'id, kind, subject_id, number, payload, tries';
+const REQUEST = 'id, kind, subject_id, number, payload, tries, created';
 
 /** Locks waiting payments, oldest first; what another worker has locked is skipped. */
 export async function claimPayments(
@@ -184,6 +185,7 @@ export interface OpenTransactionRow {
     number: string | null;
     payload: unknown;
     tries: number;
+    created: string;
   }[];
 }
 
@@ -201,7 +203,8 @@ export async function selectOpenTransactions(
         from chain_attempts a where a.transaction_id = t.id) as attempts,
        (select coalesce(jsonb_agg(jsonb_build_object(
             'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
-            'number', r.number::text, 'payload', r.payload, 'tries', r.tries
+            'number', r.number::text, 'payload', r.payload, 'tries', r.tries,
+            'created', r.created
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+const MODULE = path.join(import.meta.dirname, 'failpoints.ts');
+
+function run(env: NodeJS.ProcessEnv) {
+  const code = `
+    const { failpoint } = await import(${JSON.stringify(MODULE)});
+    for (let i = 0; i < 3; i++) {
+      failpoint('settlement.broadcast_sent');
+      console.log(i);
+    }`;
+  const args = ['--input-type=module', '--eval', code];
+  const { signal, stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  return { signal, printed: stdout.trim().split('\n').filter(Boolean).length };
+}
+
+describe('a failpoint', () => {
+  it('ends the process at once when a test has armed it', () => {
+    const env = { TAPLINE_FAILPOINT: 'settlement.broadcast_sent' };
+    assert.deepEqual(run(env), { signal: 'SIGKILL', printed: 0 });
+  });
+
+  it('ends it at the hit that was asked for', () => {
+    const env = { TAPLINE_FAILPOINT: 'settlement.broadcast_sent:3' };
+    assert.deepEqual(run(env), { signal: 'SIGKILL', printed: 2 });
+  });
+
+  it('does nothing when another one is armed, and nothing at all in production', () => {
+    assert.deepEqual(run({ TAPLINE_FAILPOINT: 'settlement.receipt_seen' }), {
+      signal: null,
+      printed: 3,
+    });
+    const env = { NODE_ENV: 'production', TAPLINE_FAILPOINT: 'settlement.broadcast_sent' };
+    assert.deepEqual(run(env), { signal: null, printed: 3 });
+  });
+});

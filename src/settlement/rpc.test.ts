@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { connectRpc, type Rpc, RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
+
+type Call = { id: number; method: string };
+type Reply = { status?: number; body?: unknown; silent?: boolean };
+
+interface Node {
+  readonly url: string;
+  readonly calls: string[];
+  reply: (call: Call) => Reply;
+}
+
+const CHAIN = 7;
+
+describe('JSON-RPC over several nodes', () => {
+  const servers: Server[] = [];
+  const rpcs: Rpc[] = [];
+
+  afterEach(async () => {
+    for (const rpc of rpcs.splice(0)) await rpc.close();
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  /** Answers with its own name unless told otherwise. */
+  async function startNode(name: string, chainId = CHAIN): Promise<Node> {
+    const calls: string[] = [];
+    const node: Node = { url: '', calls, reply: () => ({ body: { result: name } }) };
+    const server = createServer(async (request, response) => {
+      const parsed: unknown = JSON.parse(await text(request));
+      const asked = (Array.isArray(parsed) ? parsed : [parsed]) as Call[];
+      const replies = asked.map((call) => {
+        calls.push(call.method);
+        return call.method === 'eth_chainId'
+          ? { body: { result: `0x${chainId.toString(16)}` } }
+          : node.reply(call);
+      });
+      const [first] = replies;
+      if (first?.silent === true) return;
+      const bodies = replies.map(({ body }, i) => ({ id: asked[i]?.id, ...(body as object) }));
+      response.writeHead(first?.status ?? 200);
+      response.end(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies.reverse()));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    servers.push(server);
+    const { port } = server.address() as AddressInfo;
+    return Object.assign(node, { url: `http://127.0.0.1:${port}/?key=secret` });
+  }
+
+  function connect(...nodes: Node[]): Rpc {
+    const urls = nodes.map((node) => node.url);
+    const rpc = connectRpc({ urls, chainId: CHAIN, timeoutMs: 200, log: silentLog });
+    rpcs.push(rpc);
+    return rpc;
+  }
+
+  it('asks the preferred node, and the next one while that fails', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    for (const broken of [
+      { status: 429, body: {} },
+      { silent: true },
+      { body: { error: { code: -32005, message: 'limit exceeded' } } },
+    ]) {
+      a.reply = () => broken;
+      assert.equal(await rpc.call('eth_test', []), 'b');
+    }
+  });
+
+  it('does not ask a node that failed just now before the others', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    a.reply = () => ({ silent: true });
+    await rpc.call('eth_test', []);
+    const asked = a.calls.length;
+    const started = performance.now();
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    assert.equal(a.calls.length, asked);
+    assert(performance.now() - started < 150);
+  });
+
+  it('takes a refusal for an answer: no other node is asked', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    a.reply = () => ({ body: { error: { code: 3, message: 'execution reverted', data: '0x01' } } });
+    const rpc = connect(a, b);
+    await assert.rejects(
+      rpc.call('eth_call', []),
+      (error) => error instanceof RpcRefusal && error.code === 3 && error.data === '0x01',
+    );
+    assert.deepEqual(b.calls, []);
+  });
+
+  it('never uses a node of another chain', async () => {
+    const [wrong, right] = [await startNode('wrong', 8), await startNode('right')];
+    const rpc = connect(wrong, right);
+    assert.equal(await rpc.call('eth_test', []), 'right');
+    assert.deepEqual(wrong.calls, ['eth_chainId']);
+    assert.deepEqual(
+      (await rpc.probe()).map((probed) => probed.chainId),
+      [8, CHAIN],
+    );
+  });
+
+  it('says that nobody answers when nobody does, without the keys of addresses', async () => {
+    const a = await startNode('a');
+    a.reply = () => ({ silent: true });
+    const lines: unknown[] = [];
+    const log = { ...silentLog, warn: (...line: unknown[]) => lines.push(line) };
+    const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, timeoutMs: 100, log });
+    rpcs.push(rpc);
+    await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
+    await sleep(10);
+    assert.equal(lines.length, 1);
+    assert(!JSON.stringify(lines).includes('secret'));
+  });
+
+  it('gives the answers of a long batch in the order of its calls', async () => {
+    const a = await startNode('a');
+    a.reply = (call) => ({ body: { result: call.method } });
+    const calls = Array.from({ length: 120 }, (_, i) => ({ method: `m${i}`, params: [] }));
+    const answers = await connect(a).batch(calls);
+    assert.deepEqual(
+      answers.map((answer) => (answer.ok ? answer.result : null)),
+      calls.map((call) => call.method),
+    );
+  });
+});
