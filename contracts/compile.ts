@@ -79,8 +79,14 @@ function locate(path: string, root: string): string {
   return path.startsWith('@') ? require.resolve(path) : resolve(root, path);
 }
 
-/** Compiles `<path>.sol` below `root`; its contract has the name of the file. */
-export function compileContract(path: string, root = folder): Artifact {
+/**
+ * Compiles `<path>.sol` below `root`; its contract has the name of the file. Throws on errors, and on
+ * warnings as well unless they are allowed.
+ */
+export function compileContract(
+  path: string,
+  { root = folder, warningsAllowed = false } = {},
+): Artifact {
   const contractName = basename(path);
   const entry = `${path}.sol`;
   const sources = collectSources(entry, root);
@@ -101,7 +107,9 @@ export function compileContract(path: string, root = folder): Artifact {
     }),
   ) as SolcOutput;
   const problems = (output.errors ?? []).filter(
-    ({ severity, errorCode }) => severity !== 'info' && errorCode !== TRANSIENT_STORAGE_NOTICE,
+    ({ severity, errorCode }) =>
+      severity === 'error' ||
+      (severity === 'warning' && !warningsAllowed && errorCode !== TRANSIENT_STORAGE_NOTICE),
   );
   if (problems.length > 0) {
     throw new Error(problems.map((problem) => problem.formattedMessage).join('\n'));

@@ -28,7 +28,7 @@ export async function findCatchingTest(mutation: Mutation): Promise<string | und
     });
     const path = join(folder, mutation.file);
     writeFileSync(path, mutate(readFileSync(path, 'utf8'), mutation));
-    const artifact = compileContract('Settlement', folder);
+    const artifact = compileContract('Settlement', { root: folder, warningsAllowed: true });
     // forge may only read below contracts/.
     const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
     writeFileSync(artifactPath, JSON.stringify(artifact));
