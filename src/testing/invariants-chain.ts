@@ -42,15 +42,17 @@ async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
 async function selectPayments(db: Database, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
-       p.fee_protocol, p.fee_cashback, p.batch_number, p.tx_hash, p.amount_refunded,
+       p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.amount_refunded,
        m.merchant_number
      from payments p
+     join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
      join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
      where p.livemode = $1`,
     [livemode],
   );
 }
 
+/** Alike in every figure, and where the relayer knows it to be: a reorganisation may move it. */
 function samePayment(row: PaymentRow, event: Settled): boolean {
   return (
     row.payer_address.toLowerCase() === event.payer.toLowerCase() &&

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runChaos } from '#testing/chaos.ts';
+import { createRandom } from '#testing/chaos-random.ts';
+
+/** A different run every day, the same one all day: a failure can be looked at. */
+const SEED = Math.floor(Date.now() / 86_400_000);
+/** Long enough for five faults; `npm run faults` takes its time. */
+const SECONDS = 25;
+/** Far below what even a busy machine settles: the run must not pass because nothing happened. */
+const FEWEST_PAYMENTS = 30;
+
+test('no promise is broken while processes, database and chain are killed', async (t) => {
+  const report = await runChaos({
+    seed: SEED,
+    seconds: SECONDS,
+    clients: 16,
+    size: { terminals: 8, payers: 16, limited: 3, refundDailyLimit: 5_000_000n },
+    log: (line) => t.diagnostic(line),
+  });
+  assert.deepEqual(report.broken, [], `npm run faults -- --seed ${SEED} --seconds ${SECONDS}`);
+  assert.ok(report.payments >= FEWEST_PAYMENTS, `only ${report.payments} payments`);
+});
+
+test('a seed repeats its choices, and another one makes others', () => {
+  const choices = (seed: number, stream: string) => {
+    const random = createRandom(seed, stream);
+    return Array.from({ length: 20 }, () => random.below(1000));
+  };
+  assert.deepEqual(choices(1, 'faults'), choices(1, 'faults'));
+  assert.notDeepEqual(choices(1, 'faults'), choices(2, 'faults'));
+  assert.notDeepEqual(choices(1, 'faults'), choices(1, 'client 1'));
+});
