@@ -1,126 +1,124 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWaitingRoom } from '#db/waiting-room.ts';
 import { localWakeups } from '#db/wakeups.ts';
 
-const LONG = 10_000;
-
-/** Rows that are kept in memory, and a room to wait for them. */
-function openRoom(pollMs = LONG) {
-  const rows = new Map<string, number>();
+/** Rows that a test changes, and the statements that read them. */
+function openRoom(pollMs?: number) {
   const wakeups = localWakeups();
-  const reads: (readonly string[])[] = [];
-  const read = async (keys: readonly string[]) => {
-    reads.push(keys);
-    await sleep(1);
-    return new Map(rows);
+  const rows = new Map<string, string>();
+  const statements: number[] = [];
+  const room = createWaitingRoom<string>({
+    wakeups,
+    topic: 'row',
+    read: async (keys) => {
+      statements.push(keys.length);
+      await sleep(1);
+      return new Map(keys.flatMap((key) => (rows.has(key) ? [[key, rows.get(key) ?? '']] : [])));
+    },
+    ...(pollMs === undefined ? {} : { pollMs }),
+  });
+  const set = (key: string, value: string) => {
+    rows.set(key, value);
+    wakeups.send('row', key);
   };
-  const room = createWaitingRoom<number>({ wakeups, topic: 'row', read, pollMs });
-  return { rows, wakeups, reads, room };
+  return { room, rows, statements, set };
 }
 
-const isTwo = (item: number | undefined) => item === 2;
+const isThere = (item: string | undefined) => item !== undefined;
 
-test('a row that is accepted at once is not waited for', async () => {
-  const { rows, reads, room } = openRoom();
-  rows.set('a', 2);
-  assert.equal(await room.wait('a', { accept: isTwo, waitMs: LONG }), 2);
-  assert.equal(reads.length, 1);
+describe('a long poll', () => {
+  test('answers at once what is there already', async () => {
+    const { room, set } = openRoom();
+    set('a', 'ready');
+    assert.equal(await room.wait('a', { accept: isThere, waitMs: 10_000 }), 'ready');
+  });
+
+  test('answers within milliseconds of the change', async () => {
+    const { room, set } = openRoom();
+    const waiting = room.wait('a', { accept: isThere, waitMs: 10_000 });
+    await sleep(30);
+    const changed = performance.now();
+    set('a', 'now');
+    assert.equal(await waiting, 'now');
+    assert.ok(performance.now() - changed < 50);
+  });
+
+  test('misses no change that comes while it reads', async () => {
+    for (let i = 0; i < 50; i++) {
+      const { room, set } = openRoom();
+      const waiting = room.wait('a', { accept: isThere, waitMs: 2_000 });
+      await sleep(i % 4);
+      set('a', 'between');
+      const started = performance.now();
+      assert.equal(await waiting, 'between');
+      assert.ok(performance.now() - started < 500, 'the change was found by the poll only');
+    }
+  });
+
+  test('finds a change whose wake-up got lost', async () => {
+    const { room, rows } = openRoom(40);
+    const waiting = room.wait('a', { accept: isThere, waitMs: 10_000 });
+    await sleep(10);
+    rows.set('a', 'unannounced');
+    assert.equal(await waiting, 'unannounced');
+  });
+
+  test('goes on waiting through changes that it does not accept', async () => {
+    const { room, set } = openRoom();
+    set('a', 'one');
+    const waiting = room.wait('a', { accept: (item) => item === 'three', waitMs: 10_000 });
+    set('a', 'two');
+    await sleep(20);
+    set('a', 'three');
+    assert.equal(await waiting, 'three');
+  });
+
+  test('answers with the row as it is when the time is up', async () => {
+    const { room, set } = openRoom();
+    set('a', 'unchanged');
+    const started = performance.now();
+    const item = await room.wait('a', { accept: () => false, waitMs: 60 });
+    assert.equal(item, 'unchanged');
+    assert.ok(performance.now() - started >= 55);
+  });
+
+  test('ends when its client is gone', async () => {
+    const { room } = openRoom();
+    const client = new AbortController();
+    const waiting = room.wait('a', { accept: isThere, waitMs: 60_000, gone: client.signal });
+    await sleep(10);
+    client.abort();
+    assert.equal(await waiting, undefined);
+  });
+
+  test('fails when the row cannot be read, and leaves no timer behind', async () => {
+    const room = createWaitingRoom<string>({
+      wakeups: localWakeups(),
+      topic: 'row',
+      read: async () => {
+        throw new Error('the database is away');
+      },
+    });
+    await assert.rejects(room.wait('a', { accept: isThere, waitMs: 60_000 }), /away/);
+  });
 });
 
-test('a wake-up ends the wait as soon as the row is accepted', async () => {
-  const { rows, wakeups, room } = openRoom();
-  rows.set('a', 1);
-  const started = performance.now();
-  const waiting = room.wait('a', { accept: isTwo, waitMs: LONG });
-  await sleep(10);
-  wakeups.send('row', 'a');
-  await sleep(10);
-  rows.set('a', 2);
-  wakeups.send('row', 'a');
-  assert.equal(await waiting, 2);
-  assert.ok(performance.now() - started < 1_000);
-});
-
-test('a change between the first read and the wait is not missed', async () => {
-  const { rows, wakeups, reads, room } = openRoom();
-  rows.set('a', 1);
-  const waiting = room.wait('a', { accept: isTwo, waitMs: 2_000 });
-  while (reads.length === 0) await new Promise(setImmediate);
-  // The statement has begun, and may show the row as it was.
-  wakeups.send('row', 'a');
-  await sleep(5);
-  assert.ok(reads.length >= 2);
-  rows.set('a', 2);
-  wakeups.send('row', 'a');
-  assert.equal(await waiting, 2);
-});
-
-test('a wake-up that got lost costs one poll', async () => {
-  const { rows, room } = openRoom(20);
-  rows.set('a', 1);
-  const waiting = room.wait('a', { accept: isTwo, waitMs: LONG });
-  await sleep(5);
-  rows.set('a', 2);
-  assert.equal(await waiting, 2);
-});
-
-test('when the time is up the row is answered as it is', async () => {
-  const { rows, room } = openRoom();
-  rows.set('a', 1);
-  const started = performance.now();
-  assert.equal(await room.wait('a', { accept: isTwo, waitMs: 30 }), 1);
-  assert.ok(performance.now() - started >= 28);
-  assert.equal(await room.wait('a', { accept: isTwo, waitMs: 0 }), 1);
-  assert.equal(await room.wait('gone', { accept: isTwo, waitMs: 0 }), undefined);
-});
-
-test('the wait ends when the client is gone', async () => {
-  const { rows, room } = openRoom();
-  rows.set('a', 1);
-  const gone = new AbortController();
-  const started = performance.now();
-  const waiting = room.wait('a', { accept: isTwo, waitMs: LONG, gone: gone.signal });
-  await sleep(10);
-  gone.abort();
-  assert.equal(await waiting, 1);
-  const again = { accept: isTwo, waitMs: LONG, gone: gone.signal };
-  assert.equal(await room.wait('a', again), 1);
-  assert.ok(performance.now() - started < 1_000);
-});
-
-test('a thousand who wait are read with few statements, each for its own row', async () => {
-  const { rows, wakeups, reads, room } = openRoom();
-  const keys = Array.from({ length: 1_000 }, (_, index) => `key ${index}`);
-  const waiting = keys.map((key) => room.wait(key, { accept: isTwo, waitMs: LONG }));
-  await sleep(20);
-  for (const key of keys) {
-    rows.set(key, 2);
-    wakeups.send('row', key);
-  }
-  assert.deepEqual(new Set(await Promise.all(waiting)), new Set([2]));
-  assert.ok(reads.length <= 8, `${reads.length} statements`);
-});
-
-test('a read that fails ends the wait with its fault, and nobody listens any more', async () => {
-  const wakeups = localWakeups();
-  let listening = 0;
-  const counted = {
-    ...wakeups,
-    on: (topic: string, key: string, listener: () => void) => {
-      listening++;
-      const stop = wakeups.on(topic, key, listener);
-      return () => {
-        listening--;
-        stop();
-      };
-    },
-  };
-  const read = async () => {
-    throw new Error('no database');
-  };
-  const room = createWaitingRoom<number>({ wakeups: counted, topic: 'row', read });
-  await assert.rejects(room.wait('a', { accept: isTwo, waitMs: LONG }), /no database/);
-  assert.equal(listening, 0);
+test('two thousand who wait cost a handful of statements, and only the woken one answers', async () => {
+  const { room, set, statements } = openRoom(100);
+  const keys = Array.from({ length: 2_000 }, (_, index) => `terminal-${index}`);
+  const answered: string[] = [];
+  const waits = keys.map(async (key) => {
+    const item = await room.wait(key, { accept: isThere, waitMs: 450 });
+    if (item !== undefined) answered.push(key);
+  });
+  await sleep(60);
+  set('terminal-1234', 'work');
+  await Promise.all(waits);
+  assert.deepEqual(answered, ['terminal-1234']);
+  // The first look, four polls and the last look: each of them at most 500 rows per statement.
+  const total = statements.reduce((sum, count) => sum + count, 0);
+  assert.ok(statements.length <= 60, `${statements.length} statements`);
+  assert.ok(total <= 2_000 * 7, `${total} rows`);
 });
