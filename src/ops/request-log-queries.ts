@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
-import type { Sql, Tx } from '#db/database.ts';
+import type { CopyValue } from '#db/copy-rows.ts';
+import type { Sql } from '#db/database.ts';
 
 /** A row of request_log. */
 export interface RequestRow {
@@ -21,22 +22,33 @@ export interface RequestRow {
   user_agent: string | null;
 }
 
-/** The commit does not wait for the disk: nothing of value is in this transaction. */
-export async function setLazyCommit(tx: Tx): Promise<void> {
-  await tx.query(`select set_config('synchronous_commit', 'off', true)`);
-}
+const COLUMN_NAMES = [
+  'id',
+  'created',
+  'account_id',
+  'livemode',
+  'caller_id',
+  'operation',
+  'method',
+  'path',
+  'status',
+  'code',
+  'object_id',
+  'idempotency_key',
+  'api_version',
+  'duration_ms',
+  'address',
+  'user_agent',
+] as const satisfies readonly (keyof RequestRow)[];
 
-export async function insertRequests(tx: Tx, rows: readonly RequestRow[]): Promise<void> {
-  await tx.query(
-    `insert into request_log
-       (id, created, account_id, livemode, caller_id, operation, method, path, status, code,
-        object_id, idempotency_key, api_version, duration_ms, address, user_agent)
-     select * from jsonb_to_recordset($1::jsonb) as t
-       (id text, created timestamptz, account_id text, livemode boolean, caller_id text,
-        operation text, method text, path text, status int, code text, object_id text,
-        idempotency_key text, api_version text, duration_ms real, address text, user_agent text)`,
-    [JSON.stringify(rows)],
-  );
+export const REQUEST_LOG = { table: 'request_log', columns: COLUMN_NAMES } as const;
+
+/** The row's values in the order of {@link REQUEST_LOG}'s columns. */
+export function toValues(row: RequestRow): CopyValue[] {
+  return COLUMN_NAMES.map((name) => {
+    const value = row[name];
+    return value instanceof Date ? value.toISOString() : value;
+  });
 }
 
 export interface RequestFilters {
@@ -57,8 +69,7 @@ export interface RequestPage {
   readonly after: { readonly created: Date; readonly id: string } | null;
 }
 
-const COLUMNS = `id, created, account_id, livemode, caller_id, operation, method, path, status,
-  code, object_id, idempotency_key, api_version, duration_ms, address, user_agent`;
+const COLUMNS = COLUMN_NAMES.join(', ');
 
 /** One page, newest first, and one row more to know whether there are others. */
 export async function selectRequests(
