@@ -51,7 +51,7 @@ const complaints: Log = {
   error: (message, fields) => console.error(message, fields),
 };
 
-/** A tap as the terminal's route leaves it: an intent in `processing` and its request, committed. */
+/** Taps as the terminal's route leaves them: intents in `processing`, with their requests. */
 function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
   const { database, wakeups, payers, merchantNumber } = bench;
   let count = 0;
@@ -216,7 +216,8 @@ async function gasOf(bench: Bench, taps: readonly Tap[]) {
   const gas = receipts.reduce((sum, receipt) => sum + Number(receipt?.gasUsed ?? 0n), 0);
   const largest = Math.max(...rows.map((row) => row.count));
   const mean = taps.length / rows.length;
-  return `${Math.round(gas / taps.length)} gas per payment in batches of ${mean.toFixed(0)} (up to ${largest})`;
+  const each = Math.round(gas / taps.length);
+  return `${each} gas per payment in batches of ${mean.toFixed(0)} (up to ${largest})`;
 }
 
 /** One payment per transaction; the next one when the receipt is there. */
@@ -296,7 +297,8 @@ async function main(): Promise<void> {
   await lone.close();
   console.log('  one payment per transaction, wait for its receipt, next (one lane):');
   console.log(
-    `               ${single.perSecond.toFixed(1)} payments/s, ${Math.round(single.gas)} gas per payment`,
+    `               ${single.perSecond.toFixed(1)} payments/s, ` +
+      `${Math.round(single.gas)} gas per payment`,
   );
 }
 

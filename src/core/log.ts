@@ -5,7 +5,7 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-export type LogFields = { readonly [key: string]: unknown };
+type LogFields = { readonly [key: string]: unknown };
 
 /** One JSON line per entry on stderr; stdout belongs to what commands print. */
 export function stderrLog(now: () => Date = () => new Date()): Log {

@@ -14,8 +14,19 @@ type Verdict =
 
 const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
 const UNFUNDED = /insufficient funds|insufficient balance/i;
-const UNSENDABLE =
-  /exceeds (block |transaction )?gas limit|gas limit too high|intrinsic gas|out of gas|oversized|max initcode|invalid sender|gas too low|tx gas limit/i;
+const UNSENDABLE = new RegExp(
+  [
+    'exceeds (block |transaction )?gas limit',
+    'gas limit too high',
+    'tx gas limit',
+    'intrinsic gas',
+    'out of gas',
+    'gas too low',
+    'oversized',
+    'invalid sender',
+  ].join('|'),
+  'i',
+);
 
 /**
  * What a node's answer to a broadcast says about the transaction. Nodes have no codes for it, only

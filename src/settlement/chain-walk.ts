@@ -13,7 +13,7 @@ export interface WalkedRange {
 /** Most providers answer this much; where one refuses, the range is halved. */
 const WALK_BLOCKS = 2_000n;
 
-/** All events of the contract from one block to another, in ranges that nodes are willing to read. */
+/** All events of the contract between two blocks, in ranges that nodes are willing to read. */
 export async function* walkEvents(
   chain: Chain,
   from: bigint,

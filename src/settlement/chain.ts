@@ -27,13 +27,13 @@ export interface Receipt {
   readonly logs: readonly RawLog[];
 }
 
-export type BlockTag = 'latest' | 'finalized' | bigint;
+type BlockTag = 'latest' | 'finalized' | bigint;
 
 export type CallAnswer =
   | { readonly ok: true; readonly data: Hex }
   | { readonly ok: false; readonly revertData: unknown; readonly message: string };
 
-/** One network's chain, read and written through its nodes. Every method may throw RpcUnavailable. */
+/** One network's chain, through its nodes. Every method may throw RpcUnavailable. */
 export interface Chain {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
@@ -51,13 +51,13 @@ export interface Chain {
   close(): Promise<void>;
 }
 
-export interface EthCall {
+interface EthCall {
   readonly from?: Hex;
   readonly to: Hex;
   readonly data: Hex;
 }
 
-export interface LogFilter {
+interface LogFilter {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly topics?: readonly (Hex | null)[];

@@ -115,7 +115,7 @@ function splitSignature(signature: Hex): { r: Hex; s: Hex; v: number } {
 }
 
 /** The name of the contract's error in revert data, or '' when there is none. */
-export function errorName(data: unknown): string {
+function errorName(data: unknown): string {
   if (typeof data !== 'string' || !data.startsWith('0x') || data.length < 10) return '';
   try {
     return decodeErrorResult({ abi: settlementAbi, data: data as Hex }).errorName;
@@ -148,7 +148,7 @@ export function readRevert(data: unknown): Revert {
 }
 
 /** The contract's Reason, by its value (contracts/PaymentTypes.sol). */
-export const PAYMENT_REASONS = [
+const PAYMENT_REASONS = [
   'None',
   'AlreadySettled',
   'AmountInvalid',

@@ -14,7 +14,7 @@ export function failed(reason: FailureReason, txHash: Hex | null): Result {
   return { succeeded: false, reason, txHash };
 }
 
-export function placeOf(
+function placeOf(
   event: { readonly txHash: Hex; readonly blockNumber: bigint; readonly logIndex: number },
   blockTime: Date,
 ): ChainPlace {
@@ -26,7 +26,7 @@ export function placeOf(
   };
 }
 
-export function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number): Result {
+function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number): Result {
   const facts: OutcomeFacts['payment'] = {
     ...placeOf(event, blockTime),
     settlementNumber: event.number.toString(),
@@ -39,7 +39,7 @@ export function paymentResult(event: PaymentSettled, blockTime: Date, chainId: n
   return { succeeded: true, facts };
 }
 
-/** Whether the event is the one that this request asked for, in everything that money depends on. */
+/** Whether this request asked for the event, in everything that money depends on. */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   switch (request.kind) {
     case 'payment':

@@ -26,7 +26,7 @@ describe('fees', () => {
     );
   });
 
-  it('of a replacement are a tenth higher at least, and within the ceiling, or there is none', () => {
+  it('of a replacement are a tenth higher and within the ceiling, or there is none', () => {
     const wei = fc.bigInt({ min: 1n, max: 10n ** 12n });
     const fees = fc
       .tuple(wei, wei)

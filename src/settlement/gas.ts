@@ -5,9 +5,9 @@
  */
 
 /** EIP-7825: no transaction may have more. */
-export const TRANSACTION_GAS_CAP = 16_777_216n;
+const TRANSACTION_GAS_CAP = 16_777_216n;
 
-/** Settling one payment costs 21,500 on a plain token, below 60,000 on Circle's behind its proxy. */
+/** One payment costs 21,500 on a plain token, below 60,000 on Circle's behind its proxy. */
 const GAS_PER_PAYMENT = 75_000n;
 
 /**

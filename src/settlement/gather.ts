@@ -18,7 +18,7 @@ export const NO_FLUSH: LastFlush = {
   tookMs: 0,
 };
 
-/** Without a rhythm: short enough for the next block, long enough that one block holds few batches. */
+/** Without a rhythm: short for those who wait, long enough that a block holds few batches. */
 const GATHER_MS = 40;
 /** Ahead of the block that a batch is meant for, besides twice the time that a flush takes. */
 const MARGIN_MS = 80;

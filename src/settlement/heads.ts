@@ -1,6 +1,6 @@
 import type { Log } from '#core/log.ts';
 
-/** Tells of new blocks as the node does, instead of asking for them. A hint only: polling goes on. */
+/** Tells of new blocks when the node does. A hint only: polling goes on, at a slower pace. */
 export interface HeadSubscription {
   /** Whether the node is telling at present. */
   isLive(): boolean;

@@ -16,7 +16,7 @@ export interface PayerAccount {
   readonly policy: SpendingPolicy;
 }
 
-export type SpendingPolicy =
+type SpendingPolicy =
   | { readonly status: 'none' }
   | { readonly status: 'revoked' }
   | {
@@ -31,7 +31,7 @@ export type SpendingPolicy =
       readonly maxFeeRate: number;
     };
 
-/** `expiresAt` of a policy that was never set, and of one that was revoked (contracts/README.md). */
+/** `expiresAt` of a policy never set, and of one that was revoked (contracts/README.md). */
 const NEVER_SET = 0;
 const REVOKED = 1;
 

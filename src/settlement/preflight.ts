@@ -14,7 +14,7 @@ import { RpcUnavailable } from '#settlement/rpc.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /** A sale that is about to be asked for. It has no number yet. */
-export interface PaymentCheck {
+interface PaymentCheck {
   readonly merchantNumber: bigint;
   readonly payer: Hex;
   readonly amount: bigint;

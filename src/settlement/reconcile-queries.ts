@@ -14,6 +14,14 @@ export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint 
   return rows[0]?.next_block ?? null;
 }
 
+export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date | null> {
+  const rows = await sql.query<{ updated: Date }>(
+    'select updated from reconciliation_cursors where livemode = $1',
+    [livemode],
+  );
+  return rows[0]?.updated ?? null;
+}
+
 /** Takes the row's lock: two runs at once count nothing twice. @returns the cursor before. */
 export async function lockCursor(
   tx: Tx,

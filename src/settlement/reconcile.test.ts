@@ -10,7 +10,7 @@ import { readRelayerStatus } from '#settlement/relayer-status.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** Blocks of the test are mined faster than one a second, so the chain's time runs ahead of ours. */
+/** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
 const NO_GRACE = { graceMs: -86_400_000 };
 
 describe('reconciliation', () => {

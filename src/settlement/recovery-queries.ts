@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Transactions from this nonce on count as not mined again: the chain has gone back behind them. */
+/** Transactions from this nonce on count as not mined: the chain has gone back behind them. */
 export async function reopenFromNonce(
   tx: Tx,
   of: { readonly livemode: boolean; readonly lane: number; readonly nonce: bigint },

@@ -126,7 +126,8 @@ describe('relayer lanes', () => {
     await until(submitted, (count) => count === 1);
     const { rpc, config } = world.network;
     const row = await database.db.query<{ lane: number; tx_hash: Hex }>(
-      'select t.lane, a.tx_hash from chain_transactions t join chain_attempts a on a.transaction_id = t.id',
+      `select t.lane, a.tx_hash from chain_transactions t
+       join chain_attempts a on a.transaction_id = t.id`,
     );
     const key = config.relayerKeys[row[0]?.lane ?? 0] as Hex;
     await rpc.call('anvil_dropTransaction', [row[0]?.tx_hash]);

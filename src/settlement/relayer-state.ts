@@ -97,10 +97,6 @@ export interface OpenRequest {
   readonly created: Date;
 }
 
-export function openTransactions(relayer: RelayerState): OpenTransaction[] {
-  return [...relayer.lanes.values()].flatMap((lane) => [...lane.open.values()]);
-}
-
 /** In the order of nonces, as they must be sent. */
 export function inNonceOrder(lane: HeldLane): OpenTransaction[] {
   return [...lane.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));

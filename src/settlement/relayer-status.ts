@@ -24,7 +24,7 @@ export interface RelayerStatus {
   readonly openDifferences: number;
 }
 
-export interface LaneStatus {
+interface LaneStatus {
   readonly lane: number;
   readonly role: LaneRole;
   readonly address: Hex;

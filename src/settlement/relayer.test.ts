@@ -79,7 +79,7 @@ describe('the relayer', () => {
     assert.equal(await balance(), before + 1_000_000n);
   });
 
-  it('declines what the payer has emptied the wallet for between check and settlement', async () => {
+  it('declines a payer who emptied the wallet between check and settlement', async () => {
     const payer = await addPayer({ usdc: pulled(1_000_000n) });
     const ids = await world.payMany([{ payer }, { payer }]);
     const outcomes = await world.outcomes(ids);
@@ -116,7 +116,8 @@ describe('the relayer', () => {
     assert(outcomes.every((outcome) => outcome.succeeded));
     assert.equal(await balance(), before + 400_000_000n);
     const transactions = await world.count(
-      `select count(distinct transaction_id) from chain_requests where subject_id = any('{${ids}}')`,
+      `select count(distinct transaction_id) from chain_requests
+       where subject_id = any('{${ids}}')`,
     );
     assert(transactions <= 8, `${transactions} transactions for 400 payments`);
   });

@@ -17,7 +17,7 @@ export type Hex = `0x${string}`;
 export interface RequestPayloads {
   /** subject: payment intent. Settled through settleBatch under the intent's number. */
   payment: { merchantNumber: string; payer: Hex; amount: string; orderId: string };
-  /** subject: refund. Lock the payment's row first: its refunds are numbered one after the other. */
+  /** subject: refund. Lock the payment's row first: its refunds are numbered in order. */
   refund: { paymentId: string; amount: string };
   /** subject: withdrawal. */
   withdrawal: { merchantNumber: string; amount: string };

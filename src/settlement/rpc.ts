@@ -1,12 +1,12 @@
 import { Pool } from 'undici';
 import { describeError, type Log } from '#core/log.ts';
 
-export interface RpcCall {
+interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-export type RpcAnswer =
+type RpcAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly refusal: RpcRefusal };
 

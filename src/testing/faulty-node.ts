@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** How the node in between behaves. */
-export type NodeMood =
+type NodeMood =
   | 'well'
   /** Takes no connection's request: the socket is cut. */
   | 'down'

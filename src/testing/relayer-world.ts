@@ -52,7 +52,7 @@ type AskedFor<K extends RequestKind> = Pick<NewRequest<K>, 'kind' | 'payload'> &
   readonly subjectId?: string;
 };
 
-export interface TestPayment {
+interface TestPayment {
   readonly payer: PrivateKeyAccount;
   readonly amount?: bigint;
   readonly orderId?: string;
@@ -60,13 +60,13 @@ export interface TestPayment {
   readonly subjectId?: string;
 }
 
-export interface TestOutcome {
+interface TestOutcome {
   readonly succeeded: boolean;
   readonly reason?: string;
   readonly facts?: { readonly txHash: string; readonly [name: string]: unknown };
 }
 
-export interface RelayerProcess {
+interface RelayerProcess {
   readonly pid: number;
   kill(): void;
   /** Resolves when it ended. */
@@ -104,19 +104,8 @@ export async function startRelayerWorld(
   const log: Log = { ...silentLog, error: (message) => complaints.push(message) };
   const relayers: Relayer[] = [];
   const children: RelayerProcess[] = [];
-  const toRequest = ({ payer, amount = 1_000_000n, orderId, subjectId }: TestPayment) => ({
-    livemode: false,
-    kind: 'payment' as const,
-    subjectId: subjectId ?? newId('paymentIntent', new Date()),
-    payload: {
-      merchantNumber: merchant.merchantNumber.toString(),
-      payer: payer.address,
-      amount: amount.toString(),
-      orderId: orderId ?? randomBytes(4).toString('hex'),
-    },
-  });
   const payMany = async (payments: readonly TestPayment[]) => {
-    const requests = payments.map(toRequest);
+    const requests = payments.map((payment) => toRequest(merchant, payment));
     await database.db.transaction((tx) => requestAllOnChain(tx, requests, new Date()));
     wakeups.send('chain-requests', 'testnet');
     return requests.map((request) => request.subjectId);
@@ -158,6 +147,21 @@ export async function startRelayerWorld(
       await wakeups.close();
       await network.stop();
       if (shared === undefined) await database.close();
+    },
+  };
+}
+
+function toRequest(merchant: TestMerchant, payment: TestPayment) {
+  const { payer, amount = 1_000_000n, orderId, subjectId } = payment;
+  return {
+    livemode: false,
+    kind: 'payment' as const,
+    subjectId: subjectId ?? newId('paymentIntent', new Date()),
+    payload: {
+      merchantNumber: merchant.merchantNumber.toString(),
+      payer: payer.address,
+      amount: amount.toString(),
+      orderId: orderId ?? randomBytes(4).toString('hex'),
     },
   };
 }
