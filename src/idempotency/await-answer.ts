@@ -1,82 +1,71 @@
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
 import { selectKey, updateCompleted } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
-/** A wake-up that got lost costs at most this much; the rows are the truth. */
-const POLL_MS = 1_000;
-
-export interface Awaited {
-  readonly request: IdempotentRequest;
-  /** The object whose work completes the request: its wake-up topic and id. */
-  readonly topic: string;
+/** A request whose work goes on elsewhere, and the object that the work is about. */
+export interface Awaited<T> {
+  /** Where the object is waited for, by its id. */
+  readonly room: WaitingRoom<T>;
   readonly resource: string;
-  readonly timeoutMs: number;
-  /** The answer when time is up: the object as it is then. */
-  readonly answerLate: () => Promise<Answer>;
+  /** Whether the work is done in this state. */
+  readonly isDone: (object: T) => boolean;
+  readonly waitMs: number;
+  /** The object as an answer: the final one, or the one when time is up. */
+  readonly answer: (object: T) => Answer;
+  /** Absent when the client sent no key. */
+  readonly request: IdempotentRequest | null;
+  /** The client is gone. */
+  readonly gone?: AbortSignal;
 }
 
-export interface AwaitDeps {
+export interface AwaitAnswerDeps {
   readonly db: Database;
-  readonly wakeups: Wakeups;
   readonly clock: Clock;
 }
 
-async function storedAnswer(deps: AwaitDeps, request: IdempotentRequest): Promise<Answer | null> {
-  const of = { caller: request.caller, key: request.key, now: deps.clock.now() };
-  const row = await selectKey(deps.db, request.tenant, of);
-  if (row?.status !== 'completed') return null;
-  return {
-    status: present(row.response_status, 'stored status'),
-    body: present(row.response_body, 'stored body'),
-  };
-}
-
-/** Resolves at the next wake-up, or after the poll interval. */
-function nextSign(arm: (ring: () => void) => void, waitMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, waitMs);
-    arm(() => {
-      clearTimeout(timer);
-      resolve();
-    });
+/** The first response is the response: this one, unless the worker has stored the real one. */
+async function store(
+  deps: AwaitAnswerDeps,
+  request: IdempotentRequest,
+  of: { readonly answer: Answer; readonly resource: string },
+): Promise<Answer> {
+  return deps.db.transaction(async (tx) => {
+    await updateCompleted(tx, request, { ...of.answer, resource: of.resource });
+    const key = { ...request, now: deps.clock.now() };
+    const row = present(await selectKey(tx, request.tenant, key), 'stored response');
+    return {
+      status: present(row.response_status, 'stored status'),
+      body: present(row.response_body, 'stored body'),
+    };
   });
 }
 
 /**
- * Waits until the work that a claimed request started has stored the request's response, and
- * returns that. When time is up the object's present state becomes the response, unless the real
- * one came first: the caller, and everybody who replays, get the one that is stored.
+ * Waits until the work that a claimed request started is done, and answers with the response that
+ * the worker stored together with the work's outcome. When time is up the object's present state
+ * becomes the response, unless the real one came first: the caller, and everybody who replays, get
+ * the one that is stored.
+ * @throws CommitUnknown when the database goes away: the work goes on, so nobody may hear that
+ * nothing was done.
  */
-export async function awaitAnswer(deps: AwaitDeps, awaited: Awaited): Promise<Answer> {
-  const { request, resource } = awaited;
-  const deadline = performance.now() + awaited.timeoutMs;
-  let ring = () => {};
-  let rung = false;
-  // Listening begins before the first look: nothing can slip between.
-  const stop = deps.wakeups.on(awaited.topic, resource, () => {
-    rung = true;
-    ring();
-  });
+export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>): Promise<Answer> {
+  const { room, resource, isDone, waitMs, request, gone } = awaited;
   try {
-    while (performance.now() < deadline) {
-      rung = false;
-      const stored = await storedAnswer(deps, request);
-      if (stored !== null) return stored;
-      const waitMs = Math.min(POLL_MS, Math.max(0, deadline - performance.now()));
-      if (!rung) {
-        await nextSign((wake) => {
-          ring = wake;
-        }, waitMs);
-      }
-    }
-  } finally {
-    stop();
+    const object = await room.wait(resource, {
+      accept: (seen) => seen === undefined || isDone(seen),
+      waitMs,
+      ...(gone === undefined ? {} : { gone }),
+    });
+    const answer = awaited.answer(present(object, 'object of a request'));
+    // Nobody reads the answer of a client that is gone: the key goes on waiting for the real one.
+    if (request === null || gone?.aborted) return answer;
+    return await store(deps, request, { answer, resource });
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+    throw new CommitUnknown('the database went away before the answer came', { cause: error });
   }
-  const late = await awaited.answerLate();
-  await deps.db.transaction((tx) => updateCompleted(tx, request, { ...late, resource }));
-  return present(await storedAnswer(deps, request), 'stored answer');
 }

@@ -1,10 +1,8 @@
 import { type Answer, answerWith } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
-import { type Refusal, resourceMissing } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
-import { selectKey, updateCompleted } from '#idempotency/queries.ts';
+import { awaitAnswer } from '#idempotency/await-answer.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
@@ -13,12 +11,16 @@ export interface AwaitDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly intents: WaitingRoom<PaymentIntent>;
-  /** Default {@link SETTLEMENT_WAIT_MS}. */
+  /** Milliseconds. Default {@link SETTLEMENT_WAIT_MS}. */
   readonly settlementWaitMs?: number;
 }
 
-/** A settlement takes about a second; after this the answer is `processing`: below 30 s. */
-const SETTLEMENT_WAIT_MS = 20_000;
+/** A settlement takes about a second; later the answer is `processing`, below the 30 s limit. */
+export const SETTLEMENT_WAIT_MS = 20_000;
+
+function isSettled(intent: PaymentIntent): boolean {
+  return intent.status !== 'processing';
+}
 
 /** Waits for a `processing` intent to become something else; at the end the intent as it is. */
 export async function awaitSettled(
@@ -27,7 +29,7 @@ export async function awaitSettled(
   gone?: AbortSignal,
 ): Promise<PaymentIntent | null> {
   const intent = await deps.intents.wait(intentId, {
-    accept: (seen) => seen?.status !== 'processing',
+    accept: (seen) => seen === undefined || isSettled(seen),
     waitMs: deps.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
     ...(gone === undefined ? {} : { gone }),
   });
@@ -35,31 +37,25 @@ export async function awaitSettled(
 }
 
 /**
- * The response of a request whose intent is being settled. The worker that applies the outcome
- * stores it together with the outcome; when it takes too long, `processing` becomes the response,
- * unless the real one is there first. What is stored is what every retry gets.
+ * The response of a request whose intent is being settled. When that takes too long, `processing`
+ * becomes the response, unless the real one is there first.
  */
-export async function answerWhenSettled(
+export function answerWhenSettled(
   deps: AwaitDeps,
   request: {
     readonly intentId: string;
     readonly idempotency: IdempotentRequest | null;
     readonly gone?: AbortSignal;
   },
-): Promise<Answer | Refusal> {
+): Promise<Answer> {
   const { intentId, idempotency, gone } = request;
-  const intent = await awaitSettled(deps, intentId, gone);
-  if (intent === null) return resourceMissing('payment intent');
-  const answer = answerWith(200, renderIntent(intent));
-  // Nobody reads this answer: the key goes on waiting for the real one.
-  if (idempotency === null || gone?.aborted) return answer;
-  return deps.db.transaction(async (tx) => {
-    await updateCompleted(tx, idempotency, { ...answer, resource: intentId });
-    const key = { ...idempotency, now: deps.clock.now() };
-    const row = present(await selectKey(tx, idempotency.tenant, key), 'stored response');
-    return {
-      status: present(row.response_status, 'stored status'),
-      body: present(row.response_body, 'stored body'),
-    };
+  return awaitAnswer(deps, {
+    room: deps.intents,
+    resource: intentId,
+    isDone: isSettled,
+    waitMs: deps.settlementWaitMs ?? SETTLEMENT_WAIT_MS,
+    answer: (intent) => answerWith(200, renderIntent(asOf(intent, deps.clock.now()))),
+    request: idempotency,
+    ...(gone === undefined ? {} : { gone }),
   });
 }

@@ -15,7 +15,12 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents } from '#events/append.ts';
 import { insertCompleted, selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
-import { freesKey, type IdempotentRequest, requestInProgress } from '#idempotency/request.ts';
+import {
+  freesKey,
+  type IdempotentRequest,
+  keyReused,
+  requestInProgress,
+} from '#idempotency/request.ts';
 import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import {
@@ -173,19 +178,25 @@ function answerOf(decision: Decision, request: CreateRequest): Answer | Refusal 
   }
 }
 
+/** What a request gets that met another with its key under way. */
+function meet(first: IdempotentRequest, request: IdempotentRequest): Refusal {
+  return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
+}
+
 /** The first of several requests with one key runs; the others met it under way. */
 function decideAll(
   requests: readonly CreateRequest[],
   found: Found,
   stamps: ReadonlyMap<string, Stamp>,
 ): Decision[] {
-  const seen = new Set<string>();
+  const running = new Map<string, IdempotentRequest>();
   return requests.map((request) => {
     const key = keyOf(request.idempotency);
-    if (seen.has(key) && !found.keys.has(key)) {
-      return { kind: 'replayed', answer: requestInProgress() };
+    const first = running.get(key);
+    if (first !== undefined && !found.keys.has(key)) {
+      return { kind: 'replayed', answer: meet(first, request.idempotency) };
     }
-    seen.add(key);
+    running.set(key, request.idempotency);
     const stamp = present(stamps.get(tenantKey(request.standing.tenant)), 'stamp');
     return decide(request, found, stamp);
   });

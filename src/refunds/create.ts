@@ -1,5 +1,4 @@
 import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { newId } from '#core/ids.ts';
@@ -15,13 +14,7 @@ import { freesKey, type IdempotentRequest } from '#idempotency/request.ts';
 import { claim, complete, waitFor } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
-import {
-  insertRefund,
-  reserve,
-  selectDailyLimit,
-  selectRefund,
-  selectRefundedSince,
-} from '#refunds/queries.ts';
+import { insertRefund, reserve, selectDailyLimit, selectRefundedSince } from '#refunds/queries.ts';
 import {
   checkAccountRules,
   decideAmount,
@@ -29,6 +22,7 @@ import {
   type Refund,
   startOfUtcDay,
 } from '#refunds/refund.ts';
+import { createRefundRoom } from '#refunds/refund-room.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
@@ -178,13 +172,12 @@ export async function createRefund(
   const { tenant } = request;
   deps.wakeups.send('chain-requests', networkOf(tenant.livemode));
   return awaitAnswer(deps, {
-    request: request.idempotency,
-    topic: 'refund',
+    // One of its own: refunds are too few for their reads to be worth sharing.
+    room: createRefundRoom(deps),
     resource: begun.refund.id,
-    timeoutMs: RECEIPT_WAIT_MS,
-    answerLate: async () => {
-      const refund = await selectRefund(deps.db, tenant, begun.refund.id);
-      return answerWith(201, renderRefund(present(refund, 'refund')));
-    },
+    isDone: (refund) => refund.status !== 'pending',
+    waitMs: RECEIPT_WAIT_MS,
+    answer: (refund) => answerWith(201, renderRefund(refund)),
+    request: request.idempotency,
   });
 }

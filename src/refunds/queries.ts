@@ -64,6 +64,13 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
   return rows[0] === undefined ? null : toRefund(rows[0]);
 }
 
+export async function selectRefunds(sql: Sql, ids: readonly string[]): Promise<Refund[]> {
+  const rows = await sql.query<RefundRow>(`select ${COLUMNS} from refunds where id = any($1)`, [
+    ids,
+  ]);
+  return rows.map(toRefund);
+}
+
 /** Locks refunds in the order of their ids. */
 export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refund[]> {
   const rows = await tx.query<RefundRow>(

@@ -1,0 +1,116 @@
+import { type Answer, answerRefusal } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { silentLog } from '#core/log.ts';
+import { isRefusal, type Refusal } from '#core/refusal.ts';
+import type { CreateRequest, NewIntent } from '#payments/create.ts';
+import type { Payment } from '#payments/payment.ts';
+import { selectPaymentPage } from '#payments/payment-queries.ts';
+import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import type { FailureReason } from '#settlement/requests.ts';
+import { addIntent, addPayer, newRequest, pay, playChain, type TestStore } from '#testing/store.ts';
+
+/** A request for a new intent, as a merchant's server would send it. */
+export function newCreate(
+  store: Pick<TestStore, 'clock' | 'standing' | 'terminalId'>,
+  input: Partial<NewIntent> = {},
+  request: Partial<Omit<CreateRequest, 'input'>> = {},
+): CreateRequest {
+  return {
+    standing: store.standing,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: store.clock.now(),
+    input: {
+      amount: 2_500_000,
+      terminalId: store.terminalId,
+      orderId: null,
+      description: null,
+      metadata: {},
+      source: 'api',
+      splitGroup: null,
+      expiresIn: 120,
+      ...input,
+    },
+    ...request,
+  };
+}
+
+/** What a client sees of an answer. */
+export interface Seen {
+  readonly status: number;
+  readonly replayed: boolean;
+  /** The error's code, or the object's status. */
+  readonly said: string;
+  readonly body: { readonly [field: string]: Json };
+}
+
+export function see(result: Answer | Refusal): Seen {
+  const answer = isRefusal(result) ? answerRefusal(result, 'req_test') : result;
+  const body = JSON.parse(answer.body);
+  return {
+    status: answer.status,
+    replayed: answer.headers?.['Idempotent-Replayed'] === 'true',
+    said: body.error?.code ?? body.status,
+    body,
+  };
+}
+
+/** The newest payment of an intent. */
+export async function findPayment(
+  store: Pick<TestStore, 'db' | 'standing'>,
+  intentId: string,
+): Promise<Payment | undefined> {
+  const filters = { terminal_id: null, payment_intent_id: intentId, status: null };
+  const page = { limit: 1, after: null, createdGte: null, createdLt: null };
+  const of = { tenant: store.standing.tenant, filters };
+  return (await selectPaymentPage(store.db, of, page))[0];
+}
+
+/** A settled payment of a new payer. */
+export async function addPayment(store: TestStore, amount = 2_500_000): Promise<Payment> {
+  const { pass } = await addPayer(store);
+  const intentId = await addIntent(store, { amount });
+  await pay(store, { intentId, pass, hangUp: true });
+  await playChain(store);
+  const payment = await findPayment(store, intentId);
+  if (payment === undefined) throw new Error('the payment was not settled');
+  return payment;
+}
+
+/** Plays relayer and contract: ends every waiting refund. @returns how many there were. */
+export async function playRefunds(store: TestStore, failure?: FailureReason): Promise<number> {
+  const place = { txHash: `0x${'cd'.repeat(32)}`, blockNumber: '9', logIndex: 0 };
+  const facts = { ...place, blockTime: store.clock.now().toISOString() };
+  const outcome = failure
+    ? { succeeded: false, reason: failure, txHash: null }
+    : { succeeded: true, facts };
+  const rows = await store.db.query(
+    `update chain_requests set status = case when $2 then 'succeeded' else 'failed' end,
+       outcome = $1::text::jsonb
+     where kind = 'refund' and status = 'queued' returning id`,
+    [JSON.stringify(outcome), failure === undefined],
+  );
+  while (await applyRefundOutcomes({ ...store, log: silentLog }));
+  return rows.length;
+}
+
+/** The types of all events in their order, or of one object's. */
+export async function eventTypes(
+  store: Pick<TestStore, 'db'>,
+  objectId: string | null = null,
+): Promise<string[]> {
+  const rows = await store.db.query<{ type: string }>(
+    'select type from events where $1::text is null or object_id = $1 order by position',
+    [objectId],
+  );
+  return rows.map((row) => row.type);
+}
+
+/** The object in the newest event of a type. */
+export async function lastSnapshot(store: Pick<TestStore, 'db'>, type: string): Promise<Json> {
+  const rows = await store.db.query<{ body: string }>(
+    'select body from events where type = $1 order by position desc limit 1',
+    [type],
+  );
+  return JSON.parse(rows[0]?.body ?? 'null')?.data.object;
+}
