@@ -60,15 +60,23 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
 }
 
 /** What every process of a run is told. */
-export function groundEnv(ground: ChaosGround): Record<string, string> {
+export function groundEnv(of: {
+  readonly databaseUrl: string;
+  readonly secret: Buffer;
+  readonly networks: readonly NetworkConfig[];
+}): Record<string, string> {
   return {
-    DATABASE_URL: ground.database.url,
-    TAPLINE_SECRET: ground.secret.toString('hex'),
+    DATABASE_URL: of.databaseUrl,
+    TAPLINE_SECRET: of.secret.toString('hex'),
     RATE_LIMIT: '1000000/1',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-    ...chainEnv(ground.testnet.config),
-    ...chainEnv(ground.mainnet.config),
+    ...Object.assign({}, ...of.networks.map(chainEnv)),
   };
+}
+
+function envOn({ database, secret, testnet, mainnet }: ChaosGround): Record<string, string> {
+  const networks = [testnet.config, mainnet.config];
+  return groundEnv({ databaseUrl: database.url, secret, networks });
 }
 
 const DEMO_FOLDER = 'first';
@@ -76,7 +84,7 @@ const DEMO_FOLDER = 'first';
 /** A first process makes the demo account, whose secrets the others are given as a file. */
 export async function makeDemo(ground: ChaosGround) {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
-  const network = await spawnNetwork({ dataDir, env: groundEnv(ground) });
+  const network = await spawnNetwork({ dataDir, env: envOn(ground) });
   return network;
 }
 
@@ -98,7 +106,7 @@ export async function startChaosProcess(
     NODE_OPTIONS: `--import=file://${CLOCK}`,
   };
   const env = {
-    ...groundEnv(ground),
+    ...envOn(ground),
     ...options.env,
     PORT: String(port),
     ...(clockOffMs === 0 ? {} : wrongClock),

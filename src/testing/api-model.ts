@@ -1,0 +1,178 @@
+/**
+ * What the API promises, without database, chain or time: a pure model of intents, payments,
+ * refunds and tokens, which the model-based test holds the real service against.
+ */
+
+export type ModelStatus = 'requires_payment_method' | 'requires_action' | 'succeeded' | 'canceled';
+
+/** Demo passes by their name in sandbox.json. */
+export const MODEL_PASSES = [
+  'ok',
+  'ok_2',
+  'confirm',
+  'insufficient_funds',
+  'no_approval',
+  'over_limit',
+  'revoked',
+  'blocked',
+] as const;
+export type ModelPass = (typeof MODEL_PASSES)[number];
+
+export interface ModelIntent {
+  readonly id: string;
+  readonly amount: number;
+  status: ModelStatus;
+  /** Who is asked, or has paid. */
+  pass: ModelPass | null;
+  /** The token that pays or has paid. */
+  token: ModelToken | null;
+  declineCode: string | null;
+  cancellationReason: 'requested_by_merchant' | 'expired' | null;
+  paymentId: string | null;
+  refunded: number;
+}
+
+export interface ModelToken {
+  readonly secret: string;
+  readonly amount: number;
+  readonly pass: ModelPass;
+}
+
+export interface Model {
+  readonly intents: ModelIntent[];
+  readonly tokens: ModelToken[];
+  readonly orderIds: Set<string>;
+  /** Passes whose payer has paid this merchant before; outlives one run. */
+  readonly paidHere: Set<ModelPass>;
+  /** Atoms that this run has added to the merchant's balance. */
+  balance: number;
+}
+
+/** What a command must be answered. */
+export type Expected =
+  | { readonly kind: 'intent' }
+  | { readonly kind: 'refused'; readonly status: number; readonly code: string };
+
+const INTENT: Expected = { kind: 'intent' };
+const UNEXPECTED: Expected = {
+  kind: 'refused',
+  status: 409,
+  code: 'payment_intent_unexpected_state',
+};
+
+/** Sandbox policy: a first payment of this much has to be confirmed. */
+const CONFIRM_FROM = 50_000_000;
+/** What the policy of the pass `over_limit` allows per payment. */
+const PER_PAYMENT = 1_000_000;
+
+/** What always stands in the way of this pass. */
+const HOPELESS: Partial<Record<ModelPass, string>> = {
+  revoked: 'pass_revoked',
+  blocked: 'risk_blocked',
+  insufficient_funds: 'insufficient_funds',
+  no_approval: 'approval_insufficient',
+};
+
+function declineOf(pass: ModelPass, amount: number): string | null {
+  if (pass === 'over_limit' && amount > PER_PAYMENT) return 'limit_exceeded';
+  return HOPELESS[pass] ?? null;
+}
+
+function asksPayer(model: Model, pass: ModelPass, amount: number): boolean {
+  return !model.paidHere.has(pass) && (pass === 'confirm' || amount >= CONFIRM_FROM);
+}
+
+function decline(intent: ModelIntent, code: string): Expected {
+  intent.status = 'requires_payment_method';
+  intent.declineCode = code;
+  intent.pass = null;
+  intent.token = null;
+  return INTENT;
+}
+
+function settle(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
+  intent.status = 'succeeded';
+  intent.declineCode = null;
+  model.paidHere.add(pass);
+  model.balance += intent.amount;
+  return INTENT;
+}
+
+function present(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
+  const code = declineOf(pass, intent.amount);
+  if (code !== null) return decline(intent, code);
+  intent.pass = pass;
+  if (!asksPayer(model, pass, intent.amount)) return settle(model, intent, pass);
+  intent.status = 'requires_action';
+  return INTENT;
+}
+
+export function tap(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
+  if (intent.status !== 'requires_payment_method') return UNEXPECTED;
+  return present(model, intent, pass);
+}
+
+export function confirm(model: Model, intent: ModelIntent, token: ModelToken): Expected {
+  if (intent.status !== 'requires_payment_method') return UNEXPECTED;
+  if (token.amount !== intent.amount) return decline(intent, 'agent_token_mismatch');
+  const holder = model.intents.find((other) => other.token === token && other !== intent);
+  if (holder !== undefined) return decline(intent, 'agent_token_used');
+  const expected = present(model, intent, token.pass);
+  if (intent.pass !== null) intent.token = token;
+  return expected;
+}
+
+export function answerPayer(model: Model, intent: ModelIntent, approve: boolean): Expected {
+  if (intent.status !== 'requires_action' || intent.pass === null) return UNEXPECTED;
+  return approve ? settle(model, intent, intent.pass) : decline(intent, 'payer_rejected');
+}
+
+function end(intent: ModelIntent, reason: 'requested_by_merchant' | 'expired'): Expected {
+  intent.status = 'canceled';
+  intent.cancellationReason = reason;
+  intent.token = null;
+  return INTENT;
+}
+
+export function cancel(intent: ModelIntent): Expected {
+  if (intent.status === 'succeeded') return UNEXPECTED;
+  return intent.status === 'canceled' ? INTENT : end(intent, 'requested_by_merchant');
+}
+
+export function expire(intent: ModelIntent): Expected {
+  if (intent.status === 'succeeded') return UNEXPECTED;
+  if (intent.status === 'canceled') return INTENT;
+  if (intent.status === 'requires_action') intent.declineCode = 'confirmation_timeout';
+  return end(intent, 'expired');
+}
+
+/** @returns the refunded atoms, or the refusal. Amount null: all that is left. */
+export function refund(
+  model: Model,
+  intent: ModelIntent,
+  amount: number | null,
+): { readonly kind: 'refund'; readonly amount: number } | (Expected & { kind: 'refused' }) {
+  const left = intent.amount - intent.refunded;
+  if (left === 0) return { kind: 'refused', status: 409, code: 'payment_already_refunded' };
+  const wanted = amount ?? left;
+  if (wanted > left) return { kind: 'refused', status: 400, code: 'amount_too_large' };
+  intent.refunded += wanted;
+  model.balance -= wanted;
+  return { kind: 'refund', amount: wanted };
+}
+
+/** The events of an intent that its present state implies, whatever the way to it. */
+export function lastEventOf(intent: ModelIntent): string {
+  switch (intent.status) {
+    case 'requires_payment_method':
+      return intent.declineCode === null
+        ? 'payment_intent.created'
+        : 'payment_intent.payment_failed';
+    case 'requires_action':
+      return 'payment_intent.requires_action';
+    case 'succeeded':
+      return 'payment_intent.succeeded';
+    case 'canceled':
+      return 'payment_intent.canceled';
+  }
+}

@@ -1,0 +1,51 @@
+import { rm } from 'node:fs/promises';
+import { readConfig } from '#config.ts';
+import { silentLog } from '#core/log.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { type Running, start } from '#start.ts';
+import { groundEnv } from '#testing/chaos-process.ts';
+import { testDatabase } from '#testing/database.ts';
+import { temporaryDataDir } from '#testing/spawn-network.ts';
+import { startTestNetwork } from '#testing/test-network.ts';
+
+/** The whole service in this process, on chains whose blocks come so fast that tests can wait. */
+export interface QuickNetwork {
+  readonly sandbox: SandboxFile;
+  close(): Promise<void>;
+}
+
+const BLOCK_MS = 40;
+/** Nothing happens there after the start. */
+const IDLE_BLOCK_MS = 200;
+
+export async function startQuickNetwork(): Promise<QuickNetwork> {
+  const [database, testnet, mainnet, folder] = await Promise.all([
+    testDatabase(),
+    startTestNetwork(() => ({ network: 'testnet', livemode: false })),
+    startTestNetwork(() => ({ network: 'mainnet', livemode: true })),
+    temporaryDataDir(),
+  ]);
+  const stops = [testnet.mineEvery(BLOCK_MS), mainnet.mineEvery(IDLE_BLOCK_MS)];
+  const env = {
+    ...groundEnv({
+      databaseUrl: database.url,
+      secret: Buffer.alloc(32, 'model'),
+      networks: [testnet.config, mainnet.config],
+    }),
+    PORT: '0',
+    TAPLINE_DATA_DIR: folder.path,
+  };
+  const running: Running = await start(readConfig(env, []), silentLog);
+  const { sandbox } = running;
+  if (sandbox === null) throw new Error('the network has no demo data');
+  return {
+    sandbox,
+    close: async () => {
+      await running.stop();
+      for (const stop of stops) await stop();
+      await Promise.all([testnet.stop(), mainnet.stop()]);
+      await database.close();
+      await rm(folder.path, { recursive: true, force: true });
+    },
+  };
+}
