@@ -31,12 +31,14 @@ export async function cancelIntent(
   const { tenant, intentId, now } = request;
   const once = { request: request.idempotency, requestId: request.requestId, now };
   let deliveries = 0;
+  let askedPayerId: string | null = null;
   const answer = await runOnce(deps.db, once, async (tx) => {
     const intent = await lockIntent(tx, tenant, intentId);
     if (intent === null) return resourceMissing('payment intent');
     if (request.terminalId !== undefined && intent.terminalId !== request.terminalId) {
       return resourceMissing('payment intent');
     }
+    askedPayerId = intent.status === 'requires_action' ? intent.attempt.payerId : null;
     const steps = transition(intent, { type: 'cancel' }, now);
     if (isRefusal(steps)) return steps;
     deliveries = await saveSteps(tx, [{ before: intent, steps }], now);
@@ -45,5 +47,6 @@ export async function cancelIntent(
   });
   if (deliveries > 0) deps.wakeups.send('deliveries');
   deps.wakeups.send('intent', intentId);
+  if (askedPayerId !== null) deps.wakeups.send('payer', askedPayerId);
   return answer;
 }

@@ -27,7 +27,7 @@ export interface ConfirmationAnswer {
 
 type Asked = PaymentIntent & { readonly status: 'requires_action' };
 
-/** The attempt of an intent that has one. */
+/** Who pays, or is asked to; null while nobody is. */
 export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
 }
@@ -65,6 +65,8 @@ function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
 
 interface Answered {
   readonly intent: PaymentIntent;
+  /** Whose app has to look again. */
+  readonly payerId: string | null;
   readonly deliveries: number;
 }
 
@@ -72,7 +74,8 @@ async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | R
   const { now, approve } = request;
   const [before] = await lockIntents(tx, [request.intentId]);
   if (before === undefined || !request.mayAnswer(before)) return resourceMissing('confirmation');
-  if (isAnsweredAlready(before, approve)) return { intent: before, deliveries: 0 };
+  const payerId = payerOf(before);
+  if (isAnsweredAlready(before, approve)) return { intent: before, payerId, deliveries: 0 };
   const current = asOf(before, now);
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
     return refuse(
@@ -93,7 +96,7 @@ async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | R
     const settling = { merchantNumber: present(merchantNumber, 'merchant number'), now };
     await requestSettlement(tx, intent, settling);
   }
-  return { intent, deliveries };
+  return { intent, payerId, deliveries };
 }
 
 /**
@@ -108,7 +111,6 @@ export async function answerConfirmation(
   const result = await deps.db.transaction((tx) => answer(tx, request));
   if (isRefusal(result)) return result;
   announce(deps.wakeups, result.intent, result.deliveries);
-  const payerId = payerOf(result.intent);
-  if (payerId !== null) deps.wakeups.send('payer', payerId);
+  if (result.payerId !== null) deps.wakeups.send('payer', result.payerId);
   return result.intent;
 }

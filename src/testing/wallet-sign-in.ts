@@ -1,0 +1,50 @@
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { createSiweMessage } from 'viem/siwe';
+import { caller } from '#testing/api-client.ts';
+
+/** What a wallet says when it signs in; a test changes what should be refused. */
+export interface SignInMessage {
+  readonly chainId: number;
+  readonly domain: string;
+  readonly uri: string;
+  readonly nonce: string;
+  readonly issuedAt: Date;
+  readonly expirationTime?: Date;
+  readonly notBefore?: Date;
+}
+
+export function newWallet(): PrivateKeyAccount {
+  return privateKeyToAccount(generatePrivateKey());
+}
+
+/** The EIP-4361 text of this wallet. */
+export function messageOf(account: PrivateKeyAccount, message: SignInMessage): string {
+  return createSiweMessage({
+    address: account.address,
+    version: '1',
+    statement: 'Sign in to Tapline.',
+    ...message,
+  });
+}
+
+/** Signs in as a browser would. @returns the session's token. */
+export async function signInWallet(
+  url: string,
+  account: PrivateKeyAccount,
+  options: { readonly chainId?: number; readonly now?: Date } = {},
+): Promise<string> {
+  const open = caller(`${url}/api/payer/v1`, 'none');
+  const { body } = await open.post('/sign_in/nonce');
+  const { host } = new URL(url);
+  const message = messageOf(account, {
+    chainId: options.chainId ?? 31_337,
+    domain: host,
+    uri: url,
+    nonce: String(body.nonce),
+    issuedAt: options.now ?? new Date(),
+  });
+  const signature = await account.signMessage({ message });
+  const session = await open.post('/sign_in', { message, signature });
+  if (session.status !== 201) throw new Error(JSON.stringify(session.body));
+  return String(session.body.token);
+}
