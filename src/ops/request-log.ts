@@ -18,10 +18,11 @@ export interface RequestLog {
 const FLUSH_EVERY_MS = 250;
 /** One COPY's worth: a few milliseconds of the database. */
 const MAX_BATCH = 500;
-/** About 10 MB; a database that is away for longer loses the newest entries, not the process. */
-const MAX_WAITING = 20_000;
+/** About 8,000 requests; a database that is away for longer loses entries, not the process. */
+const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 const MAX_PATH = 200;
 const MAX_USER_AGENT = 200;
+const MAX_KEY = 255;
 
 const SECRETS = /(tl[a-z]{2}_(?:test_|live_)?|nfc_|agt_|whsec_)[0-9A-Za-z+/=]{8,}/g;
 const SECRET = new RegExp(SECRETS.source);
@@ -56,7 +57,7 @@ function toRow(request: FastifyRequest, call: Call, status: number): RequestRow 
     status,
     code: call.code,
     object_id: call.objectId,
-    idempotency_key: key === null ? null : redact(key, MAX_USER_AGENT),
+    idempotency_key: key === null ? null : redact(key, MAX_KEY),
     api_version: call.version,
     duration_ms: Math.round((performance.now() - call.startedMs) * 100) / 100,
     address: request.ip,
@@ -66,36 +67,29 @@ function toRow(request: FastifyRequest, call: Call, status: number): RequestRow 
 
 /** Writes answered requests to the request log, many per statement, behind the answers. */
 export function createRequestLog(deps: { readonly db: Database; readonly log: Log }): RequestLog {
-  const waiting: RequestRow[] = [];
-  const appender = openRowAppender(deps.db, REQUEST_LOG);
+  const appender = openRowAppender(deps.db, { ...REQUEST_LOG, maxBytes: MAX_WAITING_BYTES });
   let dropped = 0;
   let writing: Promise<void> | null = null;
 
-  const write = async (rows: readonly RequestRow[]) => {
+  const write = async () => {
+    const count = appender.waiting;
     try {
-      await appender.append(rows.map(toValues));
+      await appender.flush();
     } catch (error) {
-      dropped += rows.length;
-      deps.log.warn('requests could not be logged', { count: rows.length, error });
+      dropped += count;
+      deps.log.warn('requests could not be logged', { count, error });
     }
-  };
-  const drain = async () => {
-    while (waiting.length > 0) await write(waiting.splice(0, MAX_BATCH));
     writing = null;
   };
   const flush = () => {
-    if (waiting.length > 0) writing ??= drain();
+    if (appender.waiting > 0) writing ??= write();
   };
   const timer = setInterval(flush, FLUSH_EVERY_MS);
   timer.unref();
   return {
     note: (request, call, status) => {
-      if (waiting.length >= MAX_WAITING) {
-        dropped++;
-        return;
-      }
-      waiting.push(toRow(request, call, status));
-      if (waiting.length >= MAX_BATCH) flush();
+      if (!appender.add(toValues(toRow(request, call, status)))) dropped++;
+      if (appender.waiting >= MAX_BATCH) flush();
     },
     get dropped() {
       return dropped;
@@ -103,7 +97,7 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
     close: async () => {
       clearInterval(timer);
       await writing;
-      await drain();
+      await write();
       await appender.close();
     },
   };
