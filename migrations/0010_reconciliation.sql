@@ -47,6 +47,8 @@ create table reconciliation_differences (
   details jsonb not null,
   first_seen timestamptz(3) not null,
   last_seen timestamptz(3) not null,
+  -- A person knows of it and lives with it: it stays a row, but is no alarm any more.
+  accepted_at timestamptz(3),
   -- Set by the run that did not find it any more.
   resolved_at timestamptz(3)
 );

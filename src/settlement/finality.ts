@@ -13,8 +13,8 @@ import { RpcRefusal } from '#settlement/rpc.ts';
 
 /** Where a chain does not tell what is final: two epochs of Ethereum. */
 const FINAL_DEPTH = 64n;
-/** Blocks checked at once. A second of blocks is one; the rest follows at the next look. */
-const MAX_BLOCKS = 200;
+/** Blocks checked at once, of either end; the rest follows at the next look. */
+const MAX_BLOCKS = 100;
 
 /**
  * Compares the blocks that hold transactions of ours with the chain. Those behind the final block
@@ -26,11 +26,11 @@ export async function watchFinality(relayer: RelayerState, head: Block): Promise
   const { livemode } = chain.config;
   const lanes = [...relayer.lanes.keys()];
   if (lanes.length === 0) return;
-  const known = await selectMinedBlocks(db, { livemode, lanes, limit: MAX_BLOCKS });
+  const final = await finalNumber(relayer, head);
+  const known = await selectMinedBlocks(db, { livemode, lanes, final, limit: MAX_BLOCKS });
   if (known.length === 0) return;
   const found = await chain.blocks(known.map((row) => row.block_number));
   const gone = known.filter((row, index) => found[index]?.hash !== row.block_hash);
-  const final = await finalNumber(relayer, head);
   const goneHashes = new Set(gone.map((row) => row.block_hash));
   const done = known.filter((row) => row.block_number <= final && !goneHashes.has(row.block_hash));
   if (done.length > 0) {

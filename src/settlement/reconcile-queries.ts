@@ -176,8 +176,13 @@ export async function selectPaymentDifferences(
          when ${DIFFERENT_MONEY} then 'payment_differs'
          else 'payment_place_differs' end as kind,
        s.number::text as subject,
-       jsonb_build_object(
-         'payment', p.id, 'ours', to_jsonb(p) - 'id', 'chain', to_jsonb(c) - 'livemode') as details
+       jsonb_build_object('payment', p.id,
+         'ours', case when p.id is not null then jsonb_build_object(
+           'merchant_number', m.merchant_number, 'payer', p.payer_address, 'amount', p.amount,
+           'order_id', p.order_id, 'fee_acquirer', p.fee_acquirer,
+           'fee_protocol', p.fee_protocol, 'cashback', p.fee_cashback, 'tx_hash', p.tx_hash,
+           'block_number', p.block_number, 'log_index', p.log_index) end,
+         'chain', to_jsonb(c) - '{livemode,number,batch_number,block_time}'::text[]) as details
      from suspects s
      left join payments p on p.livemode = $1 and p.settlement_number = s.number
      left join chain_payments c on c.livemode = $1 and c.number = s.number
@@ -264,14 +269,17 @@ export async function selectWithdrawalDifferences(
   );
 }
 
-/** Keeps one open row per difference; what was not found again is resolved. */
+/**
+ * Keeps one open row per difference; what was not found again is resolved.
+ * @returns the open differences; `accepted` where a person lives with it as it is.
+ */
 export async function saveDifferences(
   tx: Tx,
   livemode: boolean,
   differences: readonly DifferenceRow[],
   now: Date,
-): Promise<void> {
-  await tx.query(
+): Promise<(DifferenceRow & { readonly accepted: boolean })[]> {
+  return tx.query(
     `with found as (
        select * from jsonb_to_recordset($2::jsonb) as t (kind text, subject text, details jsonb)
      ), resolved as (
@@ -283,7 +291,21 @@ export async function saveDifferences(
        (livemode, kind, subject, details, first_seen, last_seen)
      select $1, kind, subject, details, $3, $3 from found
      on conflict (livemode, kind, subject) where resolved_at is null
-     do update set last_seen = excluded.last_seen, details = excluded.details`,
+     do update set last_seen = excluded.last_seen,
+       details = excluded.details, accepted_at = case
+         when reconciliation_differences.details = excluded.details
+         then reconciliation_differences.accepted_at end
+     returning kind, subject, details, accepted_at is not null as accepted`,
     [livemode, JSON.stringify(differences), now],
   );
+}
+
+/** A person knows of the difference and lives with it, as long as it stays as it is. */
+export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    `update reconciliation_differences set accepted_at = $2
+     where id = $1 and resolved_at is null and accepted_at is null returning id`,
+    [id, now],
+  );
+  return rows.length > 0;
 }

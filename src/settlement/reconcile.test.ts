@@ -5,6 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { reconcileOnce } from '#settlement/reconcile.ts';
+import { acceptDifference } from '#settlement/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconcile-report.ts';
 import { readRelayerStatus } from '#settlement/relayer-status.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -81,6 +82,21 @@ describe('reconciliation', () => {
       `update payments p set settlement_number = r.number from chain_requests r
        where p.id = '${paymentId}' and r.subject_id = p.payment_intent_id`,
     );
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('is content with a difference that a person has accepted, until it changes', async () => {
+    const { paymentId } = await settle(8_500_000n);
+    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_place_differs']);
+    const rows = await world.database.db.query<{ id: bigint }>(
+      'select id from reconciliation_differences where resolved_at is null',
+    );
+    assert.equal(await acceptDifference(world.database.db, rows[0]?.id ?? 0n, new Date()), true);
+    assert.deepEqual(await kinds(), []);
+    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_place_differs']);
+    await query(`update payments set log_index = log_index - 2 where id = '${paymentId}'`);
     assert.deepEqual(await kinds(), []);
   });
 

@@ -48,6 +48,7 @@ export interface Reconciliation {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly events: number;
+  /** Those that nobody has accepted. */
   readonly differences: readonly DifferenceRow[];
 }
 
@@ -78,13 +79,14 @@ export async function reconcileOnce(
   await db.transaction((tx) => raiseSettlementNumber(tx, livemode));
   const range = { livemode, fromBlock, toBlock: head.number };
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
-  const differences = [
+  const found = [
     ...(await selectPaymentDifferences(db, range, settledBefore)),
     ...(await selectRefundDifferences(db, range, settledBefore)),
     ...(await selectWithdrawalDifferences(db, range, settledBefore)),
     ...(await compareBalances(deps, head.number)),
   ];
-  await db.transaction((tx) => saveDifferences(tx, livemode, differences, clock.now()));
+  const open = await db.transaction((tx) => saveDifferences(tx, livemode, found, clock.now()));
+  const differences = open.filter((difference) => !difference.accepted);
   if (differences.length > 0) {
     log.error('chain and database differ', { network, differences: differences.length });
   }

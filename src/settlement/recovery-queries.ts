@@ -62,16 +62,29 @@ export interface MinedBlockRow {
   block_hash: Hex;
 }
 
-/** Blocks that hold transactions of ours and are not final yet, oldest first. */
+/**
+ * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, which
+ * are to be, and the newest, which a reorganisation could have taken.
+ */
 export async function selectMinedBlocks(
   sql: Sql,
-  of: { readonly livemode: boolean; readonly lanes: readonly number[]; readonly limit: number },
+  of: {
+    readonly livemode: boolean;
+    readonly lanes: readonly number[];
+    readonly final: bigint;
+    readonly limit: number;
+  },
 ): Promise<MinedBlockRow[]> {
   return sql.query(
-    `select distinct block_number, block_hash from chain_transactions
-     where livemode = $1 and lane = any($2::int[]) and status = 'mined'
-     order by block_number limit $3`,
-    [of.livemode, of.lanes, of.limit],
+    `with mined as (
+       select distinct block_number, block_hash from chain_transactions
+       where livemode = $1 and lane = any($2::int[]) and status = 'mined'
+     )
+     (select * from mined where block_number <= $3 order by block_number limit $4)
+     union
+     (select * from mined order by block_number desc limit $4)
+     order by block_number`,
+    [of.livemode, of.lanes, of.final, of.limit],
   );
 }
 

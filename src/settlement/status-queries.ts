@@ -80,7 +80,7 @@ export async function resolveAlarm(sql: Sql, id: bigint, now: Date): Promise<boo
 export async function countOpenDifferences(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from reconciliation_differences
-     where livemode = $1 and resolved_at is null`,
+     where livemode = $1 and resolved_at is null and accepted_at is null`,
     [livemode],
   );
   return rows[0]?.count ?? 0;

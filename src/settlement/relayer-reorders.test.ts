@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const WAIT_MS = 15_000;
+
+describe('a refund that a reorganisation undoes', () => {
+  let world: RelayerWorld;
+  let payers: PrivateKeyAccount[];
+
+  before(async () => {
+    world = await startRelayerWorld();
+    payers = await world.network.addPayers(2);
+    world.startRelayer();
+  });
+
+  after(() => world.stop());
+
+  async function mineUntil(done: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + WAIT_MS;
+    while (!(await done())) {
+      assert.ok(performance.now() < deadline, 'not in time');
+      await world.network.mine();
+      await sleep(30);
+    }
+  }
+
+  const finished = (id: string) => async () => (await world.outcome(id)) !== null;
+
+  async function settle(payer: PrivateKeyAccount): Promise<string> {
+    const id = await world.pay({ payer });
+    await mineUntil(finished(id));
+    return world.recordPayment(id);
+  }
+
+  /** As the domain would: from now on the ledger says what the outcome said. */
+  const apply = () =>
+    world.database.db.query('update chain_requests set applied_at = now() where status = $1', [
+      'succeeded',
+    ]);
+
+  it('is paid again with another proof when its payment has moved to another batch', async () => {
+    const { rpc } = world.network;
+    const head = async () => Number(await rpc.call('eth_blockNumber', []));
+    const start = await head();
+    // Two batches of two lanes: mined again, they may change places.
+    await settle(payers[0] as PrivateKeyAccount);
+    const paymentId = await settle(payers[1] as PrivateKeyAccount);
+    const refund = await world.ask({
+      kind: 'refund',
+      payload: { paymentId, amount: '400000' },
+    });
+    await mineUntil(finished(refund));
+    await apply();
+    const payer = payers[1] as PrivateKeyAccount;
+    const before = await world.network.usdcOf(payer.address);
+    const [raws] = [
+      await world.database.db.query<{ raw: Buffer }>(
+        `select a.raw from chain_attempts a join chain_transactions t on t.id = a.transaction_id
+         order by t.kind = 'refund', t.id desc`,
+      ),
+    ];
+    const depth = (await head()) - start;
+    const pairs = raws.map(({ raw }, index) => [`0x${raw.toString('hex')}`, index]);
+    assert.ok(pairs.length === 3 && depth > pairs.length);
+    await rpc.call('anvil_reorg', [depth, pairs]);
+    assert.notEqual(await world.network.usdcOf(payer.address), before, 'the refund was undone');
+    await mineUntil(async () => (await world.network.usdcOf(payer.address)) === before);
+    await mineUntil(
+      async () =>
+        (await world.count(`select count(*) from chain_requests where status <> 'succeeded'`)) ===
+        0,
+    );
+    const { merchantNumber } = world.merchant;
+    assert.equal(await world.network.merchantBalance(merchantNumber), 1_600_000n);
+    assert.equal(await world.count('select count(*) from chain_requests'), 3);
+  });
+});
