@@ -22,6 +22,8 @@ export interface PersonCaller
   readonly accountStatus: 'active' | 'disabled' | null;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
+  /** What an EventSource has seen last. */
+  readonly lastEventId: string | null;
 }
 
 /** The session of a route that cannot be reached without one. */

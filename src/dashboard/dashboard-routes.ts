@@ -3,15 +3,20 @@ import { apiKeyRoutes } from '#dashboard/api-key-routes.ts';
 import { auditRoutes } from '#dashboard/audit-routes.ts';
 import type { PersonCaller } from '#dashboard/caller.ts';
 import type { DashboardDeps } from '#dashboard/dashboard-deps.ts';
+import { exportRoutes } from '#dashboard/export-routes.ts';
+import { feedRoutes } from '#dashboard/feed-routes.ts';
 import { goLiveRoutes } from '#dashboard/go-live-routes.ts';
 import { kybRoutes } from '#dashboard/kyb-routes.ts';
 import { meRoutes } from '#dashboard/me-routes.ts';
 import { mountedRoutes } from '#dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#dashboard/money-routes.ts';
 import { passwordRoutes } from '#dashboard/password-routes.ts';
+import { requestLogRoutes } from '#dashboard/request-log-routes.ts';
 import { riskRoutes } from '#dashboard/risk-routes.ts';
+import { searchRoutes } from '#dashboard/search-routes.ts';
 import { sessionRoutes } from '#dashboard/session-routes.ts';
 import { signUpRoutes } from '#dashboard/sign-up-routes.ts';
+import { statisticsRoutes } from '#dashboard/statistics-routes.ts';
 import { personSurface } from '#dashboard/surface.ts';
 import { teamRoutes } from '#dashboard/team-routes.ts';
 import { managedTerminalRoutes } from '#dashboard/terminal-routes.ts';
@@ -29,6 +34,11 @@ function accountRoutesOf(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),
     ...riskRoutes(deps),
+    ...searchRoutes(deps),
+    ...exportRoutes(deps),
+    ...statisticsRoutes(deps),
+    ...feedRoutes(deps),
+    ...requestLogRoutes(deps),
     ...mountedRoutes(deps),
   ];
 }

@@ -70,6 +70,7 @@ async function identify(settings: SurfaceSettings, request: Credentials): Promis
     accountStatus: row?.account_status ?? null,
     cookies,
     visit: { address, userAgent: header(request, 'user-agent') ?? '', now },
+    lastEventId: header(request, 'last-event-id') ?? null,
     tenant,
     keyId: row?.id ?? '',
     rateKey: row === null ? `address ${address}` : `user ${row.user_id}`,

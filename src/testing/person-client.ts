@@ -52,8 +52,12 @@ export class PersonClient {
       ...(body === undefined ? {} : { body: isBytes ? body.slice() : JSON.stringify(body) }),
     });
     this.#keepCookies(response.headers);
-    const text = await response.text();
-    const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
+    const type = response.headers.get('content-type') ?? '';
+    // A feed has no end: that it opened is the answer.
+    const isFeed = type.startsWith('text/event-stream');
+    const text = isFeed ? '' : await response.text();
+    if (isFeed) await response.body?.cancel();
+    const isJson = type.startsWith('application/json');
     const parsed = (isJson ? JSON.parse(text) : {}) as PersonAnswer['body'];
     if (typeof parsed.csrf_token === 'string') this.csrfToken = parsed.csrf_token;
     return { status: response.status, body: parsed, text, headers: response.headers };

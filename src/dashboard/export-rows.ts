@@ -1,0 +1,39 @@
+import type { Json } from '#core/canonical-json.ts';
+
+export type ExportFormat = 'csv' | 'jsonl';
+
+/**
+ * Spreadsheets run a cell that begins like a formula, wherever it came from (a description, a
+ * name). An apostrophe in front makes it text (OWASP: CSV injection); full-width look-alikes count.
+ */
+const FORMULA = /^[\s]*[=+\-@\t\r|%＝＋－＠]/;
+
+function neutral(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+function cell(value: Json | undefined): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `"${neutral(text).replaceAll('"', '""')}"`;
+}
+
+/** Reads `fees.acquirer` out of nested objects. */
+function valueAt(row: { readonly [key: string]: Json }, column: string): Json | undefined {
+  let value: Json | undefined = row as Json;
+  for (const name of column.split('.')) {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+/** RFC 4180: CRLF after every record, quotes around every text. */
+export function csvLine(row: { readonly [key: string]: Json }, columns: readonly string[]): string {
+  return `${columns.map((column) => cell(valueAt(row, column))).join(',')}\r\n`;
+}
+
+export function csvHeader(columns: readonly string[]): string {
+  return `${columns.join(',')}\r\n`;
+}

@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Type from 'typebox';
+import type { Tenant } from '#core/mode.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import { type PersonCaller, sessionOf } from '#dashboard/caller.ts';
+import { type DashboardDeps, MODE } from '#dashboard/dashboard-deps.ts';
+import { type FeedRow, selectEventsAfter, selectNewestPlace } from '#dashboard/feed-queries.ts';
+import { personRoute } from '#dashboard/person-route.ts';
+import type { Place } from '#db/paging.ts';
+import { selectEvent } from '#events/queries.ts';
+import { retainedSince } from '#events/retention.ts';
+import type { AnyRoute } from '#http/route.ts';
+import { idOf } from '#http/schema.ts';
+
+/** How late an event shows at most; a look costs 0.1 ms. */
+const LOOK_EVERY_MS = 1_000;
+/** Proxies close connections that are silent for a minute. */
+const COMMENT_EVERY_MS = 15_000;
+/** Then the browser comes back by itself, and its session and role are checked again. */
+const MAX_MS = 5 * 60_000;
+const BATCH = 100;
+/** Open tabs of one person, per process. */
+const MAX_STREAMS = 10;
+
+const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });
+
+function render(row: FeedRow): string {
+  return `id: ${row.id}\nevent: ${row.type}\ndata: ${row.body}\n\n`;
+}
+
+/** The place of the last event that the client has seen; the newest one for a new client. */
+async function startPlace(
+  { db }: DashboardDeps,
+  of: { readonly tenant: Tenant; readonly lastId: string | null; readonly now: Date },
+): Promise<Place> {
+  const { tenant, lastId: id, now } = of;
+  const since = retainedSince(now);
+  const seen = id === null ? undefined : await selectEvent(db, tenant, { id, since });
+  return seen ?? selectNewestPlace(db, tenant);
+}
+
+/** Events as they are committed, until the client leaves or the time is over. */
+async function* follow(
+  { db }: DashboardDeps,
+  of: { readonly tenant: Tenant; readonly start: Place; readonly gone: AbortSignal },
+): AsyncGenerator<string> {
+  const { tenant, gone } = of;
+  const begun = performance.now();
+  let spoke = begun;
+  let after = of.start;
+  yield 'retry: 1000\n\n';
+  while (!gone.aborted && performance.now() - begun < MAX_MS) {
+    const rows = await selectEventsAfter(db, tenant, { after, limit: BATCH });
+    const last = rows.at(-1);
+    if (last !== undefined) {
+      after = last;
+      spoke = performance.now();
+      yield rows.map(render).join('');
+    } else if (performance.now() - spoke > COMMENT_EVERY_MS) {
+      spoke = performance.now();
+      yield ': still here\n\n';
+    }
+    if (rows.length < BATCH) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal: gone }).catch(() => {});
+    }
+  }
+}
+
+function tooMany(): Refusal {
+  return {
+    ...refuse('rate_limit_exceeded', `At most ${MAX_STREAMS} open feeds: close a tab.`),
+    headers: { 'Retry-After': '10' },
+  };
+}
+
+/** Server-sent events: everything that happens in the mode, resumable where it broke off. */
+export function feedRoutes(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
+  const open = new Map<string, number>();
+  const change = (userId: string, by: number) => {
+    const count = (open.get(userId) ?? 0) + by;
+    if (count === 0) open.delete(userId);
+    else open.set(userId, count);
+  };
+  const route = personRoute<typeof FeedQuery>({
+    method: 'GET',
+    path: `${MODE}/feed`,
+    operationId: 'followEvents',
+    tag: 'Live feed',
+    summary: 'Events as they happen, as server-sent events',
+    description:
+      'After a break the browser sends Last-Event-ID and misses nothing of the last 30 days. ' +
+      'Without it the feed begins now. Ends every five minutes; browsers come back by themselves.',
+    access: 'viewer',
+    query: FeedQuery,
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, query, now, gone }) => {
+      const { tenant } = caller;
+      const userId = sessionOf(caller).user_id;
+      if ((open.get(userId) ?? 0) >= MAX_STREAMS) return tooMany();
+      const lastId = caller.lastEventId ?? query.last_event_id ?? null;
+      const start = await startPlace(deps, { tenant, lastId, now });
+      const stream = Readable.from(follow(deps, { tenant, start, gone }), { highWaterMark: 1 });
+      change(userId, 1);
+      stream.once('close', () => change(userId, -1));
+      return {
+        status: 200,
+        stream,
+        headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
+      };
+    },
+  });
+  return [route];
+}

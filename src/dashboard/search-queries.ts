@@ -1,0 +1,49 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
+import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
+
+const COLUMNS = `id, account_id, livemode, position, created, payment_intent_id, terminal_id,
+  payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
+  fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
+  settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
+  refundable_until`;
+
+export interface PaymentSearch {
+  readonly txHash: string | null;
+  readonly amount: number | null;
+  readonly payerId: string | null;
+  readonly intentId: string | null;
+  readonly terminalId: string | null;
+}
+
+/** Payments by what a person has at hand; each filter alone is served by an index. */
+export async function searchPayments(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly search: PaymentSearch },
+  page: Page,
+): Promise<Payment[]> {
+  const { search, tenant } = of;
+  const filters = {
+    tx_hash: search.txHash,
+    amount: search.amount,
+    payer_id: search.payerId,
+    payment_intent_id: search.intentId,
+    terminal_id: search.terminalId,
+  };
+  const list = { table: 'payments', columns: COLUMNS, filters };
+  return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
+}
+
+/** The one intent of an order id: unique per account and mode. */
+export async function selectIntentIdByOrder(
+  sql: Sql,
+  tenant: Tenant,
+  orderId: string,
+): Promise<string | null> {
+  const rows = await sql.query<{ id: string }>(
+    `select id from payment_intents where account_id = $1 and livemode = $2 and order_id = $3`,
+    [tenant.accountId, tenant.livemode, orderId],
+  );
+  return rows[0]?.id ?? null;
+}
