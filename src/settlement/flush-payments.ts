@@ -100,8 +100,8 @@ function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Pla
 }
 
 export function toOpenRequest(row: RequestRow): OpenRequest {
-  const { id, kind, subject_id: subjectId, number, payload, tries, created } = row;
-  return { id, kind, subjectId, number, payload, tries, created };
+  const { id, kind, subject_id: subjectId, number, payload, tries, created, owed } = row;
+  return { id, kind, subjectId, number, payload, tries, created, owed };
 }
 
 /** 256 numbers share a storage slot of the contract, and all payments of a merchant another one. */

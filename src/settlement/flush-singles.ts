@@ -208,7 +208,8 @@ function refundedNumber(relayer: RelayerState, request: OpenRequest): Promise<bi
 
 /** A reorganisation may have undone the payment's block: its bytes are mined again soon. */
 function unknownPayment(relayer: RelayerState, request: OpenRequest): Prepared {
-  if (relayer.clock.now().getTime() - request.created.getTime() < MISSING_PAYMENT_MS) {
+  const askedMs = relayer.clock.now().getTime() - request.created.getTime();
+  if (request.owed || askedMs < MISSING_PAYMENT_MS) {
     throw new RpcUnavailable('the payment is not in the chain at present');
   }
   const details = { kind: request.kind, reason: 'the chain knows no such payment' };
@@ -244,6 +245,7 @@ async function refusedBy(
 ): Promise<Prepared> {
   const revert = readRevert(revertData);
   if (revert.kind === 'refused') {
+    if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
     const reason = request.kind === 'payment' ? 'settlement_failed' : revert.reason;
     relayer.log.warn('the contract would refuse a request', {
       kind: request.kind,

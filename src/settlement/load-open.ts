@@ -38,6 +38,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
       payload: request.payload,
       tries: request.tries,
       created: new Date(request.created),
+      owed: request.owed,
     })),
     sentAtBlock: null,
     resent: 0,

@@ -97,16 +97,21 @@ export async function replaceUnapplied(
   );
 }
 
-/** Back to the queue: the nonce was used up and the chain shows the requests unanswered. */
+/**
+ * Back to the queue: the nonce was used up and the chain shows the requests unanswered, be it that
+ * it had answered them before a reorganisation.
+ */
 export async function requeue(
   tx: Tx,
   requests: readonly { readonly requestId: bigint; readonly transactionId: bigint }[],
 ): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(
-    `update chain_requests r set status = 'queued', transaction_id = null, tries = r.tries + 1
+    `update chain_requests r
+     set status = 'queued', transaction_id = null, outcome = null, tries = r.tries + 1
      from unnest($1::bigint[], $2::bigint[]) as i (id, transaction_id)
-     where r.id = i.id and r.transaction_id = i.transaction_id and r.status = 'submitted'`,
+     where r.id = i.id and r.transaction_id = i.transaction_id
+       and r.status in ('submitted', 'succeeded')`,
     [
       requests.map((one) => one.requestId.toString()),
       requests.map((one) => one.transactionId.toString()),

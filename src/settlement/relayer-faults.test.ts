@@ -47,7 +47,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
   async function submitted(): Promise<void> {
     const sql = `select count(*) from chain_requests where status = 'submitted'`;
     while ((await world.count(sql)) === 0) await sleep(10);
-    await sleep(50);
+    if (first.mood === 'well') await world.network.pending();
   }
 
   /** Mines a block whenever asked for an outcome that is not there yet. */

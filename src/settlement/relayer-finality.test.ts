@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { applied, type Hex, takeOutcomes } from '#settlement/requests.ts';
+import { applied, takeOutcomes } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { Overrides } from '#testing/test-network.ts';
@@ -43,10 +43,6 @@ describe('what the relayer has called settled', () => {
     throw new Error('never came true');
   }
 
-  const inPool = async () => {
-    const { pending } = (await world.network.rpc.call('txpool_status', [])) as { pending: Hex };
-    return BigInt(pending) > 0n;
-  };
   const count = (where: string) => world.count(`select count(*) from ${where}`);
   const apply = () =>
     database.db.transaction(async (tx) => {
@@ -74,7 +70,7 @@ describe('what the relayer has called settled', () => {
     world.startRelayer();
     const id = await world.pay({ payer });
     await world.network.mine(1);
-    while (!(await inPool())) await sleep(10);
+    await world.network.pending();
     await world.network.mine(1);
     const mined = await world.network.chain.block('latest');
     assert.equal(mined?.transactions.length, 1);

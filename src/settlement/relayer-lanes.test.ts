@@ -78,13 +78,13 @@ describe('relayer lanes', () => {
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     const outcomes = await world.outcomes(ids);
     assert(outcomes.every((outcome) => outcome.succeeded));
-    assert(performance.now() - died < TEST_LEASE_MS + 2_000);
+    assert(performance.now() - died < TEST_LEASE_MS + 6_000);
   });
 
   it('change nothing any more for a worker that has lost them', async () => {
     world.startRelayer();
     const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
-    await until(submitted, (count) => count === 1);
+    await world.network.pending();
     await database.db.query(
       `update relayer_lanes set lease_owner = 'thief', lease_until = now() + interval '1 hour',
          fence = fence + 1`,
@@ -106,7 +106,7 @@ describe('relayer lanes', () => {
     await world.network.rpc.call('evm_setBlockGasLimit', ['0x50000']);
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await until(submitted, (count) => count === 6);
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 300; i++) {
       await world.network.mine();
       await sleep(30);
       const noops = await world.count('select count(*) from chain_attempts where noop');
@@ -123,7 +123,7 @@ describe('relayer lanes', () => {
   it('give up a nonce that a foreign transaction has used, and settle once', async () => {
     world.startRelayer();
     const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
-    await until(submitted, (count) => count === 1);
+    await world.network.pending();
     const { rpc, config } = world.network;
     const row = await database.db.query<{ lane: number; tx_hash: Hex }>(
       `select t.lane, a.tx_hash from chain_transactions t

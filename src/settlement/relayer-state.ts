@@ -95,6 +95,11 @@ export interface OpenRequest {
   readonly payload: unknown;
   readonly tries: number;
   readonly created: Date;
+  /**
+   * It has succeeded once and the ledger says so, but a reorganisation has undone it: it is never
+   * given up, and nobody is told of it a second time.
+   */
+  readonly owed: boolean;
 }
 
 /** In the order of nonces, as they must be sent. */

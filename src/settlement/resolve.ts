@@ -53,10 +53,10 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
   const alarms: Alarm[] = [];
   for (const request of transaction.requests) {
     const answer = await answerOf(relayer, mined, byNumber, request);
-    if (answer.status === 'answered') {
+    if (answer.status === 'answered' && !isStillOwed(request, answer.result)) {
       answered.push({ request, result: answer.result });
       if (answer.alarm !== undefined) alarms.push(answer.alarm);
-    } else if (request.tries + 1 < MAX_TRIES) {
+    } else if (request.owed || request.tries + 1 < MAX_TRIES) {
       requeued.push(request);
     } else {
       answered.push({ request, result: giveUp(request, receipt.txHash) });
@@ -66,6 +66,16 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
     .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
     .map((payment) => ({ payment, blockTime: block.time }));
   return { lane, transaction, receipt, answered, requeued, settled, alarms };
+}
+
+/**
+ * Mined again in another order, what was paid out of a merchant's balance can be refused: a proof
+ * names a batch that has another number now, or the balance comes later. It is owed all the same.
+ * (A payer who has no money any more is another matter: that raises an alarm.)
+ */
+function isStillOwed(request: OpenRequest, result: Result): boolean {
+  const paysOut = request.kind === 'refund' || request.kind === 'withdrawal';
+  return request.owed && paysOut && !result.succeeded;
 }
 
 function giveUp(request: OpenRequest, txHash: Hex): Result {

@@ -11,9 +11,12 @@ export interface RequestRow {
   payload: unknown;
   tries: number;
   created: Date;
+  owed: boolean;
 }
 
-const REQUEST = 'id, kind, subject_id, number, payload, tries, created';
+/** The ledger counts the request as done, though a reorganisation may have undone it. */
+const OWED = `(applied_at is not null and status <> 'failed')`;
+const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed`;
 
 /** Locks waiting payments, oldest first; what another worker has locked is skipped. */
 export async function claimPayments(
@@ -186,6 +189,7 @@ export interface OpenTransactionRow {
     payload: unknown;
     tries: number;
     created: string;
+    owed: boolean;
   }[];
 }
 
@@ -204,7 +208,7 @@ export async function selectOpenTransactions(
        (select coalesce(jsonb_agg(jsonb_build_object(
             'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
             'number', r.number::text, 'payload', r.payload, 'tries', r.tries,
-            'created', r.created
+            'created', r.created, 'owed', r.applied_at is not null and r.status <> 'failed'
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t

@@ -35,6 +35,8 @@ export interface TestNetwork {
   mine(blocks?: number): Promise<void>;
   /** Mines on its own until the returned function is called. */
   mineEvery(ms: number): () => Promise<void>;
+  /** Waits until the node holds an unmined transaction. */
+  pending(): Promise<void>;
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
   /** Registers a merchant by the registrar. */
@@ -177,6 +179,13 @@ function assemble(parts: Parts): Omit<TestNetwork, 'admin' | 'guardian'> {
     send,
     mine: sender.mine,
     mineEvery: (ms) => mineEvery(sender, ms),
+    pending: async () => {
+      for (;;) {
+        const status = (await rpc.call('txpool_status', [])) as { pending: Hex };
+        if (BigInt(status.pending) > 0n) return;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
     addMerchant: () => addMerchant(parts, send),
     addPayers: (count, options = {}) => addPayers(parts, count, options),
     usdcOf: async (address) => {
