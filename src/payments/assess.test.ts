@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { atoms } from '#core/money.ts';
+import { assessPayment, type PaymentFacts } from '#payments/assess.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+
+const intent: PaymentIntent = {
+  id: 'pi_1',
+  tenant: { accountId: 'acct_1', livemode: false },
+  position: 1n,
+  created: NOON,
+  amount: atoms(1_000),
+  terminalId: 'tml_1',
+  orderId: 'A-1',
+  description: null,
+  metadata: {},
+  source: 'api',
+  splitGroup: null,
+  expiresAt: new Date('2026-10-01T12:02:00.000Z'),
+  pickedUpAt: null,
+  tappedAt: null,
+  lastPaymentError: null,
+  status: 'requires_payment_method',
+};
+
+/** What can be wrong with a payment, one switch each, in the order of decisions.md section 7. */
+interface Faults {
+  readonly credential: boolean;
+  readonly payerBlocked: boolean;
+  readonly chain: boolean;
+  readonly perPayment: boolean;
+  readonly perDay: boolean;
+  readonly listed: boolean;
+  readonly asked: boolean;
+}
+
+function factsWith(faults: Faults): PaymentFacts {
+  return {
+    intent,
+    payer: {
+      id: 'pyr_1',
+      livemode: false,
+      address: '0x5b38Da6a701c568545dCfcB03FcB875f56beddC4',
+      created: NOON,
+      blocked_at: faults.payerBlocked ? NOON : null,
+      limit_per_payment: faults.perPayment ? 999n : 1_000n,
+      limit_per_day: faults.perDay ? 2_999n : 3_000n,
+      confirm_first_payment: faults.asked,
+    },
+    credentialProblem: faults.credential ? 'pass_revoked' : null,
+    preflight: faults.chain ? { ok: false, decline: 'insufficient_funds' } : { ok: true },
+    settings: {
+      firstPaymentConfirmFrom: null,
+      highAmountConfirmFrom: null,
+      velocityPerHour: null,
+    },
+    activity: {
+      settled_today: 1_500n,
+      under_way: 500n,
+      paid_here_before: false,
+      settled_here_within_hour: 0,
+      under_way_here: 0,
+      blocked_here: faults.listed,
+    },
+  };
+}
+
+function expected(faults: Faults): string {
+  if (faults.credential) return 'pass_revoked';
+  if (faults.payerBlocked) return 'risk_blocked';
+  if (faults.chain) return 'insufficient_funds';
+  if (faults.perPayment || faults.perDay) return 'limit_exceeded';
+  if (faults.listed) return 'risk_blocked BLOCKED_PAYER';
+  return faults.asked ? 'ask FIRST_MERCHANT_PAYMENT' : 'settle';
+}
+
+function outcomeOf(facts: PaymentFacts): string {
+  const assessment = assessPayment(facts);
+  switch (assessment.kind) {
+    case 'settle':
+      return 'settle';
+    case 'ask_payer':
+      return `ask ${assessment.rule}`;
+    case 'decline':
+      return [assessment.decline, assessment.rule].filter(Boolean).join(' ');
+  }
+}
+
+test('the first check that fails decides, whatever else is wrong', () => {
+  const anyFaults = fc.record({
+    credential: fc.boolean(),
+    payerBlocked: fc.boolean(),
+    chain: fc.boolean(),
+    perPayment: fc.boolean(),
+    perDay: fc.boolean(),
+    listed: fc.boolean(),
+    asked: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(anyFaults, (faults) => {
+      assert.equal(outcomeOf(factsWith(faults)), expected(faults));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what is settled today and what is on its way both count against the day’s limit', () => {
+  const facts = factsWith({
+    credential: false,
+    payerBlocked: false,
+    chain: false,
+    perPayment: false,
+    perDay: false,
+    listed: false,
+    asked: false,
+  });
+  const withActivity = (settled: bigint, underWay: bigint) =>
+    outcomeOf({
+      ...facts,
+      activity: { ...facts.activity, settled_today: settled, under_way: underWay },
+    });
+  assert.equal(withActivity(2_000n, 0n), 'settle');
+  assert.equal(withActivity(0n, 2_000n), 'settle');
+  assert.equal(withActivity(2_001n, 0n), 'limit_exceeded');
+  assert.equal(withActivity(1_001n, 1_000n), 'limit_exceeded');
+});
