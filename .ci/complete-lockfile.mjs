@@ -6,8 +6,31 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const FILE = new URL('../package-lock.json', import.meta.url);
-const OS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32', 'windows', 'netbsd', 'openbsd', 'sunos', 'aix'];
-const CPU = { amd64: 'x64', x64: 'x64', arm64: 'arm64', arm: 'arm', ia32: 'ia32', ppc64: 'ppc64', riscv64: 'riscv64', s390x: 's390x', loong64: 'loong64', mips64el: 'mips64el' };
+const OS = [
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'openharmony',
+  'win32',
+  'windows',
+  'netbsd',
+  'openbsd',
+  'sunos',
+  'aix',
+];
+const CPU = {
+  amd64: 'x64',
+  x64: 'x64',
+  arm64: 'arm64',
+  arm: 'arm',
+  ia32: 'ia32',
+  ppc64: 'ppc64',
+  riscv64: 'riscv64',
+  s390x: 's390x',
+  loong64: 'loong64',
+  mips64el: 'mips64el',
+};
 
 /** What the name of a platform's package says of it, for example `binding-linux-arm64-musl`. */
 function platformOf(name) {
@@ -27,13 +50,20 @@ for (const [place, entry] of Object.entries(lock.packages)) {
   for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
     const version = range.replace(/^[\^~]/, '');
     // Beside the package that wants it: of some packages two versions are installed.
-    const beside = place.slice(0, place.lastIndexOf('node_modules/')) + `node_modules/${name}`;
+    const beside = `${place.slice(0, place.lastIndexOf('node_modules/'))}node_modules/${name}`;
     if (lock.packages[`${place}/node_modules/${name}`] ?? lock.packages[beside]) continue;
     const { dev } = entry;
-    lock.packages[beside] = { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true };
+    lock.packages[beside] = {
+      version,
+      ...platformOf(name),
+      ...(dev ? { dev } : {}),
+      optional: true,
+    };
     added++;
   }
 }
-lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+lock.packages = Object.fromEntries(
+  Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)),
+);
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`${added} entries added`);
