@@ -93,6 +93,10 @@ export async function deletePasskey(
   return rows[0];
 }
 
+export async function deletePasskeysOf(tx: Tx, userId: string): Promise<void> {
+  await tx.query('delete from passkeys where user_id = $1', [userId]);
+}
+
 export type ChallengePurpose = 'register' | 'sign_in' | 'second_factor';
 
 export async function insertChallenge(

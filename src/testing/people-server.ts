@@ -15,7 +15,7 @@ import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
-import { testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 export interface PeopleServer {
   readonly db: Database;
@@ -64,8 +64,9 @@ function peopleSurfaces({ merchant, operator }: ServerContext): Surface[] {
  */
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,
+  given?: TestDatabase,
 ): Promise<PeopleServer> {
-  const database = await testDatabase();
+  const database = given ?? (await testDatabase());
   const { db } = database;
   const clock = new FakeClock();
   const wakeups = localWakeups();

@@ -1,0 +1,153 @@
+import type { Actor } from '#accounts/actor.ts';
+import { NETWORK_CHAIN, recordChange } from '#accounts/audit.ts';
+import { createOperator } from '#accounts/create-operator.ts';
+import { readEmail } from '#accounts/names.ts';
+import { deletePasskeysOf } from '#accounts/passkey-queries.ts';
+import { checkPassword, hashPassword } from '#accounts/passwords.ts';
+import { deleteRecoveryCodes, updateTotpSecret } from '#accounts/second-factor-queries.ts';
+import { deleteSessionsOf } from '#accounts/session-queries.ts';
+import {
+  type Realm,
+  selectOperators,
+  selectUserByEmail,
+  type UserRow,
+  updatePassword,
+  updateUserStatus,
+} from '#accounts/user-queries.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import type { Database, Tx } from '#db/database.ts';
+
+/** Who runs a command is known to the machine, not to the service. */
+const ACTOR: Actor = { type: 'system', name: 'admin command' };
+
+export interface AdminInput {
+  /** The command and its arguments. */
+  readonly args: readonly string[];
+  /** A password, where one is needed: read from the terminal or a pipe, never an argument. */
+  readonly readPassword: () => Promise<string>;
+  readonly now: Date;
+}
+
+export const USAGE = `npm run admin -- <command>
+
+  create-operator <email> <name>      a member of the network's staff; asks for a password
+  list-operators
+  disable-operator <email>            ends all of its sessions
+  enable-operator <email>
+  reset-operator <email>              a new password, all second factors removed
+  reset-second-factor <email>         of a merchant's user who has lost the app and all codes
+
+The password is read from the terminal, or from a pipe.
+Every change is in the audit log of the network.`;
+
+type Outcome = { readonly lines: readonly string[] } | Refusal;
+
+function noUser(email: string): Refusal {
+  return refuse('resource_missing', `There is no such user: ${email}`, 'email');
+}
+
+async function findUser(tx: Tx, realm: Realm, text: string): Promise<UserRow | Refusal> {
+  const email = readEmail(text);
+  if (isRefusal(email)) return email;
+  return (await selectUserByEmail(tx, { realm, email })) ?? noUser(email);
+}
+
+async function record(tx: Tx, user: UserRow, action: string, now: Date): Promise<void> {
+  await recordChange(tx, {
+    chain: NETWORK_CHAIN,
+    actor: ACTOR,
+    action,
+    objectId: user.id,
+    livemode: null,
+    before: null,
+    after: { email: user.email },
+    now,
+  });
+}
+
+async function removeFactors(tx: Tx, userId: string): Promise<void> {
+  await updateTotpSecret(tx, { userId, sealed: null });
+  await deleteRecoveryCodes(tx, userId);
+  await deletePasskeysOf(tx, userId);
+  await deleteSessionsOf(tx, { userId, exceptId: null });
+}
+
+async function addOperator(db: Database, input: AdminInput): Promise<Outcome> {
+  const [, email = '', ...names] = input.args;
+  const password = await input.readPassword();
+  const person = { email, password, name: names.join(' ') };
+  const made = await createOperator(db, { person, actor: ACTOR, now: input.now });
+  if (isRefusal(made)) return made;
+  return {
+    lines: [
+      `${made.userId} ${email}`,
+      'Sign in at /operator and set up an authenticator app or a passkey: nothing else opens before.',
+    ],
+  };
+}
+
+async function listOperators(db: Database): Promise<Outcome> {
+  const rows = await selectOperators(db);
+  return { lines: rows.map((row) => `${row.id} ${row.status} ${row.email} ${row.name}`) };
+}
+
+async function setStatus(
+  db: Database,
+  input: AdminInput,
+  status: 'active' | 'disabled',
+): Promise<Outcome> {
+  return db.transaction<Outcome>(async (tx) => {
+    const user = await findUser(tx, 'operator', input.args[1] ?? '');
+    if (isRefusal(user)) return user;
+    await updateUserStatus(tx, { id: user.id, status });
+    await deleteSessionsOf(tx, { userId: user.id, exceptId: null });
+    const action = status === 'active' ? 'operator.enabled' : 'operator.disabled';
+    await record(tx, user, action, input.now);
+    return { lines: [`${user.email} is ${status}`] };
+  });
+}
+
+async function resetOperator(db: Database, input: AdminInput): Promise<Outcome> {
+  const password = await input.readPassword();
+  const weak = checkPassword(password, input.args[1] ?? '');
+  if (weak !== null) return weak;
+  const passwordHash = await hashPassword(password);
+  return db.transaction<Outcome>(async (tx) => {
+    const user = await findUser(tx, 'operator', input.args[1] ?? '');
+    if (isRefusal(user)) return user;
+    await updatePassword(tx, { id: user.id, passwordHash });
+    await removeFactors(tx, user.id);
+    await record(tx, user, 'operator.reset', input.now);
+    return { lines: [`${user.email}: sign in with the new password and set up a second factor`] };
+  });
+}
+
+async function resetFactor(db: Database, input: AdminInput): Promise<Outcome> {
+  return db.transaction<Outcome>(async (tx) => {
+    const user = await findUser(tx, 'merchant', input.args[1] ?? '');
+    if (isRefusal(user)) return user;
+    await removeFactors(tx, user.id);
+    await record(tx, user, 'user.second_factor_reset', input.now);
+    return { lines: [`${user.email}: the password alone opens the account again`] };
+  });
+}
+
+/** What a network needs before, or beside, its operators' own API. */
+export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome> {
+  switch (input.args[0]) {
+    case 'create-operator':
+      return addOperator(db, input);
+    case 'list-operators':
+      return listOperators(db);
+    case 'disable-operator':
+      return setStatus(db, input, 'disabled');
+    case 'enable-operator':
+      return setStatus(db, input, 'active');
+    case 'reset-operator':
+      return resetOperator(db, input);
+    case 'reset-second-factor':
+      return resetFactor(db, input);
+    default:
+      return refuse('parameter_invalid', USAGE);
+  }
+}

@@ -1,0 +1,100 @@
+import { entryHash, GENESIS } from '#accounts/audit.ts';
+import { type AuditRow, selectChains, selectEntries } from '#accounts/audit-queries.ts';
+import type { Sql } from '#db/database.ts';
+
+/** Entries held in memory at a time. */
+const CHUNK = 1_000;
+
+/** What one chain turned out to be. */
+export type ChainReport =
+  | {
+      readonly chain: string;
+      readonly intact: true;
+      readonly entries: bigint;
+      /** The newest entry's hash, hex: kept elsewhere, it shows whether entries were cut off. */
+      readonly head: string;
+    }
+  | {
+      readonly chain: string;
+      readonly intact: false;
+      readonly entries: bigint;
+      /** The first entry that does not fit. */
+      readonly brokenAt: bigint;
+      readonly reason: string;
+    };
+
+interface Head {
+  readonly sequence: bigint;
+  readonly hash: Buffer;
+}
+
+function problemOf(row: AuditRow, before: Head): string | null {
+  if (row.sequence !== before.sequence + 1n) return `entry ${before.sequence + 1n} is missing`;
+  if (!row.previous_hash.equals(before.hash)) return 'it does not follow the entry before';
+  if (!row.hash.equals(entryHash(row))) return 'it was changed';
+  return null;
+}
+
+/** Reads a chain from its beginning and recomputes every hash. */
+export async function verifyChain(sql: Sql, chain: string): Promise<ChainReport> {
+  let head: Head = { sequence: 0n, hash: GENESIS };
+  for (;;) {
+    const rows = await selectEntries(sql, { chain, after: head.sequence, limit: CHUNK });
+    for (const row of rows) {
+      const reason = problemOf(row, head);
+      if (reason !== null) {
+        const { sequence: entries } = head;
+        return { chain, intact: false, entries, brokenAt: row.sequence, reason };
+      }
+      head = row;
+    }
+    if (rows.length < CHUNK) break;
+  }
+  return { chain, intact: true, entries: head.sequence, head: head.hash.toString('hex') };
+}
+
+/** A head that was written down earlier: `<chain> <sequence> <hash>`. */
+export interface Anchor {
+  readonly chain: string;
+  readonly sequence: bigint;
+  readonly hash: string;
+}
+
+export function parseAnchor(line: string): Anchor | null {
+  const [, chain, sequence, hash] = /^(\S+) (\d+) ([0-9a-f]{64})$/.exec(line.trim()) ?? [];
+  if (chain === undefined || sequence === undefined || hash === undefined) return null;
+  return { chain, sequence: BigInt(sequence), hash };
+}
+
+/** Whether the entry of an anchor is still there with its hash: nothing was cut off or rewritten. */
+export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
+  const { chain, sequence, hash } = anchor;
+  const [row] = await selectEntries(sql, { chain, after: sequence - 1n, limit: 1 });
+  return row?.sequence === sequence && row.hash.toString('hex') === hash;
+}
+
+/**
+ * Verifies every chain, and the anchors when there are some; prints a line for each.
+ * @returns the exit code: 0 intact, 1 not.
+ */
+export async function reportAuditLog(
+  sql: Sql,
+  of: { readonly anchors: readonly Anchor[]; readonly print: (line: string) => void },
+): Promise<0 | 1> {
+  let code: 0 | 1 = 0;
+  for (const chain of await selectChains(sql)) {
+    const report = await verifyChain(sql, chain);
+    if (report.intact) {
+      of.print(`${chain} ${report.entries} ${report.head}`);
+    } else {
+      code = 1;
+      of.print(`${chain}: BROKEN at entry ${report.brokenAt}: ${report.reason}`);
+    }
+  }
+  for (const anchor of of.anchors) {
+    if (await holdsAnchor(sql, anchor)) continue;
+    code = 1;
+    of.print(`${anchor.chain}: BROKEN: entry ${anchor.sequence} is not the one written down`);
+  }
+  return code;
+}

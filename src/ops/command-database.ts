@@ -1,0 +1,37 @@
+import { readConfig } from '#config.ts';
+import { StartError } from '#core/start-error.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+
+/** A command is one client among many. */
+const CONNECTIONS = 2;
+
+/**
+ * The database that commands work on: DATABASE_URL. The embedded one belongs to the sandbox that
+ * runs it; its address is in the sandbox's own files and not for production.
+ */
+export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
+  const { databaseUrl } = readConfig({ ...env, NODE_ENV: undefined }, []);
+  if (databaseUrl === null) {
+    throw new StartError('DATABASE_URL must name the PostgreSQL that the service uses');
+  }
+  return openDatabase({ url: databaseUrl, maxConnections: CONNECTIONS });
+}
+
+/** Runs a command: one line for what a person can put right, and the exit code. */
+export async function runCommand(
+  work: (db: Database) => Promise<number>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  try {
+    const db = openCommandDatabase(env);
+    try {
+      process.exitCode = await work(db);
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    console.error(`tapline: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
