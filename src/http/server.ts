@@ -1,4 +1,3 @@
-import { METHODS } from 'node:http';
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -18,7 +17,7 @@ import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
 import { checkFraming } from '#http/framing.ts';
 import { createHandler } from '#http/handle.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
-import type { AnyRoute, Surface } from '#http/route.ts';
+import type { Surface } from '#http/route.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 
 export interface ServerOptions {
@@ -124,26 +123,32 @@ function createCheck(surface: Surface, options: ServerOptions): Check {
   };
 }
 
-async function unreachable(): Promise<never> {
-  throw new Error('a request without a route passed the checks');
+/** What a path takes that exists, whatever the method; nothing for a path that does not. */
+function createAllowed(surface: Surface): (path: string) => string[] {
+  const patterns = surface.routes.map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${surface.root}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }));
+  return (path) => [
+    ...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+  ];
 }
 
 function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptions): void {
   const check = createCheck(surface, options);
-  const byPath = Map.groupBy(surface.routes, (route) => routerPath(route.path));
-  for (const [url, routes] of byPath) {
-    for (const route of routes) {
-      const { method } = route;
-      const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
-      const handler = createHandler(route, options.log);
-      app.route({ method, url, bodyLimit, onRequest: check(route), handler });
-    }
-    const allow = routes.map((route: AnyRoute) => route.method as string);
-    const method = app.supportedMethods.filter((name) => !allow.includes(name));
-    app.route({ method, url, onRequest: check({ allow }), handler: unreachable });
+  for (const route of surface.routes) {
+    const { method } = route;
+    const url = routerPath(route.path);
+    const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
+    const handler = createHandler(route, options.log);
+    app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
+  const allowed = createAllowed(surface);
   app.setNotFoundHandler({}, async (request, reply) => {
-    await check({ allow: [] })(request, reply);
+    const found = allowed(request.url.split('?')[0] ?? '');
+    // A parameter that the router finds too long: no such object, rather than no such method.
+    const allow = found.some((method) => method === request.method) ? [] : found;
+    await check({ allow })(request, reply);
     return reply;
   });
 }
@@ -189,7 +194,7 @@ function addCommonAnswers(
 
 function createApp(options: ServerOptions, connections: Connections): FastifyInstance {
   const patience = options.patience ?? PATIENCE;
-  const app = fastify({
+  return fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: patience.requestMs,
@@ -210,11 +215,6 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
     rewriteUrl,
     clientErrorHandler: createClientErrorHandler({ ...options, connections }),
   });
-  // Every method that Node can parse has a place in the router, so that a path which exists
-  // answers 405 to it. (CONNECT never becomes a request.)
-  const known = new Set<string>(['CONNECT', ...app.supportedMethods]);
-  for (const method of METHODS) if (!known.has(method)) app.addHttpMethod(method);
-  return app;
 }
 
 /** The HTTP server with all surfaces; the caller adds what has no surface and listens. */
