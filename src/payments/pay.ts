@@ -79,8 +79,11 @@ function ownIntent(request: PayRequest, intent: PaymentIntent | null): PaymentIn
 }
 
 /** The stored answer of a key that is there already: a replay needs no chain. */
-async function findReplay(sql: Sql, request: PayRequest): Promise<Answer | Refusal | null> {
-  const { idempotency, now } = request;
+export async function findReplay(
+  sql: Sql,
+  idempotency: IdempotentRequest | null,
+  now: Date,
+): Promise<Answer | Refusal | null> {
   if (idempotency === null) return null;
   const row = await selectKey(sql, idempotency.tenant, { ...idempotency, now });
   return row === undefined ? null : decideReplay(row, idempotency.fingerprint);
@@ -260,7 +263,7 @@ export function announce(wakeups: Wakeups, intent: PaymentIntent, deliveries: nu
  * requires_payment_method with `last_payment_error` (declined, nothing charged).
  */
 export async function payIntent(deps: PayDeps, request: PayRequest): Promise<Answer | Refusal> {
-  const replay = await findReplay(deps.db, request);
+  const replay = await findReplay(deps.db, request.idempotency, request.now);
   if (replay !== null) return replay;
   const preflight = await askChain(deps, request);
   if (preflight === 'unavailable') return serviceUnavailable();

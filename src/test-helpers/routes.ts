@@ -19,7 +19,7 @@ import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { expireNow } from '#payments/expire-now.ts';
-import type { PayIntent } from '#payments/pay.ts';
+import { findReplay, type PayIntent } from '#payments/pay.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectNextForTerminals, updatePickedUp } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
@@ -100,6 +100,9 @@ function tapRoute(deps: TestHelperDeps) {
       if (terminal.status === 'inactive') {
         return refuse('terminal_inactive', 'The terminal is inactive: activate it first.');
       }
+      // Before the terminal's intents are looked at: the first request has changed them.
+      const replay = await findReplay(deps.db, idempotency, now);
+      if (replay !== null) return replay;
       const intentId = body.payment_intent ?? (await findOpenIntent(deps, terminal.id, now));
       if (isRefusal(intentId)) return intentId;
       await updatePickedUp(deps.db, { id: intentId, terminalId: terminal.id, now });
