@@ -41,8 +41,10 @@ export interface Look {
 
 /** An endpoint stays in hand this long after its last delivery. */
 const LINGER_MS = 10_000;
-/** Of one look: bounds its time and the memory that it may fill. */
+/** Of one look: bounds its time. */
 const MAX_LANES_OF_LOOK = 256;
+/** Deliveries in hand, with their bodies: bounds the memory that they fill. */
+const MAX_HELD_BY_FLEET = 10_000;
 const DRAIN_STEP_MS = 20;
 
 /** All endpoints in the hands of this worker, and everything in flight to them. */
@@ -89,9 +91,13 @@ export class Fleet {
   /** The lanes with room whose queue may hold something, those first that looked longest ago. */
   look(): Look {
     const rooms: Room[] = [];
+    let held = 0;
+    for (const lane of this.#lanes.values()) held += lane.held.size;
     for (const lane of this.#lanes.values()) {
       const room = roomOf(lane, this.#hints);
       if (room === 0) continue;
+      held += room;
+      if (held > MAX_HELD_BY_FLEET) break;
       rooms.push({ endpointId: lane.endpointId, room, held: [...lane.held] });
       if (rooms.length === MAX_LANES_OF_LOOK) break;
     }

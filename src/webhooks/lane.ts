@@ -26,9 +26,9 @@ export interface Lane {
 }
 
 /** Held per endpoint: enough that a fast receiver never waits for the next look. */
-const MAX_HELD = 32;
+const MAX_HELD = 64;
 /** With fewer the next look is due. */
-const LOW_WATER = 16;
+const LOW_WATER = 32;
 /** Answers slower than this count as slow: such endpoints share slots of their own. */
 export const SLOW_MS = 1_000;
 /** Weight of the newest answer. */
@@ -60,7 +60,7 @@ export function openLane(of: {
 export function roomOf(lane: Lane, hints: number): number {
   if (lane.state !== 'open' || lane.dryAtHint === hints) return 0;
   if (isBroken(lane.health)) return Math.max(0, 1 - lane.held.size);
-  const most = Math.min(MAX_HELD, lane.health.window * 4);
+  const most = Math.min(MAX_HELD, lane.health.window * 8);
   return lane.held.size < Math.min(LOW_WATER, most) ? most - lane.held.size : 0;
 }
 

@@ -22,12 +22,15 @@ const LANE_COLUMNS = `
   e.previous_secret_until, e.updated`;
 
 /**
- * A plan that was made while the queue was empty would read all of a long one later, so the
- * queue's statements are planned with indexes only.
+ * A plan that was made while the tables were small would read all of them later, when they are
+ * not: the queue's statements go through the indexes, row by row, whatever the statistics say.
+ * The order of joins is fixed by their form too: "limit 1" in a lateral part keeps it inside the
+ * loop, "= any" makes an index condition.
  */
 const INDEX_PLANS = `
   select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_sort', 'off', true)`;
+    set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true)`;
 
 async function withIndexPlans<T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
@@ -48,21 +51,27 @@ const CLAIM = `
       order by d.endpoint_id limit 1
     ) from scan s where s.endpoint_id is not null
   ), waiting as (
-    select l.endpoint_id,
+    select s.endpoint_id,
       case when l.consecutive_failures > 0 then $6::int else $5::int end as room,
-      row_number() over (partition by l.consecutive_failures > 0 order by l.endpoint_id) as place
-    from scan s join webhook_lanes l on l.endpoint_id = s.endpoint_id
-    where l.lease_until <= $2 and l.lease_owner is distinct from $1
-      and l.not_before <= $2 and exists (
-      select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
+      row_number() over (partition by l.consecutive_failures > 0 order by s.endpoint_id) as place
+    from scan s cross join lateral (
+      select consecutive_failures from webhook_lanes
+      where endpoint_id = s.endpoint_id and lease_until <= $2
+        and lease_owner is distinct from $1 and not_before <= $2
+        and exists (select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
+      limit 1
+    ) l
   ), picked as (
-    select l.endpoint_id from waiting w join webhook_lanes l on l.endpoint_id = w.endpoint_id
-    where w.place <= w.room and l.lease_until <= $2
+    select l.endpoint_id from webhook_lanes l
+    where l.endpoint_id = any(array(select endpoint_id from waiting where place <= room))
+      and l.lease_until <= $2
     for no key update of l skip locked
   )
   update webhook_lanes l set lease_owner = $1, lease_until = $3, fence = l.fence + 1
-  from picked p join webhook_endpoints e on e.id = p.endpoint_id
-  where l.endpoint_id = p.endpoint_id and e.status = 'enabled'
+  from webhook_endpoints e
+  where l.endpoint_id = any(array(select endpoint_id from picked))
+    and e.id = any(array(select endpoint_id from picked))
+    and e.id = l.endpoint_id and e.status = 'enabled'
   returning ${LANE_COLUMNS}`;
 
 export interface Claim {
@@ -127,7 +136,10 @@ const FETCH = `
   select d.endpoint_id, d.event_created, d.event_position, d.id, d.event_id, d.event_type,
     d.attempt, p.updated as endpoint_updated, v.body
   from jsonb_to_recordset($1::jsonb) as lane (endpoint_id text, room integer, held bigint[])
-  join webhook_endpoints p on p.id = lane.endpoint_id and p.status = 'enabled'
+  cross join lateral (
+    select updated from webhook_endpoints
+    where id = lane.endpoint_id and status = 'enabled' limit 1
+  ) p
   cross join lateral (
     select * from webhook_due w
     where w.endpoint_id = lane.endpoint_id and w.due_at <= $2
@@ -135,7 +147,7 @@ const FETCH = `
     order by w.due_at limit lane.room
   ) d
   left join lateral (
-    select e.body from events e where e.id = d.event_id and e.created = d.event_created
+    select e.body from events e where e.id = d.event_id and e.created = d.event_created limit 1
   ) v on true`;
 
 export interface Room {
@@ -179,16 +191,25 @@ const RECORD = `
       endpoint_id text, fence bigint, event_created timestamptz(3), event_position bigint,
       status text, attempt integer, finished timestamptz(3), response_status integer,
       response_body text, error text, duration_ms integer, next_attempt_at timestamptz(3))
-  ), lanes as (
-    select l.endpoint_id from webhook_lanes l
-    where (l.endpoint_id, l.fence) in (select endpoint_id, fence from input)
-    order by l.endpoint_id for no key update
+  ), lanes as materialized (
+    select l.endpoint_id, l.fence from webhook_lanes l
+    where l.endpoint_id = any($2) order by l.endpoint_id for no key update
+  ), checked as materialized (
+    -- "is true" keeps it a look-up in a hash table; as a join it would be a loop in a loop.
+    select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from lanes)) is true as ok
+    from input i
   ), fresh as materialized (
-    select i.* from input i join lanes l on l.endpoint_id = i.endpoint_id
+    select c.*, w.place from checked c cross join lateral (
+      select ctid as place from webhook_due
+      where endpoint_id = c.endpoint_id and event_created = c.event_created
+        and event_position = c.event_position
+      limit 1
+    ) w
+    where c.ok
   ), finished as (
+    -- Whoever else changes these rows holds the lane's lock, so their places are still true.
     delete from webhook_due d using fresh f
-    where f.status <> 'pending' and d.endpoint_id = f.endpoint_id
-      and d.event_created = f.event_created and d.event_position = f.event_position
+    where f.status <> 'pending' and d.ctid = f.place
     returning d.endpoint_id, f.status, d.event_created, d.event_position, d.id, d.account_id,
       d.livemode, d.event_id, d.event_type, d.created, f.finished, f.attempt,
       f.response_status, f.response_body, f.error, f.duration_ms
@@ -202,8 +223,7 @@ const RECORD = `
       updated = f.finished, response_status = f.response_status,
       response_body = f.response_body, error = f.error, duration_ms = f.duration_ms
     from fresh f
-    where f.status = 'pending' and d.endpoint_id = f.endpoint_id
-      and d.event_created = f.event_created and d.event_position = f.event_position
+    where f.status = 'pending' and d.ctid = f.place
   ), attempts as (
     insert into webhook_attempts
       (endpoint_id, event_created, event_position, attempt, finished, response_status,
@@ -213,7 +233,7 @@ const RECORD = `
     from fresh where error is not null
     on conflict do nothing
   )
-  select endpoint_id, event_position from fresh`;
+  select distinct endpoint_id from checked where not ok`;
 
 /** What an endpoint's answers say of it by now. */
 export interface HealthRow {
@@ -225,38 +245,42 @@ export interface HealthRow {
 }
 
 const RECORD_HEALTH = `
-  with input as (
+  with input as materialized (
     select i.* from jsonb_to_recordset($1::jsonb) as i (
       endpoint_id text, fence bigint, consecutive_failures integer, not_before timestamptz(3),
       failing_since timestamptz(3))
-    join webhook_lanes l on l.endpoint_id = i.endpoint_id and l.fence = i.fence
+    cross join lateral (
+      select from webhook_lanes where endpoint_id = i.endpoint_id and fence = i.fence limit 1
+    ) l
   ), lanes as (
     update webhook_lanes l set consecutive_failures = i.consecutive_failures,
       not_before = coalesce(i.not_before, '-infinity')
     from input i
-    where l.endpoint_id = i.endpoint_id and (
+    where l.endpoint_id = any($2) and l.endpoint_id = i.endpoint_id and (
       l.consecutive_failures <> i.consecutive_failures
       or l.not_before <> coalesce(i.not_before, '-infinity'))
   )
   update webhook_endpoints e set failing_since = i.failing_since
   from input i
-  where e.id = i.endpoint_id and e.failing_since is distinct from i.failing_since`;
+  where e.id = any($2) and e.id = i.endpoint_id
+    and e.failing_since is distinct from i.failing_since`;
 
 /**
  * Records what became of many deliveries in one transaction. Results of a lease that is over
  * change nothing: whoever has the endpoint now sends those deliveries again.
- * @returns those that were recorded.
+ * @returns the endpoints of such results.
  */
 export async function recordResults(
   db: Database,
   results: readonly ResultRow[],
   health: readonly HealthRow[],
-): Promise<{ endpoint_id: string; event_position: bigint }[]> {
+): Promise<ReadonlySet<string>> {
+  const endpointIds = [...new Set(results.map((result) => result.endpoint_id))];
   return withIndexPlans(db, async (tx) => {
-    const [recorded] = await Promise.all([
-      tx.query<{ endpoint_id: string; event_position: bigint }>(RECORD, [JSON.stringify(results)]),
-      tx.query(RECORD_HEALTH, [JSON.stringify(health)]),
+    const [stale] = await Promise.all([
+      tx.query<{ endpoint_id: string }>(RECORD, [JSON.stringify(results), endpointIds]),
+      tx.query(RECORD_HEALTH, [JSON.stringify(health), endpointIds]),
     ]);
-    return recorded;
+    return new Set(stale.map((row) => row.endpoint_id));
   });
 }

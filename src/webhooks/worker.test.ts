@@ -137,22 +137,23 @@ describe('a worker', () => {
     });
     const key = bench.secretKey.toString('hex');
     const child = fork(WORKER_PROCESS, [bench.url, key]);
+    t.after(() => child.kill('SIGKILL'));
     await once(child, 'message');
-    await writeTestEvents(bench, 5);
-    const first = await receiver.waitFor(5);
+    await writeTestEvents(bench, 2);
+    const first = await receiver.waitFor(2);
     child.kill('SIGKILL');
     await once(child, 'exit');
     killed = true;
     const at = performance.now();
     startWorker(t);
-    const all = await receiver.waitFor(10, 30_000);
+    const all = await receiver.waitFor(4, 30_000);
     assert.ok(performance.now() - at < 30_000);
     const idsOf = (received: typeof all) =>
       received
         .map(({ headers }) => `${headers['service-event-id']} ${headers['service-delivery-id']}`)
         .sort();
-    assert.deepEqual(idsOf(all.slice(5)), idsOf(first));
-    await eventually('recorded', async () => (await count('succeeded')) === 5);
+    assert.deepEqual(idsOf(all.slice(2)), idsOf(first));
+    await eventually('recorded', async () => (await count('succeeded')) === 2);
   });
 
   test('that stops lets its deliveries finish and hands its endpoints over at once', async (t) => {
@@ -220,7 +221,7 @@ describe('a worker', () => {
       rows.map((row) => resultOf(mine.fence, row)),
       [broken],
     );
-    assert.deepEqual(stale, []);
+    assert.deepEqual([...stale], [endpointId]);
     assert.equal(await count('pending'), 2);
     const [state] = await bench.db.query<{ consecutive_failures: number }>(
       'select consecutive_failures from webhook_lanes where endpoint_id = $1',
@@ -232,7 +233,7 @@ describe('a worker', () => {
       rows.map((row) => resultOf(theirs.fence, row)),
       [],
     );
-    assert.equal(fresh.length, 2);
+    assert.equal(fresh.size, 0);
     assert.equal(await count('succeeded'), 2);
   });
 
