@@ -1,0 +1,136 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Database, openDatabase } from '#db/database.ts';
+import { caller } from '#testing/api-client.ts';
+import { openChaosGround } from '#testing/chaos-ground.ts';
+import { makeDemo } from '#testing/chaos-process.ts';
+import { type ChaosWorld, fillWorld } from '#testing/chaos-world.ts';
+import { type BenchLine, percentile, report } from './report.ts';
+import type { TapJob, TapResult } from './tap-load.ts';
+
+/**
+ * Whole payments over HTTP, as `npm start` runs them: one process with API and workers, durable
+ * PostgreSQL, a chain with a block per second, one webhook endpoint that hears of everything. The
+ * taps come from a second process. Everything shares the machine.
+ */
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
+const RATES = (process.env.BENCH_RATES ?? '100,400').split(',').map(Number);
+const COUNTERS = 50;
+const PAYERS = 200;
+const WARM_UP_TAPS = 200;
+
+interface Bench {
+  readonly db: Database;
+  readonly world: ChaosWorld;
+  readonly origin: string;
+  readonly rpcUrl: string;
+}
+
+async function load(bench: Bench, perSecond: number, taps: number): Promise<TapResult> {
+  const { world, origin, rpcUrl } = bench;
+  const job: TapJob = {
+    origin,
+    rpcUrl,
+    key: world.secretKey,
+    counters: world.terminals,
+    passes: world.passes,
+    perSecond,
+    taps,
+  };
+  const child: ChildProcess = fork(path.join(import.meta.dirname, 'tap-load.ts'));
+  child.send(job);
+  const [result] = await once(child, 'message');
+  child.disconnect();
+  return result as TapResult;
+}
+
+/** The blocks that the payments of these intents are in. */
+async function blocksOf(db: Database, intents: readonly string[]): Promise<Map<string, number>> {
+  const rows = await db.query<{ payment_intent_id: string; block_number: bigint }>(
+    'select payment_intent_id, block_number from payments where payment_intent_id = any($1)',
+    [intents],
+  );
+  return new Map(rows.map((row) => [row.payment_intent_id, Number(row.block_number)]));
+}
+
+async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
+  const { taps, blocks } = await load(bench, rate, rate * SECONDS);
+  const paid = taps.filter((tap) => tap.status === 'succeeded');
+  const blockOf = await blocksOf(
+    bench.db,
+    paid.map(({ intent }) => intent),
+  );
+  const seenAt = new Map(blocks.map(({ number, at }) => [number, at]));
+  const afterBlock = paid.map((tap) => {
+    const seen = seenAt.get(blockOf.get(tap.intent) ?? -1) ?? tap.done;
+    return Math.max(0, tap.done - Math.max(seen, tap.at));
+  });
+  const inFirst = paid.filter((tap) => {
+    const first = blocks.find(({ at }) => at > tap.at);
+    return first?.number === blockOf.get(tap.intent);
+  });
+  const total = paid.map((tap) => tap.done - tap.at);
+  const span = Math.max(...paid.map(({ done }) => done)) - Math.min(...taps.map(({ at }) => at));
+  const failures = taps.length - paid.length;
+  const share = ((inFirst.length / paid.length) * 100).toFixed(0);
+  const isTarget = rate === 100;
+  return [
+    {
+      work: `tap to succeeded less block wait, ${rate} taps/s`,
+      p50Ms: percentile(afterBlock, 0.5),
+      p99Ms: percentile(afterBlock, 0.99),
+      failures,
+      value: `${share} % in the first block`,
+      ...(isTarget ? { target: 'p50 <= 60 ms, p99 <= 250 ms' } : {}),
+    },
+    {
+      work: `tap to succeeded in all, ${rate} taps/s`,
+      perSecond: paid.length / (span / 1000),
+      p50Ms: percentile(total, 0.5),
+      p99Ms: percentile(total, 0.99),
+      failures,
+      ...(isTarget ? {} : { target: '>= 400/s' }),
+    },
+  ];
+}
+
+async function residentMb(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+async function main(): Promise<void> {
+  const ground = await openChaosGround();
+  const network = await makeDemo(ground);
+  const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
+  try {
+    const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
+    const { sandbox } = network;
+    const size = { terminals: COUNTERS, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
+    const world = await fillWorld(ground, db, { sandbox, size });
+    const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
+    const url = `http://127.0.0.1:${port}/hook`;
+    await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
+    const bench = { db, world, origin: sandbox.web_url, rpcUrl: sandbox.test.rpc_url };
+    await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
+    const lines: BenchLine[] = [];
+    for (const rate of RATES) lines.push(...(await measure(bench, rate)));
+    const memory = await residentMb(network.process.pid);
+    lines.push({
+      work: 'memory of the one process after the run',
+      value: `${memory.toFixed(0)} MB`,
+      target: '<= 300 MB',
+    });
+    await report('journey', lines);
+  } finally {
+    receiver.disconnect();
+    await network.stop();
+    await db.close();
+    await ground.close();
+  }
+}
+
+await main();

@@ -1,0 +1,57 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** One line of the benchmark's table. What does not apply is left out. */
+export interface BenchLine {
+  readonly work: string;
+  readonly perSecond?: number;
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+  /** Requests that failed: not zero means that the numbers beside it are worth nothing. */
+  readonly failures?: number;
+  /** What a bare loop over the same work does in the same run, per second. */
+  readonly floor?: number;
+  readonly ratio?: number;
+  /** What does not fit the columns: `148 MB`. */
+  readonly value?: string;
+  readonly target?: string;
+}
+
+export const RESULTS = path.join(import.meta.dirname, 'results');
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+const round = (value: number | undefined, digits: number) =>
+  value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
+
+/** Every benchmark's lines in one shape. */
+export function printTable(lines: readonly BenchLine[]): void {
+  console.table(
+    lines.map((line) => ({
+      work: line.work,
+      'per s': round(line.perSecond, 0),
+      'p50 ms': round(line.p50Ms, 1),
+      'p99 ms': round(line.p99Ms, 1),
+      failures: line.failures ?? '',
+      'floor per s': round(line.floor, 0),
+      ratio: round(line.ratio, 2),
+      value: line.value ?? '',
+      target: line.target ?? '',
+    })),
+  );
+}
+
+/** Prints the lines and leaves them in `bench/results/<name>.json` for the common table. */
+export async function report(name: string, lines: readonly BenchLine[]): Promise<void> {
+  printTable(lines);
+  await mkdir(RESULTS, { recursive: true });
+  const text = JSON.stringify({ at: new Date(), lines }, null, 2);
+  await writeFile(path.join(RESULTS, `${name}.json`), `${text}\n`);
+}

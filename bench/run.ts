@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type BenchLine, printTable, RESULTS, report } from './report.ts';
+
+/**
+ * `npm run bench [-- names…]`: every benchmark in turn, each in a process of its own so that none
+ * measures another's memory; then one table of all, which is also `bench/results/all.json`.
+ */
+const PROGRAMS = [
+  'start',
+  'api',
+  'lists',
+  'pickup',
+  'journey',
+  'settlement',
+  'webhooks',
+  'growth',
+] as const;
+/** A benchmark that hangs must not hang the run; the longest takes three minutes. */
+const LIMIT_MS = 600_000;
+
+async function run(name: string): Promise<readonly BenchLine[]> {
+  const file = path.join(RESULTS, `${name}.json`);
+  await rm(file, { force: true });
+  console.log(`\n${name}`);
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, `${name}.ts`)], {
+    stdio: 'inherit',
+    timeout: LIMIT_MS,
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  if (code !== 0) return [{ work: name, value: `failed (${code})` }];
+  try {
+    return (JSON.parse(await readFile(file, 'utf8')) as { lines: BenchLine[] }).lines;
+  } catch {
+    return [{ work: name, value: 'left no results' }];
+  }
+}
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !PROGRAMS.some((known) => known === name));
+if (unknown.length > 0) throw new Error(`unknown benchmark ${unknown}: ${PROGRAMS.join(', ')}`);
+const all: BenchLine[] = [];
+for (const name of asked.length > 0 ? asked : PROGRAMS) all.push(...(await run(name)));
+console.log('\nall');
+if (asked.length > 0) printTable(all);
+else await report('all', all);
