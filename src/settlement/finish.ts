@@ -5,6 +5,7 @@ import { LaneLost } from '#settlement/flush-payments.ts';
 import { shareHeldLanes } from '#settlement/lane-queries.ts';
 import {
   type Alarm,
+  commitWithoutWaiting,
   insertAlarms,
   type KnownOutcomeRow,
   markMined,
@@ -45,6 +46,7 @@ export async function finish(
       markMined(tx, resolutions.map(toMined)),
       requeue(tx, resolutions.flatMap(toRequeued)),
       upsertChainPayments(tx, livemode, settled),
+      commitWithoutWaiting(tx),
     ]);
     const written = new Set(ids);
     const late = answered.filter((one) => !written.has(one.requestId));

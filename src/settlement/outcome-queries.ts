@@ -2,6 +2,14 @@ import type { Tx } from '#db/database.ts';
 import type { PaymentSettled } from '#settlement/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
+/**
+ * This transaction's commit need not reach the disk before anybody goes on: after a crash of the
+ * database it is read from the chain again. Later commits, which do wait, carry it along.
+ */
+export async function commitWithoutWaiting(tx: Tx): Promise<void> {
+  await tx.query(`select set_config('synchronous_commit', 'off', true)`);
+}
+
 export interface MinedTransaction {
   readonly id: bigint;
   readonly txHash: Hex;
