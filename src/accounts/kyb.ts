@@ -57,7 +57,29 @@ export function kybObject(
   };
 }
 
-/** Moves the account to the next state, with an event in each mode and an entry in the log. */
+/** `kyb.status_changed`, in both modes: api-v1.md section 6 sends it when there is a decision. */
+async function announceDecision(
+  tx: Tx,
+  account: AccountRow,
+  of: { readonly reason: string | null; readonly now: Date },
+): Promise<void> {
+  const { reason, now } = of;
+  const tenants = [false, true].map((livemode) => ({ accountId: account.id, livemode }));
+  const wanted = tenants.map((tenant) => ({ tenant, count: 1 }));
+  const stamps = await stampOrders(tx, wanted, now);
+  await appendEvents(
+    tx,
+    tenants.map((tenant) => ({
+      tenant,
+      type: 'kyb.status_changed',
+      objectId: account.id,
+      object: kybObject(account, { livemode: tenant.livemode, reason, now }),
+      stamp: present(stamps.get(tenantKey(tenant)), 'stamp'),
+    })),
+  );
+}
+
+/** Moves the account to the next state, with an entry in the log, and events for a decision. */
 async function moveTo(
   tx: Tx,
   ref: KybRef,
@@ -78,19 +100,7 @@ async function moveTo(
     refundDailyLimit: account.refund_daily_limit,
   });
   const after = only(rows, 'account');
-  const tenants = [false, true].map((livemode) => ({ accountId, livemode }));
-  const wanted = tenants.map((tenant) => ({ tenant, count: 1 }));
-  const stamps = await stampOrders(tx, wanted, now);
-  await appendEvents(
-    tx,
-    tenants.map((tenant) => ({
-      tenant,
-      type: 'kyb.status_changed',
-      objectId: accountId,
-      object: kybObject(after, { livemode: tenant.livemode, reason, now }),
-      stamp: present(stamps.get(tenantKey(tenant)), 'stamp'),
-    })),
-  );
+  if (status !== 'pending') await announceDecision(tx, after, { reason, now });
   await recordChange(tx, {
     chain: accountId,
     actor: ref.actor,
