@@ -111,7 +111,7 @@ describe('the list of events', () => {
     { deliverySuccess: false },
     { deliverySuccess: true, type: 'payment.*' },
   ]) {
-    test(`walks ${JSON.stringify(filter)} without gaps or repeats while new ones come`, async () => {
+    test(`walks ${JSON.stringify(filter)} without gaps or repeats while more come`, async () => {
       await addEndpoint(bench, 'http://127.0.0.1:8080/');
       await writeAll();
       if ('deliverySuccess' in filter) {
@@ -147,7 +147,7 @@ describe('the list of events', () => {
     assert.deepEqual(await list({ deliverySuccess: false }, { createdGte, createdLt }), []);
   });
 
-  test('with delivery_success=false shows what is pending or failed at any endpoint, once', async () => {
+  test('with delivery_success=false shows once what is pending or failed anywhere', async () => {
     await addEndpoint(bench, 'http://127.0.0.1:8080/a');
     await addEndpoint(bench, 'http://127.0.0.1:8080/b', { enabledEvents: ['payment.*'] });
     await writeAll();

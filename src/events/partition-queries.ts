@@ -53,7 +53,8 @@ export async function moveFromDefault(tx: Tx, of: Bounds): Promise<void> {
 export async function attachPartition(tx: Tx, of: Bounds): Promise<void> {
   const [from, to] = [of.from.toISOString(), of.to.toISOString()];
   await tx.query(
-    `alter table ${of.parent} attach partition "${of.name}" for values from ('${from}') to ('${to}')`,
+    `alter table ${of.parent} attach partition "${of.name}"
+     for values from ('${from}') to ('${to}')`,
   );
 }
 

@@ -71,7 +71,7 @@ describe('which addresses webhooks may go to', () => {
     }
   });
 
-  test('an exempt range opens its addresses, in their mapped spelling too, and nothing else', () => {
+  test('an exempt range opens its addresses, also spelled as mapped, and nothing else', () => {
     for (const address of [
       '127.0.0.1',
       '127.9.9.9',

@@ -74,15 +74,15 @@ export function checkEnabledEvents(
   param = 'enabled_events',
 ): readonly string[] | Refusal {
   if (events.length === 0 || events.length > MAX_ENABLED_EVENTS) {
-    const message = `${param} must name 1 to ${MAX_ENABLED_EVENTS} event types; "*" is all of them.`;
+    const message = `${param} must name 1 to ${MAX_ENABLED_EVENTS} event types; "*" means all.`;
     return refuse('parameter_invalid', message, param);
   }
   const index = events.findIndex((event) => !SUBSCRIBABLE.has(event));
   if (index < 0) return [...new Set(events)];
   return refuse(
     'parameter_invalid',
-    `${param}.${index} is not an event type. Allowed: "*", families (${EVENT_FAMILIES.join(', ')}) ` +
-      `and types (${EVENT_TYPES.join(', ')}).`,
+    `${param}.${index} is not an event type. Allowed: "*", ` +
+      `families (${EVENT_FAMILIES.join(', ')}) and types (${EVENT_TYPES.join(', ')}).`,
     `${param}.${index}`,
   );
 }

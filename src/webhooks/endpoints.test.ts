@@ -7,32 +7,26 @@ import { isRefusal, type Refusal } from '#core/refusal.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import {
   addEndpoint,
-  eventually,
   openBench,
   type WebhookBench,
   withNewAccount,
   writeTestEvents,
 } from '#testing/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
-import { renderDelivery } from '#webhooks/delivery.ts';
-import { selectDeliveries, selectDelivery } from '#webhooks/delivery-queries.ts';
 import { renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
-import { retryDelivery } from '#webhooks/retry-delivery.ts';
 import { rotateSecret } from '#webhooks/rotate-secret.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
-import type { WebhookWorker } from '#webhooks/worker.ts';
 
 const HOUR_MS = 3_600_000;
 const clock = new FakeClock(new Date());
 const stripe = new Stripe('sk_test_unused');
 let shared: WebhookBench;
-let worker: WebhookWorker;
 
 before(async () => {
   shared = await openBench({ clock });
-  worker = shared.startWorker();
+  shared.startWorker();
 });
 after(() => shared.close());
 
@@ -59,8 +53,6 @@ const input = (url: string, enabledEvents: readonly string[] = ['*']) => ({
   description: null,
   apiVersion: '2026-09-28',
 });
-
-const page = (limit = 100) => ({ limit, after: null, createdGte: null, createdLt: null });
 
 describe('creating a webhook endpoint', () => {
   test('shows the secret once and stores it sealed', async (t) => {
@@ -284,168 +276,5 @@ describe('updating a webhook endpoint', () => {
     await receiver.waitFor(1);
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.equal(receiver.received.length, 1);
-  });
-});
-
-describe('the test of an endpoint', () => {
-  test('sends a ping to it alone and answers with the delivery', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint, secret } = await addEndpoint(bench, `${receiver.url}/a`);
-    await addEndpoint(bench, `${receiver.url}/b`);
-    receiver.answer((_received, response) => void response.writeHead(202).end('pong'));
-    const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    const delivery = renderDelivery(row);
-    assert.equal(delivery.status, 'succeeded');
-    assert.equal(delivery.response_status, 202);
-    assert.equal(delivery.response_body, 'pong');
-    assert.equal(delivery.attempt, 1);
-    assert.equal(delivery.event_type, 'ping');
-    const [got, ...more] = receiver.received;
-    assert.ok(got);
-    assert.equal(more.length, 0);
-    assert.equal(got.headers['service-delivery-id'], delivery.id);
-    const signature = String(got.headers['service-signature']);
-    const event = stripe.webhooks.constructEvent(got.body, signature, secret, 1e9);
-    assert.equal(event.type as string, 'ping');
-    assert.equal(event.id, delivery.event);
-    const stored = await bench.db.query<{ body: string }>('select body from events where id = $1', [
-      event.id,
-    ]);
-    assert.equal(stored[0]?.body, got.body.toString());
-    assert.deepEqual(await selectDelivery(bench.db, bench.tenant, row.id), row);
-  });
-
-  test('that fails is failed, not retried, and marks the endpoint as failing', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint } = await addEndpoint(bench, receiver.url);
-    receiver.answer((_received, response) => void response.writeHead(500).end());
-    const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    assert.equal(row.status, 'failed');
-    assert.equal(row.response_status, 500);
-    assert.equal(row.next_attempt_at, null);
-    const failing = async () =>
-      (await selectEndpoint(bench.db, bench.tenant, endpoint.id))?.failing_since;
-    assert.ok(await failing());
-    clock.advance(60_000);
-    worker.wake();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    assert.equal(receiver.received.length, 1);
-    receiver.answer((_received, response) => void response.end());
-    accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    assert.equal(await failing(), null);
-  });
-
-  test('works while the endpoint is disabled', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint } = await addEndpoint(bench, receiver.url);
-    const of = { input: { status: 'disabled' } as const, now: clock.now() };
-    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, of));
-    const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    assert.equal(row.status, 'succeeded');
-  });
-});
-
-describe('sending a delivery again', () => {
-  test('works whatever its status, under the same ids, and counts on', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint } = await addEndpoint(bench, receiver.url);
-    await writeTestEvents(bench);
-    const of = { endpointId: endpoint.id, status: null };
-    const attempted = (attempt: number) =>
-      eventually(`attempt ${attempt}`, async () => {
-        const [row] = await selectDeliveries(bench.db, of, page());
-        return row?.attempt === attempt ? row : undefined;
-      });
-    const first = await attempted(1);
-    assert.equal(first.status, 'succeeded');
-    const pending = accepted(await retryDelivery(bench, bench.tenant, first.id, clock.now()));
-    assert.equal(pending.id, first.id);
-    assert.equal(pending.status, 'pending');
-    assert.deepEqual(pending.next_attempt_at, clock.now());
-    receiver.answer((_received, response) => void response.writeHead(500).end());
-    await attempted(2);
-    receiver.answer((_received, response) => void response.end());
-    accepted(await retryDelivery(bench, bench.tenant, first.id, clock.now()));
-    const last = await attempted(3);
-    assert.equal(last.status, 'succeeded');
-    assert.equal((await selectDeliveries(bench.db, of, page())).length, 1);
-    const headers = receiver.received.map((got) => got.headers);
-    assert.deepEqual(
-      headers.map((each) => each['service-delivery-attempt']),
-      ['1', '2', '3'],
-    );
-    assert.equal(new Set(headers.map((each) => each['service-delivery-id'])).size, 1);
-  });
-
-  test('goes at once even while the endpoint is broken and others wait', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint } = await addEndpoint(bench, receiver.url);
-    receiver.answer((_received, response) => void response.writeHead(500).end());
-    await writeTestEvents(bench, 30);
-    const of = { endpointId: endpoint.id, status: null };
-    await receiver.waitFor(5);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const sent = receiver.received.length;
-    const waiting = (await selectDeliveries(bench.db, of, page())).find((row) => row.attempt === 0);
-    assert.ok(waiting);
-    accepted(await retryDelivery(bench, bench.tenant, waiting.id, clock.now()));
-    const got = (await receiver.waitFor(sent + 1)).at(-1);
-    assert.equal(got?.headers['service-delivery-id'], waiting.id);
-  });
-
-  test('is refused for a disabled endpoint, and for what does not exist', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint } = await addEndpoint(bench, receiver.url);
-    const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    const of = { input: { status: 'disabled' } as const, now: clock.now() };
-    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, of));
-    const refusal = await retryDelivery(bench, bench.tenant, row.id, clock.now());
-    assert.ok(isRefusal(refusal) && refusal.code === 'parameter_invalid');
-    const other = (await withNewAccount(bench)).tenant;
-    const missing = await retryDelivery(bench, other, row.id, clock.now());
-    assert.ok(isRefusal(missing) && missing.code === 'resource_missing');
-  });
-});
-
-describe('the list of deliveries', () => {
-  test('walks all of them once, newest event first, over every status', async (t) => {
-    const { bench, receiver } = await scene(t);
-    const { endpoint } = await addEndpoint(bench, receiver.url);
-    let requests = 0;
-    receiver.answer((_received, response) => {
-      response.writeHead(requests++ % 3 === 0 ? 500 : 200).end();
-    });
-    await writeTestEvents(bench, 25);
-    const of = (status: 'pending' | 'succeeded' | 'failed' | null) => ({
-      endpointId: endpoint.id,
-      status,
-    });
-    await eventually('all tried', async () => {
-      const rows = await selectDeliveries(bench.db, of(null), page());
-      return rows.length === 25 && rows.every((row) => row.attempt > 0);
-    });
-    const seen: bigint[] = [];
-    let after: { created: Date; position: bigint } | null = null;
-    for (;;) {
-      const rows = await selectDeliveries(bench.db, of(null), { ...page(4), after });
-      const shown = rows.slice(0, 4);
-      seen.push(...shown.map((row) => row.event_position));
-      const last = shown.at(-1);
-      if (rows.length <= 4 || last === undefined) break;
-      after = { created: last.event_created, position: last.event_position };
-    }
-    const newestFirst = [...new Set(seen)].sort((a, b) => Number(b - a));
-    assert.equal(seen.length, 25);
-    assert.deepEqual(seen, newestFirst);
-    const counts = await Promise.all(
-      (['pending', 'succeeded', 'failed'] as const).map(
-        async (status) => (await selectDeliveries(bench.db, of(status), page())).length,
-      ),
-    );
-    assert.equal(
-      counts.reduce((sum, count) => sum + count, 0),
-      25,
-    );
-    assert.ok((counts[0] ?? 0) > 0 && (counts[1] ?? 0) > 0 && counts[2] === 0);
   });
 });

@@ -83,7 +83,7 @@ function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
 const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe('a failing endpoint', () => {
-  test('gets 12 attempts on schedule under one delivery id, then the delivery has failed', async (t) => {
+  test('gets 12 attempts on schedule under one id, then the delivery has failed', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench);
@@ -133,7 +133,7 @@ describe('a failing endpoint', () => {
     assert.equal((await s.list('succeeded')).length, 2);
   });
 
-  test('that is broken gets one probe at a time while the rest wait, and all when it is back', async (t) => {
+  test('that is broken gets one probe at a time, and all the rest when it is back', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench, 60);
@@ -194,7 +194,7 @@ describe('a failing endpoint', () => {
     assert.equal(s.receiver.received.length, 1);
   });
 
-  test('for five days without one success is disabled; undelivered work ends as failed', async (t) => {
+  test('for five days without one success is disabled, and what waits has failed', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench, 3);

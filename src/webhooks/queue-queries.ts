@@ -58,7 +58,8 @@ const CLAIM = `
       select consecutive_failures from webhook_lanes
       where endpoint_id = s.endpoint_id and lease_until <= $2
         and lease_owner is distinct from $1 and not_before <= $2
-        and exists (select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
+        and exists (
+          select from webhook_due d where d.endpoint_id = s.endpoint_id and d.due_at <= $2)
       limit 1
     ) l
   ), picked as (

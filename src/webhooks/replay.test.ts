@@ -70,7 +70,7 @@ async function run(bench: WebhookBench): Promise<number> {
 }
 
 describe('a replay', () => {
-  test('sends every event of its span again, delivered before or never, under the same ids', async (t) => {
+  test('sends every event of its span again, delivered or not, under the same ids', async (t) => {
     const { bench, receiver, endpointId, replay } = await scene(t);
     await writeTestEvents(bench, 3);
     const worker = bench.startWorker();

@@ -110,7 +110,7 @@ describe('the health of an endpoint', () => {
     assert.deepEqual(afterFailure(fresh, now, 30_000).notBefore, addMs(now, 30_000));
   });
 
-  test('whatever happens, 1 to 8 requests may be in flight and a pause ends within the hour', () => {
+  test('whatever happens, 1 to 8 may be in flight and a pause ends within the hour', () => {
     const step = fc.oneof(fc.constant('success'), fc.option(fc.integer({ min: 1, max: hour })));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -31,7 +31,7 @@ class AddressRefused extends Error {
 
 /** A look-up holds for attempts within this; a burst must not become a flood of DNS questions. */
 const LOOKUP_HOLDS_MS = 1_000;
-/** Shorter than the idle time-outs of common servers, so that we never write to a closing socket. */
+/** Shorter than the idle time-outs of common servers: we must not write to a closing socket. */
 const IDLE_SOCKET_MS = 2_000;
 /** For hosts with several addresses: how long one may keep the next waiting. */
 const NEXT_ADDRESS_MS = 300;
