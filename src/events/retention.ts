@@ -88,8 +88,8 @@ async function inShortTransaction(
 /**
  * Makes the partitions of the coming days (not of today: a row on its way to the default one
  * would be refused, and with it somebody's money) and drops those past retention. Run it every
- * hour, by any number of workers. Each change is a short transaction of its own; a busy table makes it
- * fail after half a second rather than stop the writers, and the next run goes on.
+ * hour, by any number of workers. Each change is a short transaction of its own; a busy table
+ * makes it fail after half a second rather than stop the writers, and the next run goes on.
  */
 export async function maintainPartitions(db: Database, now: Date): Promise<Maintained> {
   const created: string[] = [];
