@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { testEndpoint, withBody } from '#testing/endpoint.ts';
+
+const PATH = '/v1/payment_intents';
+
+const invalid = (because: string, changes: object, param: string, code = 'parameter_invalid') => ({
+  because,
+  call: (good: Parameters<typeof withBody>[0]) => withBody(good, changes),
+  code,
+  param,
+});
+
+const api = testEndpoint({
+  name: `POST ${PATH}`,
+  scope: 'payments:write',
+  good: async ({ merchant }) => ({
+    path: PATH,
+    idempotencyKey: randomUUID(),
+    body: { amount: 2_500_000, terminal: merchant.test.terminal, metadata: { table: '7' } },
+  }),
+  status: 201,
+  expect: ({ body }, { merchant }) => {
+    assert.equal(body.status, 'requires_payment_method');
+    assert.equal(body.amount, 2_500_000);
+    assert.equal(body.terminal, merchant.test.terminal);
+    assert.equal(body.livemode, false);
+    assert.equal(body.source, 'api');
+    assert.deepEqual(body.metadata, { table: '7' });
+    const lifetime = Date.parse(String(body.expires_at)) - Date.parse(body.created);
+    assert.equal(lifetime, 120_000);
+  },
+  wrong: [
+    invalid('without an amount', { amount: undefined }, 'amount', 'parameter_missing'),
+    invalid('with an amount of 0', { amount: 0 }, 'amount'),
+    invalid('with an amount above 1000000000000', { amount: 1_000_000_000_001 }, 'amount'),
+    invalid('with a fraction of an atom', { amount: 1.5 }, 'amount'),
+    invalid('with an amount as a string', { amount: '1' }, 'amount'),
+    invalid('with an amount of null', { amount: null }, 'amount'),
+    invalid('without a terminal', { terminal: undefined }, 'terminal', 'parameter_missing'),
+    invalid('with a made-up terminal', { terminal: 'tml_01QzXnyWbB0mJr6vGq2Lk9' }, 'terminal'),
+    invalid('with an order_id of 9 characters', { order_id: '123456789' }, 'order_id'),
+    invalid('with an empty order_id', { order_id: '' }, 'order_id'),
+    invalid('with a space in order_id', { order_id: 'a b' }, 'order_id'),
+    invalid(
+      'with a description of 501 characters',
+      { description: 'x'.repeat(501) },
+      'description',
+    ),
+    invalid('with a line feed in description', { description: 'a\nb' }, 'description'),
+    invalid('with a NUL in description', { description: 'a\0b' }, 'description'),
+    invalid('with a lone surrogate', { description: '\ud800' }, 'description'),
+    invalid('with 21 pairs of metadata', { metadata: pairs(21) }, 'metadata'),
+    invalid(
+      'with a metadata name of 41 characters',
+      { metadata: { ['k'.repeat(41)]: '' } },
+      `metadata.${'k'.repeat(41)}`,
+    ),
+    invalid('with a number in metadata', { metadata: { a: 1 } }, 'metadata.a'),
+    invalid('with 501 characters in metadata', { metadata: { a: 'x'.repeat(501) } }, 'metadata.a'),
+    invalid('with 29 seconds', { expires_in: 29 }, 'expires_in'),
+    invalid('with 601 seconds', { expires_in: 601 }, 'expires_in'),
+    invalid('with a field it does not take', { color: 'red' }, 'color', 'parameter_unknown'),
+    {
+      because: 'with a body that is no JSON',
+      call: (good) => ({ ...good, body: '{"amount":' }),
+      code: 'body_invalid',
+    },
+    {
+      because: 'with an amount that stands twice',
+      call: (good) => ({ ...good, body: '{"amount":1,"amount":2}' }),
+      code: 'parameter_invalid',
+      param: 'amount',
+    },
+    {
+      because: 'with __proto__ in metadata',
+      call: (good) => ({ ...good, body: '{"amount":1,"metadata":{"__proto__":"x"}}' }),
+      code: 'parameter_invalid',
+      param: 'metadata.__proto__',
+    },
+    {
+      because: 'with nesting beyond measure',
+      call: (good) => ({ ...good, body: `{"metadata":${'['.repeat(5000)}${']'.repeat(5000)}}` }),
+      code: 'parameter_invalid',
+      param: 'metadata',
+    },
+    {
+      because: 'with an idempotency key of 256 characters',
+      call: (good) => ({ ...good, idempotencyKey: 'k'.repeat(256) }),
+      code: 'idempotency_key_invalid',
+    },
+  ],
+  elsewhere: 'own',
+  replay: 'required',
+});
+
+function pairs(count: number): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
+}
+
+const create = (body: object, more: object = {}) =>
+  api().call({
+    path: PATH,
+    idempotencyKey: randomUUID(),
+    body: { amount: 1, terminal: api().merchant.test.terminal, ...body },
+    ...more,
+  });
+
+test("another account's and another mode's terminals are not accepted", async () => {
+  const stranger = await api().addMerchant();
+  for (const terminal of [stranger.test.terminal, api().merchant.live.terminal]) {
+    const { status, body } = await create({ terminal });
+    assert.deepEqual(
+      [status, body.error.code, body.error.param],
+      [400, 'parameter_invalid', 'terminal'],
+    );
+  }
+});
+
+test('an inactive terminal is refused', async () => {
+  const stranger = await api().addMerchant();
+  const { terminal, key } = stranger.test;
+  await api().db.query(`update terminals set status = 'inactive' where id = $1`, [terminal]);
+  const { status, body } = await create({ terminal }, { key });
+  assert.deepEqual([status, body.error.code], [409, 'terminal_inactive']);
+});
+
+test('before go-live it is refused with account_not_live', async () => {
+  const { test: mode } = await api().addMerchant({ live: false });
+  const { status, body } = await create({ terminal: mode.terminal }, { key: mode.key });
+  assert.deepEqual([status, body.error.code], [409, 'account_not_live']);
+});
+
+test('a live intent needs an approved verification, and the refusal is replayed', async () => {
+  const merchant = await api().addMerchant();
+  await api().db.query(`update accounts set kyb_status = 'pending' where id = $1`, [
+    merchant.accountId,
+  ]);
+  const { terminal, key } = merchant.live;
+  const call = { path: PATH, key, idempotencyKey: randomUUID(), body: { amount: 1, terminal } };
+  const first = await api().call(call);
+  assert.deepEqual([first.status, first.body.error.code], [403, 'kyb_required']);
+  const again = await api().call(call);
+  assert.equal(again.headers['idempotent-replayed'], 'true');
+  assert.equal(again.text, first.text);
+});
+
+test('an order_id is taken once per account and mode', async () => {
+  assert.equal((await create({ order_id: 'A-1' })).status, 201);
+  const second = await create({ order_id: 'A-1' });
+  assert.deepEqual([second.status, second.body.error.code], [409, 'order_id_in_use']);
+  const { live } = api().merchant;
+  assert.equal(
+    (await create({ order_id: 'A-1', terminal: live.terminal }, { key: live.key })).status,
+    201,
+  );
+});
+
+test('a refusal of validation frees the key for the mended request', async () => {
+  const idempotencyKey = randomUUID();
+  assert.equal((await create({ amount: 0 }, { idempotencyKey })).status, 400);
+  assert.equal((await create({ amount: 7 }, { idempotencyKey })).status, 201);
+});
+
+test('the same request with its fields in another order is the same request', async () => {
+  const idempotencyKey = randomUUID();
+  const { terminal } = api().merchant.test;
+  const call = { path: PATH, idempotencyKey };
+  const first = await api().call({ ...call, body: `{"amount": 9, "terminal": "${terminal}"}` });
+  const again = await api().call({ ...call, body: `{"terminal":"${terminal}","amount":9.0e0}` });
+  assert.equal(again.text, first.text);
+  assert.equal(again.headers['idempotent-replayed'], 'true');
+});
+
+test('an integer may be written as 2.5e6', async () => {
+  const { terminal } = api().merchant.test;
+  const body = `{"amount":2.5e6,"terminal":"${terminal}"}`;
+  const answered = await api().call({ path: PATH, idempotencyKey: randomUUID(), body });
+  assert.equal(answered.body.amount, 2_500_000);
+});
+
+test('characters are counted, not code units', async () => {
+  assert.equal((await create({ description: '😀'.repeat(500) })).status, 201);
+  assert.equal((await create({ description: '😀'.repeat(501) })).status, 400);
+});

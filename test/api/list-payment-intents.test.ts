@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTestIntent } from '#testing/api.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+
+const PATH = '/v1/payment_intents';
+
+const api = testEndpoint({
+  name: `GET ${PATH}`,
+  scope: 'payments:read',
+  good: async () => ({ path: PATH }),
+  status: 200,
+  setUp: async (started) => {
+    for (let i = 0; i < 3; i++) await createTestIntent(started, { order_id: `N-${i}` });
+  },
+  expect: ({ body }) => {
+    assert.deepEqual(
+      body.data.map(({ order_id }) => order_id),
+      ['N-2', 'N-1', 'N-0'],
+    );
+    assert.equal(body.has_more, false);
+    assert.equal(body.next_cursor, null);
+  },
+  wrong: wrongPages({ ...WRONG_DATES, terminal: 'pi_1', source: 'web' }),
+  elsewhere: 'others',
+  replay: 'none',
+});
+
+test('pages follow each other to the end', async () => {
+  const seen = [];
+  let cursor = '';
+  for (;;) {
+    const { body } = await api().call({ path: `${PATH}?limit=2${cursor}` });
+    seen.push(...body.data.map(({ order_id }) => order_id));
+    if (!body.has_more) break;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  assert.deepEqual(seen, ['N-2', 'N-1', 'N-0']);
+});
+
+test('a cursor holds for its own list, filters, account and mode only', async () => {
+  const { body } = await api().call({ path: `${PATH}?limit=1` });
+  const cursor = `cursor=${body.next_cursor}`;
+  const stranger = await api().addMerchant();
+  const tries = [
+    { path: `/v1/payments?${cursor}` },
+    { path: `${PATH}?source=api&${cursor}` },
+    { path: `${PATH}?${cursor}`, key: stranger.test.key },
+    { path: `${PATH}?${cursor}`, key: api().merchant.live.key },
+    { path: `${PATH}?cursor=${flipped(String(body.next_cursor))}` },
+  ];
+  for (const call of tries) {
+    const answered = await api().call(call);
+    assert.deepEqual(
+      [answered.status, answered.body.error.code],
+      [400, 'cursor_invalid'],
+      call.path,
+    );
+  }
+  assert.equal((await api().call({ path: `${PATH}?limit=7&${cursor}` })).status, 200);
+});
+
+/** The cursor with one bit of its place changed. */
+function flipped(cursor: string): string {
+  const bytes = Buffer.from(cursor, 'base64url');
+  bytes.writeUInt8(bytes.readUInt8(12) ^ 1, 12);
+  return bytes.toString('base64url');
+}
+
+test('filters show what they name', async () => {
+  const { terminal } = api().merchant.test;
+  const count = async (query: string) =>
+    (await api().call({ path: `${PATH}?${query}` })).body.data.length;
+  assert.equal(await count(`terminal=${terminal}`), 3);
+  assert.equal(await count('terminal=tml_01QzXnyWbB0mJr6vGq2Lk9'), 0);
+  assert.equal(await count('source=api'), 3);
+  assert.equal(await count('source=terminal'), 0);
+  assert.equal(await count('created_gte=2100-01-01T00:00:00Z'), 0);
+  assert.equal(await count('created_lt=2100-01-01T00:00:00%2B02:00'), 3);
+});

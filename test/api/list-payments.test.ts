@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addTestPayment } from '#testing/api-objects.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+
+const ids: string[] = [];
+let intentId = '';
+
+const api = testEndpoint({
+  name: 'GET /v1/payments',
+  scope: 'payments:read',
+  setUp: async ({ db, merchant }) => {
+    for (let i = 0; i < 3; i++) {
+      const payment = await addTestPayment(db, merchant.test);
+      ids.unshift(payment.id);
+      intentId = payment.intentId;
+    }
+  },
+  good: async () => ({ path: '/v1/payments' }),
+  status: 200,
+  expect: ({ body }) =>
+    assert.deepEqual(
+      body.data.map(({ id }) => id),
+      ids,
+    ),
+  wrong: wrongPages({
+    ...WRONG_DATES,
+    terminal: 'x',
+    payment_intent: 'pay_1',
+    status: 'paid',
+  }),
+  elsewhere: 'others',
+  replay: 'none',
+});
+
+test('filters show what they name', async () => {
+  const listed = async (query: string) =>
+    (await api().call({ path: `/v1/payments?${query}` })).body.data.map(({ id }) => id);
+  assert.deepEqual(await listed(`payment_intent=${intentId}`), [ids[0]]);
+  assert.deepEqual(await listed(`terminal=${api().merchant.test.terminal}`), ids);
+  assert.deepEqual(await listed('status=succeeded'), ids);
+  assert.deepEqual(await listed('status=refunded'), []);
+  assert.deepEqual(await listed('status=partially_refunded'), []);
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { testEndpoint } from '#testing/endpoint.ts';
+
+// What the chain says is tested where a chain runs; here the merchant is not registered yet.
+testEndpoint({
+  name: 'GET /v1/balance',
+  scope: 'balance:read',
+  setUp: async ({ db, merchant }) => {
+    await db.query(
+      'update account_modes set merchant_number = null, live_at = null where account_id = $1',
+      [merchant.accountId],
+    );
+  },
+  good: async () => ({ path: '/v1/balance' }),
+  status: 200,
+  expect: ({ body }) => assert.deepEqual(body.available, [{ amount: 0, currency: 'usdc' }]),
+  wrong: [
+    {
+      because: 'with a parameter',
+      call: (good) => ({ ...good, path: '/v1/balance?currency=usdc' }),
+      code: 'parameter_unknown',
+      param: 'currency',
+    },
+  ],
+  elsewhere: 'own',
+  replay: 'none',
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { createTestIntent } from '#testing/api.ts';
+import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+
+let id = '';
+
+testEndpoint({
+  name: 'GET /v1/payment_intents/{id}',
+  scope: 'payments:read',
+  setUp: async (api) => {
+    id = (await createTestIntent(api)).id;
+  },
+  good: async () => ({ path: `/v1/payment_intents/${id}` }),
+  status: 200,
+  expect: ({ body }) => assert.equal(body.id, id),
+  wrong: [
+    ...wrongIds((other) => `/v1/payment_intents/${other}`, 'pi_01QzXo0KcV5sVQ2pWm8Tn3'),
+    {
+      because: 'with a parameter',
+      call: (good) => ({ ...good, path: `${good.path}?expand=payment` }),
+      code: 'parameter_unknown',
+      param: 'expand',
+    },
+  ],
+  elsewhere: 'missing',
+  replay: 'none',
+});
