@@ -57,7 +57,7 @@ export class PersonClient {
     const isFeed = type.startsWith('text/event-stream');
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();
-    const isJson = type.startsWith('application/json');
+    const isJson = /^application\/json(;|$)/.test(type);
     const parsed = (isJson ? JSON.parse(text) : {}) as PersonAnswer['body'];
     if (typeof parsed.csrf_token === 'string') this.csrfToken = parsed.csrf_token;
     return { status: response.status, body: parsed, text, headers: response.headers };
