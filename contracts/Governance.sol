@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {
     AccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {PackedLedger} from "./PackedLedger.sol";
 
 /// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of the
@@ -33,7 +34,8 @@ struct Setup {
 /// @title Roles, pauses and fee rates.
 /// @notice admin: roles, rates (capped, delayed), lifting a pause. operators: settle, refund, pay
 /// withdrawals out. registrar: merchants. guardian: pausing, nothing else. treasurer: booked fees.
-abstract contract Governance is AccessControlDefaultAdminRules {
+/// @dev Every function that writes what a batch keeps in memory shares the batch's lock.
+abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardTransient {
     bytes32 public constant OPERATOR_ROLE = keccak256("OPERATOR_ROLE");
     bytes32 public constant REGISTRAR_ROLE = keccak256("REGISTRAR_ROLE");
     bytes32 public constant GUARDIAN_ROLE = keccak256("GUARDIAN_ROLE");
@@ -81,23 +83,23 @@ abstract contract Governance is AccessControlDefaultAdminRules {
     }
 
     /// @notice Stops settling. The guardian can stop; only the admin can start again.
-    function pauseSettling() external onlyRole(GUARDIAN_ROLE) {
+    function pauseSettling() external onlyRole(GUARDIAN_ROLE) nonReentrant {
         _ledger = _ledger.withPauses(true, _ledger.refundingPaused());
         emit SettlingPaused(msg.sender, true);
     }
 
     /// @notice Stops refunds. Withdrawals have no pause: merchants can always take their money.
-    function pauseRefunding() external onlyRole(GUARDIAN_ROLE) {
+    function pauseRefunding() external onlyRole(GUARDIAN_ROLE) nonReentrant {
         _ledger = _ledger.withPauses(_ledger.settlingPaused(), true);
         emit RefundingPaused(msg.sender, true);
     }
 
-    function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE) {
+    function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
         _ledger = _ledger.withPauses(false, _ledger.refundingPaused());
         emit SettlingPaused(msg.sender, false);
     }
 
-    function unpauseRefunding() external onlyRole(DEFAULT_ADMIN_ROLE) {
+    function unpauseRefunding() external onlyRole(DEFAULT_ADMIN_ROLE) nonReentrant {
         _ledger = _ledger.withPauses(_ledger.settlingPaused(), false);
         emit RefundingPaused(msg.sender, false);
     }
@@ -111,7 +113,7 @@ abstract contract Governance is AccessControlDefaultAdminRules {
     }
 
     /// @notice Puts announced rates into force. Anyone may, once the delay has passed.
-    function applyRates() external {
+    function applyRates() external nonReentrant {
         ScheduledRates memory scheduled = _scheduledRates;
         if (scheduled.applicableAt == 0) revert NoRatesScheduled();
         if (block.timestamp < scheduled.applicableAt) {

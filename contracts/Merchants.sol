@@ -3,14 +3,13 @@ pragma solidity 0.8.37;
 
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {Governance} from "./Governance.sol";
 import {SpendingPolicies} from "./SpendingPolicies.sol";
 
 /// @title Merchants, their settlement wallets and their withdrawals.
 /// @notice A merchant is a small number here. Its money leaves to its registered wallet or, as a
 /// refund, to a payer; no role can send it anywhere else.
-abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTransient {
+abstract contract Merchants is Governance, SpendingPolicies {
     using SafeERC20 for IERC20;
 
     bytes32 private constant CONSENT_TYPEHASH =
@@ -74,7 +73,7 @@ abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTran
         address wallet,
         uint256 deadline,
         bytes calldata signature
-    ) external onlyRole(REGISTRAR_ROLE) returns (uint32 merchant) {
+    ) external onlyRole(REGISTRAR_ROLE) nonReentrant returns (uint32 merchant) {
         uint32 registered = _merchantOf[merchantReference];
         if (registered != 0) revert MerchantAlreadyRegistered(merchantReference, registered);
         _requirePayableWallet(wallet);
@@ -115,7 +114,7 @@ abstract contract Merchants is Governance, SpendingPolicies, ReentrancyGuardTran
     }
 
     /// @notice Puts an announced wallet into force. Anyone may, once the delay has passed.
-    function applyWallet(uint32 merchant) external {
+    function applyWallet(uint32 merchant) external nonReentrant {
         WalletChange memory change = _walletChanges[merchant];
         if (change.wallet == address(0)) revert NoWalletProposed(merchant);
         if (block.timestamp < change.applicableAt) {

@@ -6,6 +6,7 @@ import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC2
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Nonces} from "@openzeppelin/contracts/utils/Nonces.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {PackedPolicy, PackedPolicyFields} from "./PackedPolicy.sol";
 
 /// @notice What a payer allows this contract to take, sale by sale.
@@ -34,7 +35,7 @@ struct Permit {
 /// @title Standing spending policies of payers.
 /// @notice An allowance alone would let an operator empty a wallet; the policy bounds what it can take.
 /// Only the payer sets it, in person or by signature. A new policy starts with nothing spent.
-abstract contract SpendingPolicies is EIP712, Nonces {
+abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     bytes32 private constant POLICY_TYPEHASH = keccak256(
         "SpendingPolicy(address payer,uint48 perPayment,uint48 perPeriod,uint24 periodSeconds,"
         "uint40 expiresAt,uint16 maxFeeRate,uint256 nonce,uint256 deadline)"
@@ -78,7 +79,7 @@ abstract contract SpendingPolicies is EIP712, Nonces {
     }
 
     /// @notice Sets the caller's policy. Signed policies that were not used yet become void.
-    function setPolicy(Policy calldata policy) external {
+    function setPolicy(Policy calldata policy) external nonReentrant {
         _useNonce(msg.sender);
         _setPolicy(msg.sender, policy);
     }
@@ -89,7 +90,7 @@ abstract contract SpendingPolicies is EIP712, Nonces {
         Policy calldata policy,
         uint256 deadline,
         bytes calldata signature
-    ) external {
+    ) external nonReentrant {
         _setPolicyBySignature(payer, policy, deadline, signature);
     }
 
@@ -102,7 +103,7 @@ abstract contract SpendingPolicies is EIP712, Nonces {
         uint256 deadline,
         bytes calldata signature,
         Permit calldata permit
-    ) external {
+    ) external nonReentrant {
         _setPolicyBySignature(payer, policy, deadline, signature);
         try IERC20Permit(address(TOKEN)).permit(
             payer, address(this), permit.value, permit.deadline, permit.v, permit.r, permit.s
@@ -112,13 +113,16 @@ abstract contract SpendingPolicies is EIP712, Nonces {
     }
 
     /// @notice Ends the caller's policy at once; voids signed policies that were not used yet.
-    function revokePolicy() external {
+    function revokePolicy() external nonReentrant {
         _useNonce(msg.sender);
         _revoke(msg.sender);
     }
 
     /// @notice Ends a payer's policy with the payer's signature; anyone may send it.
-    function revokePolicyBySignature(address payer, uint256 deadline, bytes calldata signature) external {
+    function revokePolicyBySignature(address payer, uint256 deadline, bytes calldata signature)
+        external
+        nonReentrant
+    {
         bytes32 structHash = keccak256(abi.encode(REVOCATION_TYPEHASH, payer, _useNonce(payer), deadline));
         _requireSignature(payer, structHash, deadline, signature);
         _revoke(payer);
