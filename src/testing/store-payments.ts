@@ -1,5 +1,6 @@
 import { type Answer, answerRefusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
+import type { Clock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { isRefusal, type Refusal } from '#core/refusal.ts';
 import type { CreateRequest, NewIntent } from '#payments/create.ts';
@@ -7,7 +8,23 @@ import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import type { FailureReason } from '#settlement/requests.ts';
-import { addIntent, addPayer, newRequest, pay, playChain, type TestStore } from '#testing/store.ts';
+import {
+  addIntent,
+  addMerchant,
+  addPayer,
+  addTerminal,
+  newRequest,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
+
+/** Another merchant in the same database, with a counter and a clock of its own. */
+export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
+  const standing = await addMerchant(store.db, { now: clock.now() });
+  const counter = await addTerminal(store.db, standing, clock.now());
+  return { ...store, ...counter, standing, clock, pay: { ...store.pay, clock } };
+}
 
 /** A request for a new intent, as a merchant's server would send it. */
 export function newCreate(
@@ -35,13 +52,15 @@ export function newCreate(
   };
 }
 
+export type JsonObject = { readonly [field: string]: Json };
+
 /** What a client sees of an answer. */
 export interface Seen {
   readonly status: number;
   readonly replayed: boolean;
   /** The error's code, or the object's status. */
   readonly said: string;
-  readonly body: { readonly [field: string]: Json };
+  readonly body: JsonObject;
 }
 
 export function see(result: Answer | Refusal): Seen {
@@ -94,23 +113,36 @@ export async function playRefunds(store: TestStore, failure?: FailureReason): Pr
   return rows.length;
 }
 
-/** The types of all events in their order, or of one object's. */
+/** The types of the merchant's events in their order, or of those of one object. */
 export async function eventTypes(
-  store: Pick<TestStore, 'db'>,
+  store: Pick<TestStore, 'db' | 'standing'>,
   objectId: string | null = null,
 ): Promise<string[]> {
   const rows = await store.db.query<{ type: string }>(
-    'select type from events where $1::text is null or object_id = $1 order by position',
-    [objectId],
+    `select type from events
+     where account_id = $1 and ($2::text is null or object_id = $2) order by position`,
+    [store.standing.tenant.accountId, objectId],
   );
   return rows.map((row) => row.type);
 }
 
-/** The object in the newest event of a type. */
-export async function lastSnapshot(store: Pick<TestStore, 'db'>, type: string): Promise<Json> {
+/** What the merchant's newest event of a type carries. */
+export async function lastData(
+  store: Pick<TestStore, 'db' | 'standing'>,
+  type: string,
+): Promise<{ readonly object: JsonObject; readonly previous_attributes?: JsonObject }> {
   const rows = await store.db.query<{ body: string }>(
-    'select body from events where type = $1 order by position desc limit 1',
-    [type],
+    `select body from events where account_id = $1 and type = $2
+     order by position desc limit 1`,
+    [store.standing.tenant.accountId, type],
   );
-  return JSON.parse(rows[0]?.body ?? 'null')?.data.object;
+  return JSON.parse(rows[0]?.body ?? 'null')?.data;
+}
+
+/** The object in it. */
+export async function lastSnapshot(
+  store: Pick<TestStore, 'db' | 'standing'>,
+  type: string,
+): Promise<JsonObject> {
+  return (await lastData(store, type)).object;
 }

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { type CancelRequest, cancelIntent } from '#payments/cancel.ts';
+import {
+  addIntent,
+  addMerchant,
+  addPayer,
+  addTerminal,
+  newRequest,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
+import { eventTypes, lastSnapshot, see } from '#testing/store-payments.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+before(async () => {
+  store = await openStore({ clock });
+});
+after(() => store.close());
+
+async function cancel(intentId: string, request: Partial<CancelRequest> = {}) {
+  const { tenant } = store.standing;
+  const now = clock.now();
+  const base = { tenant, intentId, idempotency: null, requestId: 'req_test', now };
+  return see(await cancelIntent(store, { ...base, ...request }));
+}
+
+const CREATED = 'payment_intent.created';
+const CANCELED = 'payment_intent.canceled';
+
+test('a canceled intent says so, in its answer and in its event', async () => {
+  const id = await addIntent(store);
+  clock.advance(5_000);
+  const { status, body } = await cancel(id);
+  assert.equal(status, 200);
+  assert.equal(body.status, 'canceled');
+  assert.equal(body.cancellation_reason, 'requested_by_merchant');
+  assert.equal(body.canceled_at, clock.now().toISOString());
+  assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
+  assert.deepEqual(await lastSnapshot(store, CANCELED), body);
+});
+
+test('canceling again returns it unchanged and says nothing more', async () => {
+  const id = await addIntent(store);
+  const first = await cancel(id);
+  clock.advance(1_000);
+  assert.deepEqual(await cancel(id), first);
+  assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
+});
+
+test('ten cancels at once cancel once', async () => {
+  const id = await addIntent(store);
+  const seen = await Promise.all(Array.from({ length: 10 }, () => cancel(id)));
+  assert.equal(new Set(seen.map(({ body }) => JSON.stringify(body))).size, 1);
+  assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
+});
+
+test('under one key it runs once and is replayed', async () => {
+  const id = await addIntent(store);
+  const idempotency = newRequest(store);
+  const first = await cancel(id, { idempotency });
+  const again = await cancel(id, { idempotency });
+  assert.deepEqual(again, { ...first, replayed: true });
+  const other = await cancel(await addIntent(store), {
+    idempotency: { ...idempotency, fingerprint: newRequest(store).fingerprint },
+  });
+  assert.deepEqual([other.status, other.said], [409, 'idempotency_key_reused']);
+});
+
+test("another account's, mode's or terminal's intent does not exist", async () => {
+  const id = await addIntent(store);
+  const { tenant } = await addMerchant(store.db, { now: clock.now() });
+  const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
+  const strangers = [{ tenant }, { tenant: { ...store.standing.tenant, livemode: true } }];
+  for (const request of [...strangers, { terminalId }]) {
+    const seen = await cancel(id, request);
+    assert.deepEqual([seen.status, seen.said], [404, 'resource_missing']);
+  }
+  assert.deepEqual(await eventTypes(store, id), [CREATED]);
+});
+
+test('an intent whose time is up was not canceled by the merchant: it had expired', async () => {
+  const id = await addIntent(store, { expiresIn: 30 });
+  clock.advance(30_000);
+  const { body } = await cancel(id);
+  assert.deepEqual([body.status, body.cancellation_reason], ['canceled', 'expired']);
+  assert.equal(body.canceled_at, body.expires_at);
+});
+
+test('once the settlement was asked for it is refused, then and under its key for ever', async () => {
+  const id = await addIntent(store);
+  const { pass } = await addPayer(store);
+  await pay(store, { intentId: id, pass, hangUp: true });
+  const idempotency = newRequest(store);
+  const first = await cancel(id, { idempotency });
+  assert.deepEqual([first.status, first.said], [409, 'payment_intent_unexpected_state']);
+  await playChain(store);
+  assert.deepEqual(await cancel(id, { idempotency, requestId: 'req_2' }), {
+    ...first,
+    replayed: true,
+  });
+  assert.equal((await eventTypes(store, id)).includes(CANCELED), false);
+});

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FakeClock } from '#core/clock.ts';
+import { claim, keyExpiry } from '#idempotency/run-once.ts';
+import { type CreateIntent, type CreateRequest, createIntentCreator } from '#payments/create.ts';
+import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+let create: CreateIntent;
+before(async () => {
+  store = await openStore({ clock });
+  create = createIntentCreator(store);
+});
+after(() => store.close());
+
+/** Sent in one turn, so that they share one batch (all but a lone first one would anyway). */
+async function createAll(requests: readonly CreateRequest[], by: CreateIntent = create) {
+  return (await Promise.all(requests.map((request) => by(request)))).map(see);
+}
+
+async function intents(): Promise<number> {
+  const [row] = await store.db.query<{ n: bigint }>('select count(*) as n from payment_intents');
+  return Number(row?.n);
+}
+
+async function storedKey(key: string) {
+  const rows = await store.db.query<{ status: string; resource: string; response_status: number }>(
+    'select status, resource, response_status from idempotency_keys where key = $1',
+    [key],
+  );
+  return rows[0];
+}
+
+test('an intent, its event and its stored response are the same, and there together', async () => {
+  const request = newCreate(store, { amount: 1, orderId: 'A-1', metadata: { table: '7' } });
+  const [seen] = await createAll([request]);
+  assert.equal(seen?.status, 201);
+  const { id, status, amount, order_id, metadata, source } = seen.body;
+  assert.deepEqual(
+    { status, amount, order_id, metadata, source },
+    {
+      status: 'requires_payment_method',
+      amount: 1,
+      order_id: 'A-1',
+      metadata: { table: '7' },
+      source: 'api',
+    },
+  );
+  assert.equal(seen.body.created, clock.now().toISOString());
+  assert.equal(Date.parse(String(seen.body.expires_at)) - clock.now().getTime(), 120_000);
+  assert.deepEqual(await eventTypes(store, String(id)), ['payment_intent.created']);
+  assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), seen.body);
+  assert.deepEqual(await storedKey(request.idempotency.key), {
+    status: 'completed',
+    resource: id,
+    response_status: 201,
+  });
+});
+
+test('an order id is made up where none is given, and fits the rule', async () => {
+  const [seen] = await createAll([newCreate(store)]);
+  assert.match(String(seen?.body.order_id), /^[0-9A-Za-z]{8}$/);
+});
+
+test('a waiting terminal is told of its new intent, and only after it is there', async () => {
+  const told: Promise<number>[] = [];
+  const before = await intents();
+  const stop = store.wakeups.on('terminal', store.terminalId, () => told.push(intents()));
+  await createAll([newCreate(store), newCreate(store, { terminalId: 'tml_none' })]);
+  stop();
+  assert.deepEqual(await Promise.all(told), [before + 1]);
+});
+
+test('a hundred at once are a hundred intents, listed in the order of their events', async () => {
+  const seen = await createAll(Array.from({ length: 100 }, () => newCreate(store)));
+  const ids = seen.map(({ body }) => String(body.id));
+  assert.equal(new Set(ids).size, 100);
+  const listed = await store.db.query<{ id: string }>(
+    'select id from payment_intents where id = any($1) order by created, position',
+    [ids],
+  );
+  const told = await store.db.query<{ object_id: string }>(
+    'select object_id from events where object_id = any($1) order by created, position',
+    [ids],
+  );
+  assert.deepEqual(
+    listed.map((row) => row.id),
+    told.map((row) => row.object_id),
+  );
+  assert.equal(told.length, 100);
+});
+
+describe('one key', () => {
+  test('twice in one batch: one runs, the other meets it under way', async () => {
+    const before = await intents();
+    const request = newCreate(store);
+    const seen = await createAll([request, request, newCreate(store)]);
+    assert.deepEqual(
+      seen.map(({ said }) => said),
+      ['requires_payment_method', 'idempotency_request_in_progress', 'requires_payment_method'],
+    );
+    assert.equal(await intents(), before + 2);
+    const [again] = await createAll([request]);
+    assert.deepEqual(again, { ...seen[0], replayed: true });
+  });
+
+  test('for two bodies in one batch: the second is told that the key was used', async () => {
+    const first = newCreate(store);
+    const other = { ...first.idempotency, fingerprint: newRequest(store).fingerprint };
+    const seen = await createAll([first, newCreate(store, { amount: 5 }, { idempotency: other })]);
+    assert.deepEqual(
+      seen.map(({ said }) => said),
+      ['requires_payment_method', 'idempotency_key_reused'],
+    );
+    const [later] = await createAll([newCreate(store, { amount: 5 }, { idempotency: other })]);
+    assert.equal(later?.said, 'idempotency_key_reused');
+  });
+
+  test('replayed beside new requests: the stored response, byte for byte, and no new event', async () => {
+    const request = newCreate(store);
+    const first = await create(request);
+    const events = (await eventTypes(store)).length;
+    const [replay] = await Promise.all([create(request), create(newCreate(store))]);
+    assert.ok('body' in first && 'body' in replay);
+    assert.equal(replay.body, first.body);
+    assert.deepEqual(replay.headers, { 'Idempotent-Replayed': 'true' });
+    assert.equal((await eventTypes(store)).length, events + 1);
+  });
+
+  test('raced by two processes many times: one of each runs, and nobody gets a second intent', async () => {
+    const before = await intents();
+    const nodes = [createIntentCreator(store), createIntentCreator(store)];
+    const requests = Array.from({ length: 10 }, () => newCreate(store));
+    const seen = await Promise.all(nodes.map((node) => createAll(requests, node)));
+    assert.equal(await intents(), before + 10);
+    const ids = seen.flat().flatMap(({ status, body }) => (status === 201 ? [body.id] : []));
+    assert.equal(new Set(ids).size, 10);
+  });
+
+  test('claimed by another operation while its batch runs: it is found, not run into', async () => {
+    const request = newCreate(store);
+    const other = { ...request.idempotency, fingerprint: newRequest(store).fingerprint };
+    let commit: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+    const claiming = store.db.transaction(async (tx) => {
+      await claim(tx, other, clock.now());
+      await gate;
+    });
+    await sleep(20);
+    const creating = createAll([request]);
+    await sleep(50);
+    commit();
+    await claiming;
+    assert.deepEqual(
+      (await creating).map(({ said }) => said),
+      ['idempotency_key_reused'],
+    );
+  });
+
+  test('is forgotten after 48 hours, not a millisecond sooner', async () => {
+    const request = newCreate(store);
+    const [first] = await createAll([request]);
+    const lifeMs = keyExpiry(clock.now()).getTime() - clock.now().getTime();
+    assert.equal(lifeMs, 48 * 3_600_000);
+    clock.advance(lifeMs - 1);
+    const [replay] = await createAll([{ ...request, now: clock.now() }]);
+    assert.equal(replay?.body.id, first?.body.id);
+    clock.advance(1);
+    const [fresh] = await createAll([{ ...request, now: clock.now() }]);
+    assert.equal(fresh?.status, 201);
+    assert.notEqual(fresh.body.id, first?.body.id);
+  });
+
+  test('belongs to account and mode: others may use the same', async () => {
+    const request = newCreate(store);
+    const standing = await addMerchant(store.db, { now: clock.now() });
+    const counter = { standing, clock, ...(await addTerminal(store.db, standing, clock.now())) };
+    const idempotency = { ...request.idempotency, tenant: standing.tenant };
+    const seen = await createAll([request, newCreate(counter, {}, { idempotency })]);
+    assert.deepEqual(
+      seen.map(({ status }) => status),
+      [201, 201],
+    );
+  });
+});
+
+describe('an order id', () => {
+  test('is taken once per account and mode: within a batch, and ever after', async () => {
+    const before = await intents();
+    const requests = [1, 2].map(() => newCreate(store, { orderId: 'TWICE' }));
+    const seen = await createAll(requests);
+    assert.deepEqual(
+      seen.map(({ said }) => said),
+      ['requires_payment_method', 'order_id_in_use'],
+    );
+    assert.equal(seen[1]?.status, 409);
+    const [later] = await createAll([newCreate(store, { orderId: 'TWICE' })]);
+    assert.equal(later?.said, 'order_id_in_use');
+    assert.equal(await intents(), before + 1);
+  });
+
+  test('that was refused is refused again under the same key, whatever happens meanwhile', async () => {
+    await createAll([newCreate(store, { orderId: 'HELD' })]);
+    const refused = newCreate(store, { orderId: 'HELD' });
+    const [first] = await createAll([refused]);
+    const [again] = await createAll([refused]);
+    assert.deepEqual(again, { ...first, replayed: true });
+  });
+
+  test("is not taken by another account's", async () => {
+    const standing = await addMerchant(store.db, { now: clock.now() });
+    const counter = { standing, clock, ...(await addTerminal(store.db, standing, clock.now())) };
+    const requests = [store, counter].map((at) => newCreate(at, { orderId: 'SHARED' }));
+    const seen = await createAll(requests);
+    assert.deepEqual(
+      seen.map(({ status }) => status),
+      [201, 201],
+    );
+  });
+});
+
+describe('a refusal', () => {
+  test('for a terminal of nobody, of another account or mode, leaves the key free', async () => {
+    const standing = await addMerchant(store.db, { now: clock.now() });
+    const foreign = await addTerminal(store.db, standing, clock.now());
+    for (const terminalId of ['tml_none', foreign.terminalId]) {
+      const request = newCreate(store, { terminalId });
+      const [refused] = await createAll([request]);
+      assert.deepEqual([refused?.status, refused?.said], [400, 'parameter_invalid']);
+      assert.equal(await storedKey(request.idempotency.key), undefined);
+      const [mended] = await createAll([{ ...request, input: newCreate(store).input }]);
+      assert.equal(mended?.status, 201);
+    }
+  });
+
+  test('for an inactive terminal is stored, and replayed when it is active again', async () => {
+    const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
+    const set = (status: string) =>
+      store.db.query('update terminals set status = $2 where id = $1', [terminalId, status]);
+    await set('inactive');
+    const request = newCreate(store, { terminalId });
+    const [first] = await createAll([request]);
+    assert.deepEqual([first?.status, first?.said], [409, 'terminal_inactive']);
+    await set('active');
+    const [again] = await createAll([request]);
+    assert.deepEqual(again, { ...first, replayed: true });
+  });
+
+  test('before business verification or go-live is stored; verification is asked for first', async () => {
+    const live = await addMerchant(store.db, { now: clock.now(), livemode: true });
+    const { terminalId } = await addTerminal(store.db, live, clock.now());
+    const neither = { ...live, kybApproved: false, merchantNumber: null };
+    const cases = [
+      [neither, 403, 'kyb_required'],
+      [{ ...live, merchantNumber: null }, 409, 'account_not_live'],
+    ] as const;
+    for (const [standing, status, code] of cases) {
+      const request = newCreate({ clock, standing, terminalId });
+      const [first] = await createAll([request]);
+      assert.deepEqual([first?.status, first?.said], [status, code]);
+      const [again] = await createAll([{ ...request, standing: live }]);
+      assert.deepEqual(again, { ...first, replayed: true });
+    }
+  });
+
+  test('of a test mode account says nothing of business verification', async () => {
+    const standing = { ...store.standing, kybApproved: false };
+    const [seen] = await createAll([newCreate(store, {}, { standing })]);
+    assert.equal(seen?.status, 201);
+  });
+});
+
+test('one request that the database cannot take fails alone and leaves nothing behind', async () => {
+  const before = await intents();
+  const bad = newCreate(store, { description: 'a\u0000b' });
+  const requests = [newCreate(store), bad, newCreate(store)];
+  const results = await Promise.allSettled(requests.map((request) => create(request)));
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.equal(await intents(), before + 2);
+  assert.equal(await storedKey(bad.idempotency.key), undefined);
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { addSeconds, FakeClock } from '#core/clock.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { expireIntents } from '#payments/expire.ts';
+import { selectNextDeadline } from '#payments/queries.ts';
+import { createIntentReader } from '#payments/read-intent.ts';
+import { renderIntent } from '#payments/render.ts';
+import { addIntent, addPayer, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import {
+  addStore,
+  eventTypes,
+  type JsonObject,
+  lastSnapshot,
+  newCreate,
+} from '#testing/store-payments.ts';
+
+let clock: FakeClock;
+let store: TestStore;
+let shared: TestStore;
+before(async () => {
+  shared = await openStore();
+});
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = await addStore(shared, clock);
+  // What earlier tests left open would end as well.
+  const now = addSeconds(clock.now(), 1_000_000);
+  while (await expireIntents({ ...store, clock: new FakeClock(now) }));
+});
+after(() => shared.close());
+
+async function read(id: string): Promise<JsonObject> {
+  const intent = await createIntentReader(store)(store.standing.tenant, id);
+  assert.ok(intent !== null);
+  return renderIntent(intent);
+}
+
+async function written(id: string): Promise<string | undefined> {
+  const rows = await store.db.query<{ status: string }>(
+    'select status from payment_intents where id = $1',
+    [id],
+  );
+  return rows[0]?.status;
+}
+
+/** An intent whose payer has been asked and does not answer. */
+async function addAsked(expiresIn: number): Promise<string> {
+  const { pass, payer } = await addPayer(store);
+  await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);
+  const intentId = await addIntent(store, { expiresIn });
+  await pay(store, { intentId, pass });
+  return intentId;
+}
+
+test('what readers see before the worker has run is exactly what it writes and tells', async () => {
+  const id = await addIntent(store, { expiresIn: 30 });
+  clock.advance(30_000);
+  const seen = await read(id);
+  assert.deepEqual([seen.status, seen.cancellation_reason], ['canceled', 'expired']);
+  assert.equal(await written(id), 'requires_payment_method');
+  clock.advance(5_000);
+  await expireIntents(store);
+  assert.equal(await written(id), 'canceled');
+  assert.deepEqual(await read(id), seen);
+  assert.deepEqual(await lastSnapshot(store, 'payment_intent.canceled'), seen);
+  assert.deepEqual(await eventTypes(store, id), [
+    'payment_intent.created',
+    'payment_intent.canceled',
+  ]);
+});
+
+test('nothing ends a millisecond too early', async () => {
+  const open = await addIntent(store, { expiresIn: 60 });
+  const asked = await addAsked(600);
+  clock.advance(59_999);
+  await expireIntents(store);
+  assert.deepEqual(
+    [await written(open), await written(asked)],
+    ['requires_payment_method', 'requires_action'],
+  );
+  clock.advance(1);
+  await expireIntents(store);
+  assert.deepEqual(
+    [await written(open), await written(asked)],
+    ['canceled', 'requires_payment_method'],
+  );
+});
+
+test('a confirmation that did not come is a decline; the intent goes on being open', async () => {
+  const id = await addAsked(600);
+  clock.advance(60_000);
+  const seen = await read(id);
+  assert.equal(seen.status, 'requires_payment_method');
+  assert.equal((seen.last_payment_error as JsonObject).decline_code, 'confirmation_timeout');
+  await expireIntents(store);
+  assert.deepEqual(await read(id), seen);
+  assert.deepEqual((await eventTypes(store, id)).slice(-1), ['payment_intent.payment_failed']);
+});
+
+test('a confirmation that did not come ends an intent that has expired meanwhile', async () => {
+  const id = await addAsked(30);
+  clock.advance(60_000);
+  const seen = await read(id);
+  await expireIntents(store);
+  assert.deepEqual(await read(id), seen);
+  assert.deepEqual((await eventTypes(store, id)).slice(-2), [
+    'payment_intent.payment_failed',
+    'payment_intent.canceled',
+  ]);
+});
+
+test('a payer who was asked in time is not cut off by the expiry', async () => {
+  const id = await addAsked(30);
+  clock.advance(59_999);
+  await expireIntents(store);
+  assert.equal((await read(id)).status, 'requires_action');
+});
+
+test('an intent on its way to the chain never expires', async () => {
+  const { pass } = await addPayer(store);
+  const id = await addIntent(store, { expiresIn: 30 });
+  await pay(store, { intentId: id, pass, hangUp: true });
+  clock.advance(86_400_000);
+  await expireIntents(store);
+  assert.equal((await read(id)).status, 'processing');
+  await playChain(store);
+  assert.equal((await read(id)).status, 'succeeded');
+});
+
+test('two workers at once write each expiry once', async () => {
+  const ids = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));
+  clock.advance(600_000);
+  await Promise.all(Array.from({ length: 4 }, () => expireIntents(store)));
+  while (await expireIntents(store));
+  assert.equal((await eventTypes(store)).length, 2 * ids.length);
+});
+
+test('a backlog is worked off in portions', async () => {
+  const create = createIntentCreator(store);
+  await Promise.all(Array.from({ length: 201 }, () => create(newCreate(store))));
+  clock.advance(600_000);
+  assert.equal(await expireIntents(store), true);
+  assert.equal(await expireIntents(store), false);
+  const events = await eventTypes(store);
+  assert.equal(events.filter((type) => type === 'payment_intent.canceled').length, 201);
+});
+
+test('whoever waits for the intent is woken', async () => {
+  const id = await addIntent(store);
+  let woken = 0;
+  store.wakeups.on('intent', id, () => woken++);
+  clock.advance(600_000);
+  await expireIntents(store);
+  assert.equal(woken, 1);
+});
+
+test('the next deadline is the earliest expiry or confirmation', async () => {
+  assert.equal(await selectNextDeadline(store.db), null);
+  await addIntent(store, { expiresIn: 90 });
+  const asked = await addAsked(600);
+  assert.equal((await read(asked)).status, 'requires_action');
+  const next = await selectNextDeadline(store.db);
+  assert.equal((next?.getTime() ?? 0) - clock.now().getTime(), 60_000);
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import { selectKey } from '#idempotency/queries.ts';
+import { claim, decideReplay, waitFor } from '#idempotency/run-once.ts';
+import { FAILURE_DECLINES } from '#payments/decline.ts';
+import { selectIntent } from '#payments/queries.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
+import { applySettlements } from '#payments/settle.ts';
+import type { FailureReason } from '#settlement/requests.ts';
+import {
+  addIntent,
+  addPayer,
+  newRequest,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
+import {
+  addStore,
+  eventTypes,
+  findPayment,
+  type JsonObject,
+  lastSnapshot,
+  see,
+} from '#testing/store-payments.ts';
+
+let clock: FakeClock;
+let store: TestStore;
+let shared: TestStore;
+before(async () => {
+  shared = await openStore();
+});
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = await addStore(shared, clock);
+});
+after(() => shared.close());
+
+/** An intent that was tapped and waits for the chain; its client is gone. */
+async function addProcessing(expiresIn = 120) {
+  const { pass, payer } = await addPayer(store);
+  const intentId = await addIntent(store, { expiresIn });
+  await pay(store, { intentId, pass, hangUp: true });
+  return { intentId, pass, payer };
+}
+
+async function read(id: string): Promise<JsonObject> {
+  const intent = await selectIntent(store.db, store.standing.tenant, id);
+  assert.ok(intent !== null);
+  return renderIntent(intent);
+}
+
+/** Says what the chain has said, without applying it. */
+async function answerAll(outcome: object): Promise<void> {
+  await store.db.query(
+    `update chain_requests set status = 'failed', outcome = $1::text::jsonb
+     where status = 'queued'`,
+    [JSON.stringify(outcome)],
+  );
+}
+
+const NOT_SETTLED = { succeeded: false, reason: 'settlement_failed', txHash: null };
+
+test('a settled payment carries what the chain said, and what the payer paid', async () => {
+  const { intentId, payer } = await addProcessing();
+  await playChain(store);
+  const payment = await findPayment(store, intentId);
+  assert.ok(payment !== undefined);
+  const shown = renderPayment(payment);
+  const { amount, fees, total_charged, net, cashback_status, payer: address, status } = shown;
+  assert.deepEqual(
+    { amount, fees, total_charged, net, cashback_status, address, status },
+    {
+      amount: 2_500_000,
+      fees: { acquirer: 7_500, protocol: 5_000, cashback: 1_250 },
+      total_charged: 2_512_500,
+      net: 2_500_000,
+      cashback_status: 'paid',
+      address: payer.address,
+      status: 'succeeded',
+    },
+  );
+  assert.deepEqual(shown.payment_method, { type: 'wallet_pass', credential: 'nfc_id' });
+  const days = (Date.parse(String(shown.refundable_until)) - clock.now().getTime()) / 86_400_000;
+  assert.equal(days, 180);
+  const intent = await read(intentId);
+  assert.deepEqual(
+    [intent.status, intent.payment, intent.tx_hash],
+    ['succeeded', shown.id, shown.tx_hash],
+  );
+});
+
+test('its events come in the order of the story, with the objects as they were', async () => {
+  const { intentId } = await addProcessing();
+  await playChain(store);
+  assert.deepEqual(await eventTypes(store), [
+    'payment_intent.created',
+    'payment_intent.processing',
+    'payment_intent.succeeded',
+    'payment.succeeded',
+    'payment.cashback_paid',
+  ]);
+  assert.deepEqual(await lastSnapshot(store, 'payment_intent.succeeded'), await read(intentId));
+  const payment = await findPayment(store, intentId);
+  assert.ok(payment !== undefined);
+  assert.deepEqual(await lastSnapshot(store, 'payment.succeeded'), renderPayment(payment));
+});
+
+test('an outcome is applied once, however many workers look for it', async () => {
+  await addProcessing();
+  await addProcessing();
+  await answerAll(NOT_SETTLED);
+  const deps = { ...store, log: silentLog };
+  await Promise.all(Array.from({ length: 5 }, () => applySettlements(deps)));
+  await applySettlements(deps);
+  const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));
+  assert.equal(failed.length, 2);
+  const open = await store.db.query('select from chain_requests where applied_at is null');
+  assert.equal(open.length, 0);
+});
+
+describe('when the chain refuses', () => {
+  for (const reason of Object.keys(FAILURE_DECLINES) as FailureReason[]) {
+    test(`${reason}: nothing is charged, and another tap may follow`, async () => {
+      const { intentId, pass } = await addProcessing();
+      await playChain(store, reason);
+      const declined = await read(intentId);
+      assert.equal(declined.status, 'requires_payment_method');
+      const error = declined.last_payment_error as JsonObject;
+      assert.equal(error.decline_code, FAILURE_DECLINES[reason]);
+      assert.equal(await findPayment(store, intentId), undefined);
+      await pay(store, { intentId, pass, hangUp: true });
+      await playChain(store);
+      const paid = await read(intentId);
+      assert.deepEqual([paid.status, paid.last_payment_error], ['succeeded', null]);
+    });
+  }
+
+  test('an intent keeps its number on the contract over all of its attempts', async () => {
+    const { intentId, pass } = await addProcessing();
+    await playChain(store, 'insufficient_funds');
+    await pay(store, { intentId, pass, hangUp: true });
+    const rows = await store.db.query<{ number: bigint }>(
+      `select distinct number from chain_requests where subject_id = $1`,
+      [intentId],
+    );
+    assert.equal(rows.length, 1);
+  });
+
+  test('an intent that has expired meanwhile ends', async () => {
+    const { intentId } = await addProcessing(30);
+    clock.advance(30_000);
+    await playChain(store, 'insufficient_funds');
+    const ended = await read(intentId);
+    assert.deepEqual([ended.status, ended.cancellation_reason], ['canceled', 'expired']);
+    assert.deepEqual((await eventTypes(store, intentId)).slice(-2), [
+      'payment_intent.payment_failed',
+      'payment_intent.canceled',
+    ]);
+  });
+});
+
+test('an intent that has expired meanwhile is paid when the chain says so', async () => {
+  const { intentId } = await addProcessing(30);
+  clock.advance(3_600_000);
+  await playChain(store);
+  assert.equal((await read(intentId)).status, 'succeeded');
+});
+
+describe('a request that waits', () => {
+  test('gets the real response, and so do its retries', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const waiting = pay(store, { intentId, pass, key: 'tap-1' });
+    for (;;) if ((await playChain(store)) > 0) break;
+    const first = see(await waiting);
+    assert.deepEqual(first.body, await read(intentId));
+    assert.equal(first.said, 'succeeded');
+    const again = see(await pay(store, { intentId, pass, key: 'tap-1' }));
+    assert.deepEqual(again, { ...first, replayed: true });
+  });
+
+  test('whose process was lost finds the real response when it asks again', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await pay(store, { intentId, pass, key: 'tap-2', hangUp: true });
+    const meanwhile = see(await pay(store, { intentId, pass, key: 'tap-2' }));
+    assert.equal(meanwhile.said, 'idempotency_request_in_progress');
+    await playChain(store, 'limit_exceeded');
+    const again = see(await pay(store, { intentId, pass, key: 'tap-2' }));
+    assert.deepEqual([again.replayed, again.status], [true, 200]);
+    assert.deepEqual(again.body, await read(intentId));
+  });
+
+  test('for another intent goes on waiting', async () => {
+    const other = newRequest(store);
+    await store.db.transaction(async (tx) => {
+      await claim(tx, other, clock.now());
+      await waitFor(tx, other, 'pi_other');
+    });
+    await addProcessing();
+    await playChain(store);
+    const row = await selectKey(store.db, other.tenant, { ...other, now: clock.now() });
+    assert.ok(row !== undefined);
+    const replay = decideReplay(row, other.fingerprint);
+    assert.equal(see(replay).said, 'idempotency_request_in_progress');
+  });
+});
+
+test('an outcome that fits no intent is said loudly, and stops nobody else', async () => {
+  const odd = await addProcessing();
+  const good = await addProcessing();
+  await store.db.query(
+    `update payment_intents set status = 'canceled', canceled_at = now(),
+       cancellation_reason = 'expired' where id = $1`,
+    [odd.intentId],
+  );
+  await answerAll(NOT_SETTLED);
+  const errors: unknown[] = [];
+  const log: Log = { ...silentLog, error: (message, fields) => errors.push([message, fields]) };
+  await applySettlements({ ...store, log });
+  assert.equal(errors.length, 1);
+  assert.match(JSON.stringify(errors), new RegExp(odd.intentId));
+  assert.equal((await read(odd.intentId)).status, 'canceled');
+  assert.equal((await read(good.intentId)).status, 'requires_payment_method');
+  await applySettlements({ ...store, log });
+  assert.equal(errors.length, 1);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import type { Payment } from '#payments/payment.ts';
+import { renderPayment } from '#payments/render.ts';
+import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { createRefund } from '#refunds/create.ts';
+import { selectRefundPage } from '#refunds/queries.ts';
+import type { Refund } from '#refunds/refund.ts';
+import { renderRefund } from '#refunds/render.ts';
+import { newRequest, openStore, type TestStore } from '#testing/store.ts';
+import {
+  addPayment,
+  addStore,
+  eventTypes,
+  findPayment,
+  lastData,
+  lastSnapshot,
+  playRefunds,
+  type Seen,
+  see,
+} from '#testing/store-payments.ts';
+
+let clock: FakeClock;
+let store: TestStore;
+let payment: Payment;
+let shared: TestStore;
+before(async () => {
+  shared = await openStore();
+});
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = await addStore(shared, clock);
+  payment = await addPayment(store, 1_000);
+});
+after(() => shared.close());
+
+async function refunds(): Promise<Refund[]> {
+  const page = { limit: 50, after: null, createdGte: null, createdLt: null };
+  const of = { tenant: store.standing.tenant, paymentId: payment.id, status: null };
+  return selectRefundPage(store.db, of, page);
+}
+
+/** Asks for a refund and returns when it is pending; `answer` comes with the outcome. */
+async function addPending(amount: number, idempotency = newRequest(store)) {
+  const before = (await refunds()).length;
+  const answer: Promise<Seen> = createRefund(store, {
+    tenant: store.standing.tenant,
+    idempotency,
+    requestId: 'req_test',
+    now: clock.now(),
+    input: { paymentId: payment.id, amount, reason: null, metadata: {}, source: 'api' },
+  }).then(see);
+  for (;;) {
+    const [newest, ...rest] = await refunds();
+    if (newest !== undefined && rest.length === before) return { id: newest.id, answer };
+  }
+}
+
+async function read(): Promise<Payment> {
+  const found = await findPayment(store, payment.paymentIntentId);
+  assert.ok(found !== undefined);
+  return found;
+}
+
+test('a refund that succeeds is booked, told in order, and answered', async () => {
+  const { id, answer } = await addPending(400);
+  assert.equal((await read()).amountReserved, 400n);
+  assert.equal((await read()).amountRefunded, 0n);
+  clock.advance(900);
+  await playRefunds(store);
+  const seen = await answer;
+  const [refund] = await refunds();
+  assert.ok(refund !== undefined);
+  assert.deepEqual(seen.body, renderRefund(refund));
+  assert.equal(seen.body.updated, clock.now().toISOString());
+  assert.deepEqual(await eventTypes(store, id), [
+    'refund.created',
+    'refund.updated',
+    'refund.succeeded',
+  ]);
+  assert.deepEqual((await eventTypes(store)).slice(-1), ['payment.refunded']);
+  assert.deepEqual(await lastSnapshot(store, 'refund.succeeded'), seen.body);
+  assert.deepEqual(await lastSnapshot(store, 'payment.refunded'), renderPayment(await read()));
+  assert.equal((await read()).amountRefunded, 400n);
+});
+
+test('a refund that fails gives back what it had reserved, and says why', async () => {
+  const { id, answer } = await addPending(400);
+  await playRefunds(store, 'insufficient_balance');
+  const { body } = await answer;
+  assert.deepEqual([body.status, body.failure_code], ['failed', 'insufficient_balance']);
+  assert.deepEqual(await eventTypes(store, id), [
+    'refund.created',
+    'refund.updated',
+    'refund.failed',
+  ]);
+  assert.deepEqual([(await read()).amountReserved, (await read()).amountRefunded], [0n, 0n]);
+  const again = await addPending(1_000);
+  await playRefunds(store);
+  assert.equal((await again.answer).said, 'succeeded');
+});
+
+test('whatever else the chain says is transaction_reverted', async () => {
+  const { answer } = await addPending(400);
+  await playRefunds(store, 'settlement_failed');
+  assert.equal((await answer).body.failure_code, 'transaction_reverted');
+});
+
+test('refund.updated names what it was before', async () => {
+  const { answer } = await addPending(400);
+  await playRefunds(store);
+  await answer;
+  const data = await lastData(store, 'refund.updated');
+  assert.deepEqual(data.previous_attributes, { status: 'pending', tx_hash: null });
+  assert.equal(data.object.status, 'succeeded');
+});
+
+test('an outcome is booked once, however many workers look for it', async () => {
+  const pending = [await addPending(100), await addPending(200)];
+  await store.db.query(
+    `update chain_requests set status = 'succeeded', outcome = $1::text::jsonb
+     where kind = 'refund' and status = 'queued'`,
+    [JSON.stringify({ succeeded: true, facts: { txHash: '0x01' } })],
+  );
+  const deps = { ...store, log: silentLog };
+  await Promise.all(Array.from({ length: 5 }, () => applyRefundOutcomes(deps)));
+  await applyRefundOutcomes(deps);
+  await Promise.all(pending.map(({ answer }) => answer));
+  assert.equal((await read()).amountRefunded, 300n);
+  const told = (await eventTypes(store)).filter((type) => type === 'payment.refunded');
+  assert.equal(told.length, 2);
+});
+
+test('two refunds of one payment that end together show two sums', async () => {
+  const pending = [await addPending(100), await addPending(200)];
+  await playRefunds(store);
+  await Promise.all(pending.map(({ answer }) => answer));
+  const rows = await store.db.query<{ body: string }>(
+    `select body from events where type = 'payment.refunded' and account_id = $1
+     order by position`,
+    [store.standing.tenant.accountId],
+  );
+  const sums = rows.map((row) => JSON.parse(row.body).data.object.amount_refunded);
+  assert.equal(sums[1], 300);
+  assert.ok([100, 200].includes(sums[0]), String(sums[0]));
+});
+
+test('the order of refunds is the order in which they were made, newest first', async () => {
+  const made = [];
+  for (let i = 1; i <= 3; i++) made.push(await addPending(i));
+  await playRefunds(store);
+  await Promise.all(made.map(({ answer }) => answer));
+  const amounts = (await refunds()).map((refund) => refund.amount);
+  assert.deepEqual(amounts, [3n, 2n, 1n]);
+});
+
+test('a request whose process was lost finds the outcome when it asks again', async () => {
+  const idempotency = newRequest(store);
+  const lost = await addPending(400, idempotency);
+  // A second process that gets the same request meanwhile.
+  const ask = () =>
+    createRefund(store, {
+      tenant: store.standing.tenant,
+      idempotency,
+      requestId: 'req_2',
+      now: clock.now(),
+      input: { paymentId: payment.id, amount: 400, reason: null, metadata: {}, source: 'api' },
+    }).then(see);
+  assert.equal((await ask()).said, 'idempotency_request_in_progress');
+  await playRefunds(store);
+  const again = await ask();
+  assert.deepEqual(again, { ...(await lost.answer), replayed: true });
+});
+
+test('an outcome that fits no pending refund is said loudly, and books nothing', async () => {
+  const { id, answer } = await addPending(400);
+  await playRefunds(store);
+  await answer;
+  await store.db.query(
+    `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome, created)
+     select livemode, kind, subject_id, 199, payload, 'failed', $2::text::jsonb, created
+     from chain_requests where subject_id = $1`,
+    [id, JSON.stringify({ succeeded: false, reason: 'transaction_reverted', txHash: null })],
+  );
+  const errors: string[] = [];
+  const log: Log = { ...silentLog, error: (message) => errors.push(message) };
+  await applyRefundOutcomes({ ...store, log });
+  await applyRefundOutcomes({ ...store, log });
+  assert.equal(errors.length, 1);
+  assert.equal((await refunds())[0]?.status, 'succeeded');
+  assert.equal((await read()).amountReserved, 400n);
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FakeClock } from '#core/clock.ts';
+import type { Payment } from '#payments/payment.ts';
+import { createRefund, type RefundRequest } from '#refunds/create.ts';
+import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import {
+  addPayment,
+  addStore,
+  eventTypes,
+  findPayment,
+  playRefunds,
+  type Seen,
+  see,
+} from '#testing/store-payments.ts';
+
+let clock: FakeClock;
+let store: TestStore;
+let payment: Payment;
+let shared: TestStore;
+before(async () => {
+  shared = await openStore();
+});
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = await addStore(shared, clock);
+  payment = await addPayment(store, 1_000);
+});
+after(() => shared.close());
+
+type Asked = Partial<RefundRequest> & { readonly amount?: number | null; readonly of?: Payment };
+
+function ask({ amount = null, of = payment, ...request }: Asked = {}): Promise<Seen> {
+  const input = { paymentId: of.id, amount, reason: 'cold', metadata: { a: 'b' } };
+  return createRefund(store, {
+    tenant: store.standing.tenant,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: clock.now(),
+    input: { ...input, source: 'api' },
+    ...request,
+  }).then(see);
+}
+
+/** Until every one of these is answered, or waits for the chain. */
+async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
+  let answered = 0;
+  for (const refund of refunds) {
+    refund.then(
+      () => answered++,
+      () => answered++,
+    );
+  }
+  for (;;) {
+    const rows = await store.db.query(`select from chain_requests where kind = 'refund'
+      and status = 'queued'`);
+    if (rows.length + answered === refunds.length) return;
+    await sleep(2);
+  }
+}
+
+/** Asks for all of them at once, and lets the chain say yes or no. */
+async function settleAll(refunds: readonly Promise<Seen>[], failure?: 'insufficient_balance') {
+  await untilDecided(refunds);
+  await playRefunds(store, failure);
+  return Promise.all(refunds);
+}
+
+async function limitPerDay(limit: number): Promise<void> {
+  const { accountId } = store.standing.tenant;
+  const values = [accountId, limit];
+  await store.db.query('update accounts set refund_daily_limit = $2 where id = $1', values);
+}
+
+async function read(): Promise<{ reserved: bigint; refunded: bigint; status: string }> {
+  const found = await findPayment(store, payment.paymentIntentId);
+  assert.ok(found !== undefined);
+  const { amountReserved: reserved, amountRefunded: refunded, status } = found;
+  return { reserved, refunded, status };
+}
+
+function count(seen: readonly Seen[]): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const { said, body } of seen) {
+    const name = String(body.failure_code ?? said);
+    found[name] = (found[name] ?? 0) + 1;
+  }
+  return found;
+}
+
+test('a refund waits for the chain and is answered as it ended', async () => {
+  const [seen] = await settleAll([ask({ amount: 400 })]);
+  assert.equal(seen?.status, 201);
+  const { object, amount, status, reason, metadata, source, failure_code } = seen.body;
+  assert.deepEqual(
+    { object, amount, status, reason, metadata, source, failure_code },
+    {
+      object: 'refund',
+      amount: 400,
+      status: 'succeeded',
+      reason: 'cold',
+      metadata: { a: 'b' },
+      source: 'api',
+      failure_code: null,
+    },
+  );
+  assert.match(String(seen.body.tx_hash), /^0x/);
+  assert.deepEqual(await read(), { reserved: 400n, refunded: 400n, status: 'partially_refunded' });
+});
+
+test('partial refunds go on until nothing is left, and not further', async () => {
+  await settleAll([ask({ amount: 400 })]);
+  await settleAll([ask({ amount: 599 })]);
+  const tooMuch = await ask({ amount: 2 });
+  assert.deepEqual([tooMuch.status, tooMuch.said], [400, 'amount_too_large']);
+  const [rest] = await settleAll([ask()]);
+  assert.equal(rest?.body.amount, 1);
+  assert.deepEqual(await read(), { reserved: 1_000n, refunded: 1_000n, status: 'refunded' });
+  const nothing = await ask();
+  assert.deepEqual([nothing.status, nothing.said], [409, 'payment_already_refunded']);
+});
+
+describe('at the same time', () => {
+  test('ten full refunds of one payment are one', async () => {
+    const seen = await settleAll(Array.from({ length: 10 }, () => ask()));
+    assert.deepEqual(count(seen), { succeeded: 1, payment_already_refunded: 9 });
+    assert.deepEqual(await read(), { reserved: 1_000n, refunded: 1_000n, status: 'refunded' });
+    assert.equal((await eventTypes(store)).filter((type) => type === 'refund.created').length, 1);
+  });
+
+  test('ten refunds of 300 from 1000 are three, and the rest hear what is left', async () => {
+    const seen = await settleAll(Array.from({ length: 10 }, () => ask({ amount: 300 })));
+    assert.deepEqual(count(seen), { succeeded: 3, amount_too_large: 7 });
+    assert.equal((await read()).refunded, 900n);
+  });
+
+  test('ten refunds against a daily limit for three are three, over all payments', async () => {
+    await limitPerDay(350);
+    const payments = [];
+    for (let i = 0; i < 10; i++) payments.push(await addPayment(store, 100));
+    const seen = await settleAll(payments.map((of) => ask({ of })));
+    assert.deepEqual(count(seen), { succeeded: 3, refund_daily_limit_exceeded: 7 });
+    assert.ok(seen.every(({ status }) => status === 201));
+  });
+
+  test('one key ten times is one refund', async () => {
+    const idempotency = newRequest(store);
+    const seen = await settleAll(
+      Array.from({ length: 10 }, () => ask({ amount: 10, idempotency })),
+    );
+    assert.deepEqual(count(seen), { succeeded: 1, idempotency_request_in_progress: 9 });
+    const again = await ask({ amount: 10, idempotency });
+    assert.deepEqual([again.replayed, again.said], [true, 'succeeded']);
+    assert.equal((await read()).refunded, 10n);
+  });
+});
+
+describe('what the account forbids', () => {
+  test('a payment past its window: a failed refund, told by events, nothing reserved', async () => {
+    clock.advance(180 * 86_400_000);
+    const idempotency = newRequest(store);
+    const seen = await ask({ idempotency });
+    assert.deepEqual([seen.status, seen.said], [201, 'failed']);
+    assert.equal(seen.body.failure_code, 'refund_window_expired');
+    assert.match(String(seen.body.failure_message), /window/);
+    assert.deepEqual(await eventTypes(store, String(seen.body.id)), [
+      'refund.created',
+      'refund.failed',
+    ]);
+    assert.deepEqual(await read(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
+    assert.deepEqual(await ask({ idempotency }), { ...seen, replayed: true });
+  });
+
+  test('the last millisecond of the window is still inside', async () => {
+    clock.advance(180 * 86_400_000 - 1);
+    const [seen] = await settleAll([ask()]);
+    assert.equal(seen?.said, 'succeeded');
+  });
+
+  test('the daily limit counts what is pending, not what failed, and begins anew at 00:00 UTC', async () => {
+    await limitPerDay(700);
+    await settleAll([ask({ amount: 500 })], 'insufficient_balance');
+    const pending = ask({ amount: 500 });
+    await untilDecided([pending]);
+    const over = await ask({ amount: 201 });
+    assert.equal(over.body.failure_code, 'refund_daily_limit_exceeded');
+    const both = await settleAll([pending, ask({ amount: 200 })]);
+    assert.deepEqual(count(both), { succeeded: 2 });
+    clock.advance(12 * 3_600_000 - 1);
+    assert.equal((await ask({ amount: 1 })).body.failure_code, 'refund_daily_limit_exceeded');
+    clock.advance(1);
+    const [tomorrow] = await settleAll([ask({ amount: 1 })]);
+    assert.equal(tomorrow?.said, 'succeeded');
+  });
+});
+
+describe('a payment of somebody else', () => {
+  test('does not exist: of another account, mode or terminal; the key stays free', async () => {
+    const { tenant } = await addMerchant(store.db, { now: clock.now() });
+    const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
+    const live = { ...store.standing.tenant, livemode: true };
+    for (const request of [{ tenant }, { tenant: live }, { terminalId }]) {
+      const idempotency = { ...newRequest(store), ...request };
+      const seen = await ask({ ...request, idempotency });
+      assert.deepEqual([seen.status, seen.said], [400, 'parameter_invalid']);
+      const keys = await store.db.query('select from idempotency_keys where key = $1', [
+        idempotency.key,
+      ]);
+      assert.equal(keys.length, 0);
+    }
+    assert.deepEqual(await read(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
+  });
+});
+
+test('a refusal for what is left frees the key: the amount can be mended under it', async () => {
+  const idempotency = newRequest(store);
+  assert.equal((await ask({ amount: 1_001, idempotency })).said, 'amount_too_large');
+  const [mended] = await settleAll([ask({ amount: 1_000, idempotency })]);
+  assert.equal(mended?.said, 'succeeded');
+});
