@@ -1,0 +1,147 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { type Database, openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
+import { addTerminal } from '#testing/store.ts';
+import { percentile, report } from './report.ts';
+
+/**
+ * 500 terminals wait in long polls; intents are created for them one after the other. From the
+ * moment the merchant's request is sent until the terminal has the intent: so the time of the
+ * create itself is in it. Two processes serve: every other intent is created at one of them and
+ * picked up at the other.
+ */
+const TERMINALS = Number(process.env.BENCH_TERMINALS ?? 500);
+const INTENTS = 1_000;
+const GAP_MS = 10;
+const SETTLE_MS = 1_500;
+
+interface Terminal {
+  readonly terminalId: string;
+  readonly deviceKey: string;
+}
+
+interface Bench {
+  readonly pools: readonly Pool[];
+  readonly merchant: TestMerchant;
+  readonly terminals: readonly Terminal[];
+  /** When the create of the terminal's intent was sent. */
+  readonly sentAt: Map<string, number>;
+  readonly took: number[];
+}
+
+async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; pool: Pool }> {
+  const child = fork(path.join(import.meta.dirname, 'api-server.ts'), {
+    env: { ...process.env, DATABASE_URL: databaseUrl, RATE_LIMIT: '100000000/1' },
+  });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: TERMINALS + 16 });
+  return { child, pool };
+}
+
+/** Waits for work as a terminal does: again and again. */
+async function wait(bench: Bench, pool: Pool, terminal: Terminal, stop: AbortSignal) {
+  const authorization = `Bearer ${terminal.deviceKey}`;
+  while (!stop.aborted) {
+    const answer = await pool.request({
+      method: 'GET',
+      path: '/api/device/v1/payment_intents/next?wait=25',
+      headers: { authorization },
+      signal: stop,
+    });
+    const now = performance.now();
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) continue;
+    const sentAt = bench.sentAt.get(terminal.terminalId);
+    if (sentAt !== undefined) bench.took.push(now - sentAt);
+    // Out of the way of the next poll: nobody taps here.
+    const { id } = JSON.parse(text) as { id: string };
+    const path = `/api/device/v1/payment_intents/${id}/cancel`;
+    const canceled = await pool.request({ method: 'POST', path, headers: { authorization } });
+    await canceled.body.dump();
+  }
+}
+
+async function create(bench: Bench, pool: Pool, terminal: Terminal): Promise<void> {
+  bench.sentAt.set(terminal.terminalId, performance.now());
+  const answer = await pool.request({
+    method: 'POST',
+    path: '/api/v1/payment_intents',
+    headers: {
+      authorization: `Bearer ${bench.merchant.test.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    },
+    body: JSON.stringify({ amount: 2_500_000, terminal: terminal.terminalId }),
+  });
+  await answer.body.dump();
+  if (answer.statusCode !== 201) throw new Error(`create answered ${answer.statusCode}`);
+}
+
+async function run(bench: Bench): Promise<void> {
+  const [first, second] = bench.pools;
+  if (first === undefined || second === undefined) throw new Error('two servers are needed');
+  const stop = new AbortController();
+  const waiting = bench.terminals.map((terminal, index) =>
+    wait(bench, index % 2 === 0 ? first : second, terminal, stop.signal).catch(() => {}),
+  );
+  await sleep(SETTLE_MS);
+  for (let number = 0; number < INTENTS; number++) {
+    const terminal = bench.terminals[(number * 7) % bench.terminals.length];
+    if (terminal !== undefined) await create(bench, number % 4 < 2 ? first : second, terminal);
+    await sleep(GAP_MS);
+  }
+  await sleep(SETTLE_MS);
+  stop.abort();
+  await Promise.all(waiting);
+}
+
+async function addTerminals(db: Database, merchant: TestMerchant): Promise<Terminal[]> {
+  const { tenant } = merchant.test;
+  const standing = { tenant, name: 'Bench', kybApproved: true, merchantNumber: 1n };
+  const terminals: Terminal[] = [];
+  for (let number = 0; number < TERMINALS; number++) {
+    terminals.push(await addTerminal(db, standing, new Date()));
+  }
+  return terminals;
+}
+
+async function main(): Promise<void> {
+  const temporary = await openTemporaryFolder('tapline-bench');
+  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+  const db = openDatabase({ url: postgres.url, maxConnections: 2 });
+  await migrate(db);
+  const merchant = await addTestMerchant(db, { now: new Date() });
+  const terminals = await addTerminals(db, merchant);
+  const servers = await Promise.all([startServer(postgres.url), startServer(postgres.url)]);
+  try {
+    const pools = servers.map(({ pool }) => pool);
+    const bench: Bench = { pools, merchant, terminals, sentAt: new Map(), took: [] };
+    await run(bench);
+    const line = {
+      work: `pickup, ${TERMINALS} terminals waiting at two nodes`,
+      p50Ms: percentile(bench.took, 0.5),
+      p99Ms: percentile(bench.took, 0.99),
+      failures: INTENTS - bench.took.length,
+      target: 'p99 <= 50 ms',
+    };
+    await report('pickup', [line]);
+  } finally {
+    for (const { child, pool } of servers) {
+      await pool.destroy();
+      child.disconnect();
+    }
+    await db.close();
+    await postgres.stop();
+    await temporary.remove();
+  }
+}
+
+await main();
