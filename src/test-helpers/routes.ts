@@ -26,6 +26,8 @@ import { renderIntent } from '#payments/render.ts';
 import { PaymentIntentSchema } from '#payments/schema.ts';
 import { selectTerminal } from '#terminals/queries.ts';
 import { NfcCredential } from '#terminals/schema.ts';
+import { clockRoutes } from '#test-helpers/clock-routes.ts';
+import { liveRefusal } from '#test-helpers/live-refusal.ts';
 import type { SampleType } from '#test-helpers/sample-objects.ts';
 import { triggerEvent } from '#test-helpers/trigger-event.ts';
 
@@ -46,12 +48,6 @@ const intentResponse = (description: string) => ({
   description,
   example: PAYMENT_INTENT_EXAMPLE,
 });
-
-/** With a live key these routes do not exist. */
-function liveRefusal(caller: MerchantCaller): Refusal | null {
-  if (!caller.tenant.livemode) return null;
-  return refuse('route_missing', 'Test helpers exist for test keys only.');
-}
 
 function passMissing(param: string): Refusal {
   return refuse('parameter_missing', `${param} is required: there is no demo pass here.`, param);
@@ -264,5 +260,6 @@ export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>
     expireRoute(deps),
     agentTokenRoute(deps),
     triggerRoute(deps),
+    ...clockRoutes(deps),
   ];
 }

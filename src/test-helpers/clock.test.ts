@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { createAgentToken } from '#payers/create-agent-token.ts';
+import { answerConfirmation } from '#payments/confirm.ts';
+import { selectIntent } from '#payments/queries.ts';
+import { advanceTestClock } from '#test-helpers/advance-clock.ts';
+import {
+  addIntent,
+  addMerchant,
+  addPayer,
+  addTerminal,
+  intentMaker,
+  keepSettling,
+  openStore,
+  pay,
+  summaryOf,
+  type TestStore,
+} from '#testing/store.ts';
+import { serveStore } from '#testing/store-server.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
+import { addEndpoint, eventually, openBench, writeTestEvents } from '#testing/webhooks.ts';
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+const HOUR = 3_600;
+const DAY = 86_400;
+
+let store: TestStore;
+let clock: FakeClock;
+
+before(async () => {
+  clock = new FakeClock(NOON);
+  store = await openStore({ clock });
+});
+after(() => store.close());
+
+function advance(seconds: number, tenant = store.standing.tenant) {
+  return advanceTestClock(store, { tenant, seconds });
+}
+
+async function statusOf(intentId: string): Promise<string | undefined> {
+  return (await selectIntent(store.db, store.standing.tenant, intentId))?.status;
+}
+
+describe('when the clock of a test account is advanced', () => {
+  test('an open intent expires at its time, not a second earlier', async () => {
+    const intentId = await addIntent(store, { expiresIn: 120 });
+    await advance(119);
+    assert.equal(await statusOf(intentId), 'requires_payment_method');
+    await advance(1);
+    assert.equal(await statusOf(intentId), 'canceled');
+  });
+
+  test('a confirmation can be given for 60 seconds', async () => {
+    const asked = async () => {
+      const { pass } = await addPayer(store);
+      const intentId = await addIntent(store, { amount: 60_000_000, expiresIn: 600 });
+      assert.equal(summaryOf(await pay(store, { intentId, pass })), 'requires_action');
+      return intentId;
+    };
+    const approve = (intentId: string) =>
+      answerConfirmation(store, { intentId, mayAnswer: () => true, approve: true, now: NOON });
+    const inTime = await asked();
+    await advance(59);
+    assert.ok('status' in (await approve(inTime)));
+    const late = await asked();
+    await advance(60);
+    const intent = await selectIntent(store.db, store.standing.tenant, late);
+    assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
+  });
+
+  test('an agent token runs out', async () => {
+    const { payer } = await addPayer(store);
+    const { tenant } = store.standing;
+    const { secret: token } = await store.db.transaction((tx) =>
+      createAgentToken(tx, { payerId: payer.id, tenant, amount: 9, expiresIn: HOUR, now: NOON }),
+    );
+    await advance(HOUR);
+    const intentId = await addIntent(store, { amount: 9 });
+    assert.equal(summaryOf(await pay(store, { intentId, token })), 'agent_token_expired');
+  });
+
+  test('a stored response is forgotten after 48 hours', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const settling = keepSettling(store);
+    const first = await pay(store, { intentId, pass, key: 'forgotten' });
+    await settling.stop();
+    await advance(48 * HOUR - 1);
+    const replayed = await pay(store, { intentId, pass, key: 'forgotten' });
+    assert.equal(summaryOf(replayed), summaryOf(first));
+    await advance(1);
+    const anew = await pay(store, { intentId, pass, key: 'forgotten' });
+    assert.equal(summaryOf(anew), 'payment_intent_unexpected_state');
+  });
+
+  test('other accounts notice nothing', async () => {
+    const standing = await addMerchant(store.db, { now: NOON });
+    const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+    const intentId = await intentMaker(store)(counter, { expiresIn: 30 });
+    await advance(DAY);
+    const intent = await selectIntent(store.db, standing.tenant, intentId);
+    assert.equal(intent?.status, 'requires_payment_method');
+    assert.equal(intent?.expiresAt.getTime(), NOON.getTime() + 30_000);
+  });
+
+  test('its events pass their retention after 30 days, and not before', async () => {
+    const standing = await addMerchant(store.db, { now: NOON });
+    const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+    await intentMaker(store)(counter);
+    const count = async () =>
+      (
+        await store.db.query('select 1 from events where account_id = $1', [
+          standing.tenant.accountId,
+        ])
+      ).length;
+    await advance(30 * DAY, standing.tenant);
+    assert.equal(await count(), 2);
+    await advance(1, standing.tenant);
+    assert.ok((await count()) < 2);
+  });
+
+  test('two advances at once add up', async () => {
+    const standing = await addMerchant(store.db, { now: NOON });
+    await Promise.all(Array.from({ length: 5 }, () => advance(10, standing.tenant)));
+    const { advancedSeconds, now } = await advance(10, standing.tenant);
+    assert.equal(advancedSeconds, 60);
+    assert.equal(now.getTime(), NOON.getTime() + 60_000);
+  });
+});
+
+test('a failed webhook is retried at once when its time is advanced', async (t) => {
+  const bench = await openBench();
+  const receiver = await startReceiver();
+  t.after(async () => {
+    await receiver.close();
+    await bench.close();
+  });
+  receiver.answer((_received, response) => void response.writeHead(500).end());
+  await addEndpoint(bench, `${receiver.url}/hook`);
+  bench.startWorker();
+  await writeTestEvents(bench);
+  await receiver.waitFor(1);
+  // Up to the third attempt 5 s and 30 s have to pass; each advance is more than the next wait.
+  for (const attempt of [2, 3]) {
+    await eventually(`attempt ${attempt - 1} is recorded`, async () => {
+      const rows = await bench.db.query('select 1 from webhook_due where attempt = $1', [
+        attempt - 1,
+      ]);
+      return rows.length === 1;
+    });
+    await advanceTestClock(bench, { tenant: bench.tenant, seconds: 60 });
+    await receiver.waitFor(attempt);
+  }
+  assert.equal(receiver.received.at(-1)?.headers['service-delivery-attempt'], '3');
+});
+
+test('the clock is read and advanced over the API, with test keys only', async () => {
+  const server = await serveStore(store);
+  const merchant = await server.merchant();
+  const before = (await merchant.get('/test_helpers/clock')).body;
+  const advanced = await merchant.post('/test_helpers/clock/advance', { seconds: 90 });
+  assert.equal(advanced.status, 200);
+  assert.equal(advanced.body.object, 'test_clock');
+  assert.equal(advanced.body.advanced_seconds, Number(before.advanced_seconds) + 90);
+  assert.deepEqual((await merchant.get('/test_helpers/clock')).body, advanced.body);
+  for (const seconds of [0, -1, 1.5, 366 * DAY + 1, '60']) {
+    const { status } = await merchant.post('/test_helpers/clock/advance', { seconds });
+    assert.equal(status, 400);
+  }
+  await server.close();
+});
