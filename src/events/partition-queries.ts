@@ -67,6 +67,10 @@ export async function deleteExpiredDue(db: Database, before: Date): Promise<void
   await db.query('delete from webhook_due where event_created < $1', [before]);
 }
 
+export async function deleteExpiredReplays(db: Database, before: Date): Promise<void> {
+  await db.query('delete from webhook_replays where created < $1', [before]);
+}
+
 /** The default partition stays; what it holds of expired days does not. */
 export async function deleteFromDefault(
   db: Database,

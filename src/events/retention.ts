@@ -4,6 +4,7 @@ import {
   attachPartition,
   createTableLike,
   deleteExpiredDue,
+  deleteExpiredReplays,
   deleteFromDefault,
   dropTable,
   moveFromDefault,
@@ -98,6 +99,7 @@ export async function maintainPartitions(db: Database, now: Date): Promise<Maint
   const oldest = dayOf(retainedSince(now));
   const before = retainedSince(now);
   await deleteExpiredDue(db, before);
+  await deleteExpiredReplays(db, before);
   for (const parent of PARENTS) {
     await deleteFromDefault(db, { parent, column: COLUMN[parent], before });
     const existing = new Set(await selectPartitions(db, parent));

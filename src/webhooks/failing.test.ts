@@ -283,6 +283,19 @@ describe('a failing endpoint', () => {
     );
   });
 
+  test('whose event is past its retention by the next attempt gets no more of it', async (t) => {
+    const s = await scene(t);
+    s.receiver.answer(answerStatus(500));
+    await writeTestEvents(s.bench);
+    await attempted(s, 1);
+    await s.bench.db.query('delete from events where account_id = $1', [s.bench.tenant.accountId]);
+    s.later(7_000);
+    const row = await attempted(s, 2);
+    assert.equal(row.status, 'failed');
+    assert.equal(row.error, 'event_expired');
+    assert.equal(s.receiver.received.length, 1);
+  });
+
   test('whose name turns to a private address gets no connection at all', async (t) => {
     const { bench, receiver, endpointId } = await scene(t);
     await removeEndpoint(bench, bench.tenant, endpointId, clock.now());

@@ -1,9 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { addMs, type Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
-import type { Log } from '#core/log.ts';
+import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import { type AttemptResult, attemptDelivery, openTarget, saysGone } from '#webhooks/attempt.ts';
+import {
+  type AttemptResult,
+  attemptDelivery,
+  openTarget,
+  saysGone,
+  type Target,
+} from '#webhooks/attempt.ts';
 import { dropBuffer, type Lane, noteLatency, openLane, roomOf } from '#webhooks/lane.ts';
 import { type DueRow, type LaneRow, type Room, renewLanes } from '#webhooks/queue-queries.ts';
 import { createRecorder, type Finished, type Recorder } from '#webhooks/recorder.ts';
@@ -66,12 +72,10 @@ export class Fleet {
 
   /** Takes over an endpoint that was just leased. */
   add(row: LaneRow): void {
-    const lane = openLane({
-      endpointId: row.endpoint_id,
-      fence: row.fence,
-      target: openTarget(row.endpoint_id, row, this.#deps),
-      health: toHealth(row),
-    });
+    const { endpoint_id: endpointId, fence } = row;
+    const target = this.#openTarget(row);
+    if (target === null) return;
+    const lane = openLane({ endpointId, fence, target, health: toHealth(row) });
     const old = this.#lanes.get(row.endpoint_id);
     if (old !== undefined) this.#lose(old);
     this.#lanes.set(row.endpoint_id, lane);
@@ -198,8 +202,8 @@ export class Fleet {
   }
 
   async #attempt(lane: Lane, row: DueRow): Promise<AttemptResult> {
-    const { clock } = this.#deps;
-    if (row.body === null) return expired(clock.now());
+    const { clock, log } = this.#deps;
+    if (row.body === null) return notSent('event_expired', clock.now());
     failpoint('webhooks.taken');
     const message = {
       deliveryId: row.id,
@@ -208,7 +212,12 @@ export class Fleet {
       body: row.body,
       attempt: row.attempt + 1,
     };
-    return attemptDelivery(lane.target, message, clock);
+    try {
+      return await attemptDelivery(lane.target, message, clock);
+    } catch (error) {
+      log.error('a webhook could not be sent', { delivery: row.id, error: describeError(error) });
+      return notSent('not_sent', clock.now());
+    }
   }
 
   async #record(finished: Finished): Promise<void> {
@@ -230,14 +239,29 @@ export class Fleet {
     if (lane.state === 'open') lane.state = 'pausing';
   }
 
+  /** null when its secrets cannot be opened: one wrong row must not stop the others. */
+  #openTarget(row: LaneRow): Target | null {
+    try {
+      return openTarget(row.endpoint_id, row, this.#deps);
+    } catch (error) {
+      const fields = { endpoint: row.endpoint_id, error: describeError(error) };
+      this.#deps.log.error('a webhook endpoint cannot be served', fields);
+      return null;
+    }
+  }
+
   #refresh(lane: Lane, row: LaneRow): void {
     if (row.updated.getTime() !== lane.target.updated.getTime()) {
       dropBuffer(lane);
       lane.dryAtHint = -1;
-      const old = lane.target.transport;
-      lane.target = openTarget(lane.endpointId, row, this.#deps);
+      const target = this.#openTarget(row);
+      if (target === null) {
+        this.#lose(lane);
+        return;
+      }
       // What is in flight ends on the old sockets.
-      old.closeGently();
+      lane.target.transport.closeGently();
+      lane.target = target;
       this.#deps.hungry();
     }
     const idleMs = performance.now() - lane.usedAtMs;
@@ -267,12 +291,12 @@ function toHealth(row: LaneRow): Health {
   });
 }
 
-function expired(now: Date): AttemptResult {
+function notSent(error: string, now: Date): AttemptResult {
   return {
     succeeded: false,
     responseStatus: null,
     responseBody: null,
-    error: 'event_expired',
+    error,
     durationMs: 0,
     finished: now,
     retryAfterMs: null,

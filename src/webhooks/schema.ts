@@ -104,7 +104,8 @@ export const DeliverySchema = Type.Object(
         description:
           'Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed, ' +
           'address_refused, connection_refused, connection_reset, connection_failed, ' +
-          'host_unreachable, tls_failed, invalid_response, event_expired, endpoint_disabled. ' +
+          'host_unreachable, tls_failed, invalid_response, event_expired, ' +
+          'endpoint_disabled, not_sent. ' +
           'The list may grow.',
       }),
     ),

@@ -111,7 +111,11 @@ export function openTransport(url: URL, network: Network): Transport {
     if (closing && open === 0 && !pool.closed && !pool.destroyed) pool.close().catch(() => {});
   };
   const send = (exchange: Exchange, headers: readonly string[], body: Buffer) => {
-    pool.dispatch({ path, method: 'POST', headers: headers as string[], body }, exchange);
+    try {
+      pool.dispatch({ path, method: 'POST', headers: headers as string[], body }, exchange);
+    } catch {
+      exchange.finish('connection_failed');
+    }
   };
   const checkThenSend = async (exchange: Exchange, headers: readonly string[], body: Buffer) => {
     try {

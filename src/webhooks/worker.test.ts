@@ -237,6 +237,23 @@ describe('a worker', () => {
     assert.equal(await count('succeeded'), 2);
   });
 
+  test('that cannot open one endpoint still serves the others', async (t) => {
+    const { bench, receiver, endpointId } = await scene(t);
+    const { endpoint } = await addEndpoint(bench, `${receiver.url}/locked`);
+    const values = [endpoint.id, Buffer.alloc(64)];
+    await bench.db.query('update webhook_endpoints set secret = $2 where id = $1', values);
+    startWorker(t);
+    await writeTestEvents(bench, 3);
+    await receiver.waitFor(3);
+    assert.ok(receiver.received.every(({ path }) => path === '/hook?a=1'));
+    const waiting = await bench.db.query<{ endpoint_id: string }>(
+      'select endpoint_id from webhook_due where account_id = $1',
+      [bench.tenant.accountId],
+    );
+    const locked = waiting.filter((row) => row.endpoint_id !== endpointId);
+    assert.equal(locked.length, 3);
+  });
+
   test('whose connections to the database break sends on, and records what it had', async (t) => {
     const { bench, receiver, count } = await scene(t);
     startWorker(t);
