@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerWith } from '#core/answer.ts';
+import { FakeClock } from '#core/clock.ts';
+import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
+import { createWaitingRoom } from '#db/waiting-room.ts';
+import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
+import { selectKey, updateWaiting } from '#idempotency/queries.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+import { claim, waitFor } from '#idempotency/run-once.ts';
+import { newRequest, openStore, type TestStore } from '#testing/store.ts';
+
+const LONG = 10_000;
+const clock = new FakeClock();
+let store: TestStore;
+before(async () => {
+  store = await openStore({ clock });
+  await store.db.query('create table jobs (id text primary key, status text)');
+});
+after(() => store.close());
+
+interface Job {
+  readonly id: string;
+  readonly status: string;
+}
+
+let ids = 0;
+
+/** A job under way, and the request that waits for it. */
+async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
+  const [id, request] = [`job_${++ids}`, newRequest(store)];
+  await store.db.transaction(async (tx) => {
+    await claim(tx, request, clock.now());
+    await waitFor(tx, request, id);
+    await tx.query(`insert into jobs values ($1, 'running')`, [id]);
+  });
+  return { id, request };
+}
+
+/** What the worker does: object and response in one transaction, then the wake-up. */
+async function finish(id: string, wake = true): Promise<void> {
+  await store.db.transaction(async (tx) => {
+    await tx.query(`update jobs set status = 'done' where id = $1`, [id]);
+    const response = answerWith(201, { id, status: 'done', by: 'worker' });
+    await updateWaiting(tx, [{ resource: id, ...response }]);
+  });
+  if (wake) store.wakeups.send('job', id);
+}
+
+function room(pollMs = LONG) {
+  return createWaitingRoom<Job>({
+    wakeups: store.wakeups,
+    topic: 'job',
+    pollMs,
+    read: async (keys) => {
+      const rows = await store.db.query<Job>('select * from jobs where id = any($1)', [keys]);
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+  });
+}
+
+async function wait(
+  of: { readonly id: string; readonly request: IdempotentRequest | null },
+  options: Partial<Awaited<Job>> = {},
+): Promise<unknown> {
+  const answer = await awaitAnswer(store, {
+    room: room(),
+    resource: of.id,
+    isDone: (job) => job.status === 'done',
+    waitMs: LONG,
+    answer: (job) => answerWith(201, { ...job, by: 'waiter' }),
+    request: of.request,
+    ...options,
+  });
+  return JSON.parse(answer.body);
+}
+
+async function stored({ request }: { readonly request: IdempotentRequest }): Promise<unknown> {
+  const row = await selectKey(store.db, request.tenant, { ...request, now: clock.now() });
+  return row?.response_body === null || row === undefined ? null : JSON.parse(row.response_body);
+}
+
+test('the answer is the one that the worker stored together with the outcome', async () => {
+  const begun = await begin();
+  const waiting = wait(begun);
+  await sleep(10);
+  await finish(begun.id);
+  assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
+});
+
+test('work that was done before the wait began is answered at once', async () => {
+  const begun = await begin();
+  await finish(begun.id);
+  assert.deepEqual(await wait(begun), { id: begun.id, status: 'done', by: 'worker' });
+});
+
+test('a wake-up that got lost costs one poll', async () => {
+  const begun = await begin();
+  const waiting = wait(begun, { room: room(20) });
+  await sleep(10);
+  await finish(begun.id, false);
+  assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
+});
+
+test('when time is up the object as it is becomes the response, for retries as well', async () => {
+  const begun = await begin();
+  const late = await wait(begun, { waitMs: 20 });
+  assert.deepEqual(late, { id: begun.id, status: 'running', by: 'waiter' });
+  assert.deepEqual(await stored(begun), late);
+  await finish(begun.id);
+  assert.deepEqual(await stored(begun), late);
+});
+
+test('a real response that comes in the last moment wins over the late one', async () => {
+  const begun = await begin();
+  let done: Promise<void> | undefined;
+  const answer = await wait(begun, {
+    waitMs: 0,
+    room: {
+      wait: async () => {
+        done = finish(begun.id);
+        await done;
+        return { id: begun.id, status: 'running' };
+      },
+    },
+  });
+  assert.deepEqual(answer, { id: begun.id, status: 'done', by: 'worker' });
+});
+
+test('a client that is gone stores nothing: the key goes on waiting for the real response', async () => {
+  const begun = await begin();
+  const gone = new AbortController();
+  const waiting = wait(begun, { gone: gone.signal });
+  gone.abort();
+  await waiting;
+  assert.equal(await stored(begun), null);
+  await finish(begun.id);
+  assert.deepEqual(await stored(begun), { id: begun.id, status: 'done', by: 'worker' });
+});
+
+test('without a key the object itself is the answer', async () => {
+  const begun = await begin();
+  await finish(begun.id);
+  const answer = await wait({ id: begun.id, request: null });
+  assert.deepEqual(answer, { id: begun.id, status: 'done', by: 'waiter' });
+});
+
+test('when the database goes away nobody hears that nothing was done', async () => {
+  const begun = await begin();
+  const away = {
+    wait: async () => {
+      throw new DatabaseUnavailable('away');
+    },
+  };
+  await assert.rejects(wait(begun, { room: away }), CommitUnknown);
+});

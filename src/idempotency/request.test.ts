@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ErrorCode } from '#core/refusal.ts';
+import { checkKey, fingerprint, freesKey } from '#idempotency/request.ts';
+
+test('a key is 1 to 255 printable ASCII characters', () => {
+  for (const key of ['a', ' ', '~', 'a'.repeat(255), '8f14e45f-ceea-467f-a8d5-6a1c1d3b2e11']) {
+    assert.equal(checkKey(key), null, key);
+  }
+  for (const key of ['', 'a'.repeat(256), 'ä', 'a\tb', 'a\n', '\u007f', '\u0000', '日']) {
+    assert.equal(checkKey(key)?.code, 'idempotency_key_invalid', JSON.stringify(key));
+  }
+});
+
+test('one request has one fingerprint, whatever the order of its members', () => {
+  const print = (method: string, path: string, body: object) =>
+    fingerprint(method, path, structuredClone(body) as never).toString('hex');
+  const own = print('POST', '/v1/refunds', { payment: 'pay_1', amount: 5 });
+  assert.equal(print('POST', '/v1/refunds', { amount: 5, payment: 'pay_1' }), own);
+  const others = [
+    print('PATCH', '/v1/refunds', { payment: 'pay_1', amount: 5 }),
+    print('POST', '/v1/refund', { payment: 'pay_1', amount: 5 }),
+    print('POST', '/v1/refunds', { payment: 'pay_1', amount: 6 }),
+    print('POST', '/v1/refunds', { payment: 'pay_1' }),
+    print('POST', '/v1/refunds', { payment: 'pay_1', amount: 5, reason: null }),
+    print('POST', '/v1/refunds', {}),
+  ];
+  assert.equal(new Set([own, ...others]).size, 7);
+});
+
+/** The refusals after which a request may be mended and sent again under its key. */
+const FREE: readonly ErrorCode[] = [
+  'parameter_missing',
+  'parameter_invalid',
+  'parameter_unknown',
+  'cursor_invalid',
+  'api_version_invalid',
+  'body_invalid',
+  'amount_too_large',
+  'url_not_allowed',
+  'endpoint_limit_reached',
+  'idempotency_key_required',
+  'idempotency_key_invalid',
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'scope_missing',
+  'ip_not_allowed',
+  'account_disabled',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+];
+
+/** Those that are the response from then on. */
+const HOLD: readonly ErrorCode[] = [
+  'kyb_required',
+  'resource_missing',
+  'account_not_live',
+  'payment_intent_unexpected_state',
+  'order_id_in_use',
+  'terminal_inactive',
+  'payment_already_refunded',
+];
+
+test('validation, authentication, rate limits and faults free the key; decisions hold it', () => {
+  assert.deepEqual(
+    FREE.filter((code) => !freesKey(code)),
+    [],
+  );
+  assert.deepEqual(
+    HOLD.filter((code) => freesKey(code)),
+    [],
+  );
+});

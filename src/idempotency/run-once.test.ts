@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Answer, answerWith } from '#core/answer.ts';
+import { Bug } from '#core/assert.ts';
+import { addMs, FakeClock } from '#core/clock.ts';
+import { type ErrorCode, type Refusal, refuse } from '#core/refusal.ts';
+import type { Tx } from '#db/database.ts';
+import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
+import { updateCompleted, updateWaiting } from '#idempotency/queries.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+import { claim, complete, type Done, keyExpiry, runOnce, waitFor } from '#idempotency/run-once.ts';
+import { newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { see } from '#testing/store-payments.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+before(async () => {
+  store = await openStore({ clock });
+  await store.db.query('create table work (n int)');
+});
+after(() => store.close());
+
+let runs = 0;
+
+/** Work that leaves a trace in the database. */
+async function work(tx: Tx): Promise<Done> {
+  const n = ++runs;
+  await tx.query('insert into work values ($1)', [n]);
+  return { answer: answerWith(201, { status: 'done', n }), resource: `obj_${n}` };
+}
+
+async function traces(): Promise<number> {
+  return (await store.db.query('select from work')).length;
+}
+
+async function run(
+  request: IdempotentRequest | null,
+  does: (tx: Tx) => Promise<Done | Refusal> = work,
+) {
+  const once = { request, requestId: 'req_test', now: clock.now() };
+  return see(await runOnce(store.db, once, does));
+}
+
+/** Work that is refused after it has written something. */
+function refusing(code: ErrorCode) {
+  return async (tx: Tx) => {
+    await work(tx);
+    return refuse(code, 'No.');
+  };
+}
+
+describe('work under a key', () => {
+  test('runs once; its response is replayed byte for byte', async () => {
+    const request = newRequest(store);
+    const before = await traces();
+    const first = await run(request);
+    assert.deepEqual([first.status, first.replayed], [201, false]);
+    assert.deepEqual(await run(request), { ...first, replayed: true });
+    assert.equal(await traces(), before + 1);
+  });
+
+  test('runs once when twenty ask for it at the same time', async () => {
+    const request = newRequest(store);
+    const before = await traces();
+    const seen = await Promise.all(Array.from({ length: 20 }, () => run(request)));
+    assert.equal(await traces(), before + 1);
+    assert.equal(seen.filter(({ replayed }) => !replayed).length, 1);
+    assert.equal(new Set(seen.map(({ body }) => body.n)).size, 1);
+  });
+
+  test('does not run for another request, which is told so', async () => {
+    const request = newRequest(store);
+    await run(request);
+    const before = await traces();
+    const other = { ...request, fingerprint: newRequest(store).fingerprint };
+    const seen = await run(other);
+    assert.deepEqual([seen.status, seen.said], [409, 'idempotency_key_reused']);
+    assert.equal(await traces(), before);
+  });
+
+  test('runs for each account, mode and caller of its own', async () => {
+    const request = newRequest(store);
+    const before = await traces();
+    const { tenant } = request;
+    const others = [
+      { ...request, caller: 'tml_1' },
+      { ...request, tenant: { ...tenant, livemode: true } },
+      { ...request, tenant: { ...tenant, accountId: 'acct_other' } },
+    ];
+    for (const other of [request, ...others]) assert.equal((await run(other)).replayed, false);
+    assert.equal(await traces(), before + 4);
+  });
+
+  test('leaves nothing behind when it breaks, and the key is free', async () => {
+    const request = newRequest(store);
+    const before = await traces();
+    const breaking = async (tx: Tx): Promise<Done> => {
+      await work(tx);
+      throw new Error('crash');
+    };
+    await assert.rejects(run(request, breaking), /crash/);
+    assert.equal(await traces(), before);
+    assert.equal((await run(request)).replayed, false);
+  });
+
+  test('just runs when the client sent no key', async () => {
+    const before = await traces();
+    await run(null);
+    await run(null);
+    assert.equal(await traces(), before + 2);
+  });
+});
+
+describe('a refusal', () => {
+  for (const code of ['parameter_invalid', 'scope_missing', 'service_unavailable'] as const) {
+    test(`${code} leaves nothing behind, and the key is free`, async () => {
+      const request = newRequest(store);
+      const before = await traces();
+      assert.equal((await run(request, refusing(code))).said, code);
+      assert.equal(await traces(), before);
+      assert.equal((await run(request)).status, 201);
+    });
+  }
+
+  for (const code of ['resource_missing', 'kyb_required', 'terminal_inactive'] as const) {
+    test(`${code} is the response, and is replayed`, async () => {
+      const request = newRequest(store);
+      const first = await run(request, async () => refuse(code, 'No.'));
+      assert.equal(first.said, code);
+      assert.deepEqual(await run(request), { ...first, replayed: true });
+    });
+  }
+
+  test('without a key undoes what the work had written', async () => {
+    const before = await traces();
+    await run(null, refusing('terminal_inactive'));
+    assert.equal(await traces(), before);
+  });
+});
+
+describe('a key', () => {
+  test('is replayed for 48 hours, and runs anew from then on', async () => {
+    const request = newRequest(store);
+    const first = await run(request);
+    clock.advance(48 * 3_600_000 - 1);
+    assert.deepEqual(await run(request), { ...first, replayed: true });
+    clock.advance(1);
+    const fresh = await run({ ...request, fingerprint: newRequest(store).fingerprint });
+    assert.deepEqual([fresh.status, fresh.replayed], [201, false]);
+  });
+
+  test('that has expired is dropped, one that has not stays', async () => {
+    const [old, young] = [newRequest(store), newRequest(store)];
+    await run(old);
+    clock.advance(1_000);
+    await run(young);
+    const expiry = new FakeClock(addMs(keyExpiry(clock.now()), -1_000));
+    await dropExpiredKeys({ db: store.db, clock: expiry });
+    const left = await store.db.query<{ key: string }>(
+      'select key from idempotency_keys where key = any($1)',
+      [[old.key, young.key]],
+    );
+    assert.deepEqual(left, [{ key: young.key }]);
+  });
+});
+
+describe('work that goes on elsewhere', () => {
+  const claimed = async (resource: string) => {
+    const request = newRequest(store);
+    await store.db.transaction(async (tx) => {
+      assert.equal(await claim(tx, request, clock.now()), 'claimed');
+      await waitFor(tx, request, resource);
+    });
+    return request;
+  };
+  const ask = (request: IdempotentRequest) =>
+    store.db.transaction((tx) => claim(tx, request, clock.now()) as Promise<Answer | Refusal>);
+
+  test('holds its key until its object is done, and then every request for it is answered', async () => {
+    const request = await claimed('obj_a');
+    assert.equal(see(await ask(request)).said, 'idempotency_request_in_progress');
+    const response = { resource: 'obj_a', ...answerWith(200, { status: 'paid' }) };
+    await store.db.transaction((tx) => updateWaiting(tx, [response]));
+    const seen = see(await ask(request));
+    assert.deepEqual([seen.status, seen.said, seen.replayed], [200, 'paid', true]);
+  });
+
+  test('is not answered by another object', async () => {
+    const request = await claimed('obj_b');
+    const response = { resource: 'obj_c', ...answerWith(200, { status: 'paid' }) };
+    await store.db.transaction((tx) => updateWaiting(tx, [response]));
+    assert.equal(see(await ask(request)).said, 'idempotency_request_in_progress');
+  });
+
+  test('has one response: the first that is stored', async () => {
+    const request = await claimed('obj_d');
+    const keep = (status: string) =>
+      store.db.transaction((tx) =>
+        updateCompleted(tx, request, { resource: null, ...answerWith(200, { status }) }),
+      );
+    assert.deepEqual([await keep('paid'), await keep('late')], [true, false]);
+    const response = { resource: 'obj_d', ...answerWith(200, { status: 'later' }) };
+    await store.db.transaction((tx) => updateWaiting(tx, [response]));
+    assert.equal(see(await ask(request)).said, 'paid');
+  });
+
+  test('completed twice by its own request is a bug', async () => {
+    const request = await claimed('obj_e');
+    const twice = store.db.transaction(async (tx) => {
+      await complete(tx, request, answerWith(200, {}), null);
+      await complete(tx, request, answerWith(200, {}), null);
+    });
+    await assert.rejects(twice, Bug);
+  });
+});
