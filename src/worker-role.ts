@@ -1,5 +1,6 @@
 import { applyRegistrations } from '#accounts/apply-registrations.ts';
 import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
+import { dropExpired } from '#accounts/drop-expired.ts';
 import { type Mailer, startMailWorker } from '#accounts/mail.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
@@ -57,6 +58,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
     onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
+    every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(deps)),
   ];
 }
 

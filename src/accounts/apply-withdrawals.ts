@@ -7,7 +7,6 @@ import {
 import { only, present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import { stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -23,8 +22,6 @@ export interface ApplyWithdrawalsDeps {
 
 /** Withdrawals are rare; this many are a few milliseconds. */
 const BATCH = 20;
-/** A hint that got lost delays an outcome by at most this. */
-const POLL_MS = 500;
 
 function tenantOf(row: WithdrawalRow) {
   return { accountId: row.account_id, livemode: row.livemode };
@@ -90,21 +87,4 @@ export async function applyWithdrawalOutcomes(deps: ApplyWithdrawalsDeps): Promi
   const done = await deps.db.transaction((tx) => apply(tx, deps));
   if (done.deliveries > 0) deps.wakeups.send('deliveries');
   return done.taken === BATCH;
-}
-
-export function startWithdrawalWorker(deps: ApplyWithdrawalsDeps): Loop {
-  const loop = startLoop({
-    name: 'withdrawal outcomes',
-    pollMs: POLL_MS,
-    run: () => applyWithdrawalOutcomes(deps),
-    onError: (worker, error) => deps.log.error('worker failed', { worker, error }),
-  });
-  const off = deps.wakeups.on('chain-outcomes', 'withdrawal', loop.wake);
-  return {
-    wake: loop.wake,
-    stop: () => {
-      off();
-      return loop.stop();
-    },
-  };
 }

@@ -15,7 +15,6 @@ import { CURRENT_API_VERSION } from '#events/append.ts';
 
 /** One key per system is the advice; this is room for many systems and a bound for mistakes. */
 export const MAX_USABLE_KEYS = 100;
-export const MAX_ALLOWLIST_ENTRIES = 50;
 
 export interface ApiKeyInput {
   readonly tenant: Tenant;

@@ -1,5 +1,5 @@
 import type { Realm } from '#accounts/user-queries.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 
 export type TokenPurpose = 'sign_up' | 'password_reset';
 
@@ -46,4 +46,15 @@ export async function deleteEmailTokens(
   of: { readonly realm: Realm; readonly email: string },
 ): Promise<void> {
   await tx.query('delete from email_tokens where realm = $1 and email = $2', [of.realm, of.email]);
+}
+
+/** @returns how many of at most `limit` links that ended before `before` were dropped. */
+export async function deleteOldTokens(sql: Sql, before: Date, limit: number): Promise<number> {
+  const rows = await sql.query(
+    `delete from email_tokens where hash in
+       (select hash from email_tokens where expires_at <= $1 limit $2)
+     returning hash`,
+    [before, limit],
+  );
+  return rows.length;
 }

@@ -88,7 +88,8 @@ export interface DocumentRow {
   readonly created: Date;
 }
 
-const DOCUMENT = `id, account_id, kind, file_name, content_type, size, sha256, uploaded_by, created`;
+const DOCUMENT = `id, account_id, kind, file_name, content_type, size, sha256, uploaded_by,
+  created`;
 
 export async function selectDocuments(sql: Sql, accountId: string): Promise<DocumentRow[]> {
   return sql.query(

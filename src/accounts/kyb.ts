@@ -163,7 +163,9 @@ function decisionMail(accountName: string, approved: boolean, reason: string | n
   }
   return {
     subject: `${accountName} could not be verified`,
-    text: `Your business could not be verified: ${reason ?? ''}\n\nChange what is missing and submit it again.\n`,
+    text:
+      `Your business could not be verified: ${reason ?? ''}\n\n` +
+      'Change what is missing and submit it again.\n',
   };
 }
 

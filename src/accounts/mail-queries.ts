@@ -44,3 +44,15 @@ export async function postponeMail(sql: Sql, id: bigint, dueAt: Date): Promise<v
 export async function markUnsendable(sql: Sql, id: bigint, now: Date): Promise<void> {
   await sql.query('update mail_outbox set failed_at = $2, sealed = null where id = $1', [id, now]);
 }
+
+/** @returns how many of at most `limit` mails that are done with were dropped. */
+export async function deleteSentMails(sql: Sql, before: Date, limit: number): Promise<number> {
+  const rows = await sql.query(
+    `delete from mail_outbox where id in
+       (select id from mail_outbox
+        where created <= $1 and (sent_at is not null or failed_at is not null) limit $2)
+     returning id`,
+    [before, limit],
+  );
+  return rows.length;
+}

@@ -53,8 +53,15 @@ export function readName(text: string, param: string): string | Refusal {
 
 /** Longest address that SMTP carries (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
-const EMAIL =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+const MAILBOX = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  const labels = text.slice(at + 1).split('.');
+  const isDomain = labels.length > 1 && labels.every((label) => LABEL.test(label));
+  return text.length <= MAX_EMAIL_LENGTH && MAILBOX.test(text.slice(0, at)) && isDomain;
+}
 
 /**
  * The address in lower case. ASCII only (a domain in other letters is sent as punycode), so that
@@ -62,7 +69,7 @@ const EMAIL =
  */
 export function readEmail(text: string, param = 'email'): string | Refusal {
   const email = text.trim().toLowerCase();
-  if (email.length <= MAX_EMAIL_LENGTH && EMAIL.test(email)) return email;
+  if (isEmail(email)) return email;
   return refuse(
     'parameter_invalid',
     `${param} must be an e-mail address in ASCII characters, such as name@example.com.`,

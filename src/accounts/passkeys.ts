@@ -180,7 +180,7 @@ export async function removePasskey(
   });
 }
 
-/** What the browser needs to sign in: any passkey of ours, or (as second factor) the user's. */
+/** What the browser needs to sign in with a passkey of ours, or (as second factor) the user's own. */
 export async function beginPasskeySignIn(
   deps: PeopleDeps,
   of: { readonly realm: Realm; readonly userId: string | null; readonly now: Date },

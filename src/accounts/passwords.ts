@@ -16,7 +16,7 @@ const PROFILE = {
   parallelism: 1,
 } as const;
 
-/** What nobody's password should be, before any attacker's list: the obvious ones at this length. */
+/** The obvious ones at this length, which every guesser tries first. */
 const OBVIOUS =
   /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
 const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';

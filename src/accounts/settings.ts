@@ -35,7 +35,7 @@ interface AccountRef {
   readonly now: Date;
 }
 
-/** Name, refund window and daily refund limit. A longer window holds for payments made from then on. */
+/** Name, refund window, daily refund limit. A longer window is that of payments from then on. */
 export async function editAccount(
   tx: Tx,
   ref: AccountRef,

@@ -12,7 +12,7 @@ import { type Refusal, refuse } from '#core/refusal.ts';
 import type { Chain } from '#settlement/chain.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A signed consent can be sent to the chain this long: a wallet at hand, not a signature in store. */
+/** A signed consent is good this long: a wallet at hand, not a signature in store. */
 export const CONSENT_SECONDS = 3600;
 
 /** Checksummed, or all in one case; never the zero address or a contract of ours. */

@@ -39,7 +39,7 @@ export interface WithdrawRequest {
   readonly now: Date;
 }
 
-/** The withdrawal as the dashboard and `balance.withdrawal_paid` show it. */
+/** The withdrawal as `balance.withdrawal_paid` carries it. */
 export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
   return {
     id: row.id,
@@ -52,7 +52,6 @@ export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
     status: row.status,
     failure_code: row.failure_code,
     tx_hash: row.tx_hash,
-    requested_by: row.requested_by,
     created: row.created.toISOString(),
     updated: row.updated.toISOString(),
   };

@@ -161,7 +161,8 @@ test('an export has every row once, in both formats', async () => {
   assert.ok(lines.some((line) => line.includes(`"'=HYPERLINK(`)));
   const part = await client.get(
     path(
-      'exports/payments?format=jsonl&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z',
+      'exports/payments?format=jsonl' +
+        '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z',
     ),
   );
   const rows = part.text.trim().split('\n');

@@ -138,8 +138,8 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
     tag: 'Exports',
     summary: `All ${name.replaceAll('_', ' ')} of the time, newest first, as a file`,
     description:
-      'CSV (RFC 4180; cells that a spreadsheet would run as a formula get an apostrophe in front) ' +
-      'or JSON Lines. Streams any number of rows.',
+      'CSV (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in ' +
+      'front) or JSON Lines. Streams any number of rows.',
     access: 'viewer',
     query: ExportQuery,
     handle: async ({ caller: { tenant }, query, now }) => {

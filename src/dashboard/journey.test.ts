@@ -230,7 +230,7 @@ async function payouts(count: number): Promise<void> {
   });
 }
 
-test('ten withdrawals at once never take more than the balance, and a repeated one pays once', async () => {
+test('ten withdrawals at once never exceed the balance; a repeated one pays once', async () => {
   assert.equal((await merchant.post('/session/second_factor', { code: code() })).status, 200);
   assert.equal((await withdraw(SALE + 1, 'too much')).body.error?.code, 'amount_too_large');
   const tries = Array.from({ length: 10 }, (_, i) => withdraw(2_000_000, `race ${i}`));

@@ -60,10 +60,11 @@ function mount(
   // which the server has already used by then.
   const work = route.handle as unknown as Work;
   const path = `${MODE}${route.path}`;
+  const operation = route.operationId;
   return {
     ...route,
     path,
-    operationId: `dashboard${route.operationId.charAt(0).toUpperCase()}${route.operationId.slice(1)}`,
+    operationId: `dashboard${operation.charAt(0).toUpperCase()}${operation.slice(1)}`,
     access,
     scope: null,
     params: { account: 'account', mode: 'text', ...route.params },

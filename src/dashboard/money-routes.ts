@@ -9,7 +9,7 @@ import { isRefusal, resourceMissing } from '#core/refusal.ts';
 import { WithdrawalSchema } from '#dashboard/account-schema.ts';
 import { actorOf, type PersonCaller } from '#dashboard/caller.ts';
 import { type DashboardDeps, MODE } from '#dashboard/dashboard-deps.ts';
-import { requireFreshFactor } from '#dashboard/me-routes.ts';
+import { requireFreshFactor } from '#dashboard/fresh-factor.ts';
 import { personRoute } from '#dashboard/person-route.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import type { AnyRoute } from '#http/route.ts';

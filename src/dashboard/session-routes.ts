@@ -149,8 +149,8 @@ function secondFactorRoute(settings: SurfaceSettings) {
     tag: TAG,
     summary: 'Prove the second factor with a code',
     description:
-      'At sign-in, and again before what moves money or opens the door to it: such routes ask for ' +
-      'a proof of the last five minutes.',
+      'At sign-in, and again before what moves money or opens the door to it: such routes ask ' +
+      'for a proof of the last five minutes.',
     access: 'half_signed_in',
     body: CodeBody,
     response: SessionSchema,

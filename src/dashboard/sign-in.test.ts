@@ -205,7 +205,7 @@ test('a new password ends the other sessions; sign-out everywhere ends all', asy
   assert.equal((await here.get('/session')).status, 401);
 });
 
-test('signing up proves the mailbox before anything is chosen, and the link works once', async () => {
+test('signing up proves the mailbox before anything is chosen; the link works once', async () => {
   const client = browser();
   const fresh = `new-${count}@demo.test`;
   assert.equal((await client.post('/sign_up', { email: fresh })).status, 202);

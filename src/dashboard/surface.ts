@@ -147,7 +147,7 @@ function isAccess(text: string | undefined): text is Access {
   return text !== undefined && (others.includes(text) || ROLES.some((role) => role === text));
 }
 
-/** Session (401), cross-site (403), second factor (403), account (404), role (403), in this order. */
+/** In this order: session (401), cross-site, second factor (403), account (404), role (403). */
 export function authorizePerson(
   settings: SurfaceSettings,
   access: Access,

@@ -7,7 +7,7 @@ import { isRefusal } from '#core/refusal.ts';
 import { InvitationSchema, MemberSchema } from '#dashboard/account-schema.ts';
 import { actorOf, type PersonCaller, sessionOf } from '#dashboard/caller.ts';
 import { ACCOUNT, type DashboardDeps } from '#dashboard/dashboard-deps.ts';
-import { requireFreshFactor } from '#dashboard/me-routes.ts';
+import { requireFreshFactor } from '#dashboard/fresh-factor.ts';
 import { personRoute } from '#dashboard/person-route.ts';
 import { Done, Email, listed, RoleField, Version } from '#dashboard/person-schema.ts';
 import type { AnyRoute, Handled } from '#http/route.ts';

@@ -94,7 +94,7 @@ test('there are routes to walk, and each says who may use it', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('every route of an account × every role: allowed from its role on, refused below', async () => {
+test('each route of an account × each role: allowed from its role on, refused below', async () => {
   for (const route of inAccount()) {
     for (const role of ROLES) {
       const client = people.get(role);

@@ -81,7 +81,7 @@ async function addOperator(db: Database, input: AdminInput): Promise<Outcome> {
   return {
     lines: [
       `${made.userId} ${email}`,
-      'Sign in at /operator and set up an authenticator app or a passkey: nothing else opens before.',
+      'Sign in at /operator and set up an authenticator app or a passkey: only then it opens.',
     ],
   };
 }

@@ -66,7 +66,7 @@ export function parseAnchor(line: string): Anchor | null {
   return { chain, sequence: BigInt(sequence), hash };
 }
 
-/** Whether the entry of an anchor is still there with its hash: nothing was cut off or rewritten. */
+/** Whether an anchor's entry is still there with its hash: nothing was cut off or rewritten. */
 export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
   const { chain, sequence, hash } = anchor;
   const [row] = await selectEntries(sql, { chain, after: sequence - 1n, limit: 1 });

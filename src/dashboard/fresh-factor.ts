@@ -1,0 +1,45 @@
+import Type from 'typebox';
+import { confirmPassword } from '#accounts/change-password.ts';
+import { countPasskeys } from '#accounts/passkey-queries.ts';
+import { isFactorFresh } from '#accounts/sessions.ts';
+import { selectUser } from '#accounts/user-queries.ts';
+import { present } from '#core/assert.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { type PersonCaller, sessionOf } from '#dashboard/caller.ts';
+import { Password } from '#dashboard/person-schema.ts';
+import type { SurfaceSettings } from '#dashboard/surface.ts';
+
+/** The body of a request that adds a factor. */
+export const Confirmation = Type.Object({ current_password: Type.Optional(Password) });
+
+/** What moves money or opens a door for later asks for a second factor proven a moment ago. */
+export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | null {
+  if (isFactorFresh(sessionOf(caller).second_factor_at, now)) return null;
+  return refuse(
+    'second_factor_required',
+    'Prove your second factor now (POST /session/second_factor), then repeat this within five ' +
+      'minutes. Without one, set up an authenticator app or a passkey first.',
+  );
+}
+
+/** To add or remove factors: the present factor, or the password as long as there is none. */
+export async function confirmIdentity(
+  settings: SurfaceSettings,
+  caller: PersonCaller,
+  of: { readonly password: string | undefined; readonly now: Date },
+): Promise<Refusal | null> {
+  const { db } = settings.people;
+  const userId = sessionOf(caller).user_id;
+  const user = present(await selectUser(db, userId), 'user');
+  const hasFactor = user.totp_confirmed_at !== null || (await countPasskeys(db, userId)) > 0;
+  if (hasFactor) return requireFreshFactor(caller, of.now);
+  if (of.password === undefined) {
+    return refuse('parameter_missing', 'current_password is required.', 'current_password');
+  }
+  const confirmed = await confirmPassword(settings.people, {
+    userId,
+    password: of.password,
+    now: of.now,
+  });
+  return isRefusal(confirmed) ? confirmed : null;
+}

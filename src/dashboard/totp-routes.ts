@@ -1,0 +1,112 @@
+import Type from 'typebox';
+import {
+  beginTotp,
+  confirmTotp,
+  removeTotp,
+  replaceRecoveryCodes,
+} from '#accounts/second-factor.ts';
+import { answerWith } from '#core/answer.ts';
+import { isRefusal } from '#core/refusal.ts';
+import type { PersonCaller } from '#dashboard/caller.ts';
+import { Confirmation, confirmIdentity, requireFreshFactor } from '#dashboard/fresh-factor.ts';
+import { personRoute } from '#dashboard/person-route.ts';
+import { Code, Done } from '#dashboard/person-schema.ts';
+import { answerStrong, factorRef } from '#dashboard/session-routes.ts';
+import type { SurfaceSettings } from '#dashboard/surface.ts';
+import type { AnyRoute } from '#http/route.ts';
+
+const TAG = 'Me';
+
+const CodeBody = Type.Object({ code: Code });
+const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) });
+
+function beginTotpRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof Confirmation>({
+    method: 'POST',
+    path: '/me/totp',
+    operationId: `${settings.cookies.realm}BeginTotp`,
+    tag: TAG,
+    summary: 'Begin the set-up of an authenticator app',
+    access: 'signed_in',
+    body: Confirmation,
+    response: Type.Object({ secret: Type.String(), uri: Type.String() }),
+    errors: ['unexpected_state', 'rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const password = body.current_password;
+      const refused = await confirmIdentity(settings, caller, { password, now });
+      if (refused !== null) return refused;
+      const begun = await beginTotp(settings.people, factorRef(caller, now));
+      return isRefusal(begun) ? begun : answerWith(200, begun);
+    },
+  });
+}
+
+function confirmTotpRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof CodeBody>({
+    method: 'POST',
+    path: '/me/totp/confirm',
+    operationId: `${settings.cookies.realm}ConfirmTotp`,
+    tag: TAG,
+    summary: 'Confirm the authenticator app with its first code',
+    description: 'Returns ten recovery codes, this once. Each signs in once without the app.',
+    access: 'signed_in',
+    body: CodeBody,
+    response: RecoveryCodes,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, body, now }) => {
+      const confirmed = await confirmTotp(settings.people, factorRef(caller, now), body.code);
+      if (isRefusal(confirmed)) return confirmed;
+      const { headers } = await answerStrong(settings, confirmed.session, { caller, now });
+      const answer = answerWith(200, { recovery_codes: confirmed.recoveryCodes });
+      return { ...answer, headers: headers ?? {} };
+    },
+  });
+}
+
+function removeTotpRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'DELETE',
+    path: '/me/totp',
+    operationId: `${settings.cookies.realm}RemoveTotp`,
+    tag: TAG,
+    summary: 'Remove the authenticator app',
+    access: 'signed_in',
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const refused = await removeTotp(settings.people, factorRef(caller, now));
+      return refused ?? answerWith(200, { status: 'removed' });
+    },
+  });
+}
+
+function replaceRecoveryCodesRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'POST',
+    path: '/me/recovery_codes',
+    operationId: `${settings.cookies.realm}ReplaceRecoveryCodes`,
+    tag: TAG,
+    summary: 'Ten new recovery codes; the old ones are void',
+    access: 'signed_in',
+    response: RecoveryCodes,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const codes = await replaceRecoveryCodes(settings.people, factorRef(caller, now));
+      return isRefusal(codes) ? codes : answerWith(200, { recovery_codes: codes });
+    },
+  });
+}
+
+/** Authenticator app and recovery codes. */
+export function totpRoutes(settings: SurfaceSettings): AnyRoute<PersonCaller>[] {
+  return [
+    beginTotpRoute(settings),
+    confirmTotpRoute(settings),
+    removeTotpRoute(settings),
+    replaceRecoveryCodesRoute(settings),
+  ];
+}
