@@ -85,7 +85,12 @@ function tapRoute(deps: TestHelperDeps) {
     body: HelperTapBody,
     bodyExample: {},
     responses: { 200: intentResponse('The intent after the tap.') },
-    errors: ['resource_missing', 'terminal_inactive', 'payment_intent_unexpected_state'],
+    errors: [
+      'route_missing',
+      'resource_missing',
+      'terminal_inactive',
+      'payment_intent_unexpected_state',
+    ],
     handle: async ({ caller, params, body, idempotency, requestId, now, gone }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;
@@ -133,7 +138,7 @@ function payerConfirmRoute(deps: TestHelperDeps) {
     body: PayerConfirmBody,
     bodyExample: { approve: true },
     responses: { 200: intentResponse("The intent after the payer's answer.") },
-    errors: ['resource_missing', 'payment_intent_unexpected_state'],
+    errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, body, now, gone }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;
@@ -163,7 +168,7 @@ function expireRoute(deps: TestHelperDeps) {
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     responses: { 200: intentResponse('The intent, canceled as expired.') },
-    errors: ['resource_missing', 'payment_intent_unexpected_state'],
+    errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, now }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;
@@ -198,7 +203,7 @@ function agentTokenRoute(deps: TestHelperDeps) {
     body: HelperTokenBody,
     bodyExample: { amount: 2500000 },
     responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown this once.' } },
-    errors: [],
+    errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;
@@ -243,7 +248,7 @@ function triggerRoute(deps: TestHelperDeps) {
     body: TriggerBody,
     bodyExample: { type: 'refund.failed' },
     responses: { 201: { schema: EventSchema, description: 'The event.' } },
-    errors: [],
+    errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 import { toPayment } from '#payments/payment.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
+import type { TestApi } from '#testing/api.ts';
 import type { TestMode } from '#testing/merchants.ts';
+import { playRefunds } from '#testing/store-payments.ts';
 
 const DAY_MS = 86_400_000;
 const AMOUNT = 2_500_000n;
@@ -91,3 +94,28 @@ export async function newestEvent(db: Database, mode: TestMode, type: string): P
   );
   return present(rows[0], 'event').id;
 }
+
+/** Plays the chain for refunds: each one succeeds a moment after it was asked for. */
+export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): Loop {
+  return startLoop({
+    name: 'played refunds',
+    pollMs: 20,
+    run: async () => (await playRefunds(api)) > 0,
+    onError: (_name, error) => {
+      throw error;
+    },
+  });
+}
+
+/** A webhook endpoint of the merchant's test mode, made over the API. */
+export async function addTestEndpoint(
+  api: TestApi,
+  url: string,
+  enabledEvents: readonly string[] = ['*'],
+): Promise<string> {
+  const body = { url, enabled_events: enabledEvents };
+  return (await api.call({ path: '/v1/webhook_endpoints', body })).body.id;
+}
+
+/** Lets test endpoints be reached on this machine. */
+export const LOCAL_WEBHOOKS = { WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } as const;

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import { connectWakeups } from '#db/wakeups.ts';
+import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { declaredMerchantRoutes } from '#declared-routes.ts';
 import { merchantDocument } from '#merchant-document.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
@@ -54,6 +54,9 @@ export interface TestApi {
   readonly url: string;
   readonly db: Database;
   readonly databaseUrl: string;
+  readonly clock: Clock;
+  /** Hints to the server, as workers send them. */
+  readonly wakeups: Wakeups;
   readonly merchant: TestMerchant;
   /** Sends a request and fails unless the answer is as the OpenAPI document says. */
   call(call: Call): Promise<Answered>;
@@ -136,11 +139,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const nodes = [await startNode(of)];
   const { url } = present(nodes[0], 'node');
   const merchant = await addTestMerchant(db, { now: clock.now() });
+  const wakeups = await connectWakeups(db);
   const check = createAnswerCheck(merchantDocument(declaredMerchantRoutes()));
   return {
     url,
     db,
     databaseUrl,
+    clock,
+    wakeups,
     merchant,
     call: async (call) => {
       const answered = await send(url, merchant, call);
@@ -159,6 +165,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     },
     close: async () => {
       for (const node of nodes) await node.close();
+      await wakeups.close();
       await close();
     },
   };

@@ -35,6 +35,8 @@ export interface Endpoint {
   readonly replay: 'required' | 'accepted' | 'none';
   /** Runs once the server is there. */
   readonly setUp?: (api: TestApi) => Promise<void>;
+  /** Runs before the server goes. */
+  readonly tearDown?: () => Promise<void>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -137,7 +139,10 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
     api = await startTestApi(endpoint.env === undefined ? {} : { env: endpoint.env });
     await endpoint.setUp?.(api);
   });
-  after(() => api.close());
+  after(async () => {
+    await endpoint.tearDown?.();
+    await api.close();
+  });
 
   test(`${endpoint.name} answers ${endpoint.status}`, async () => {
     const answered = await api.call(await endpoint.good(api));

@@ -97,7 +97,10 @@ export async function addPayment(store: TestStore, amount = 2_500_000): Promise<
 }
 
 /** Plays relayer and contract: ends every waiting refund. @returns how many there were. */
-export async function playRefunds(store: TestStore, failure?: FailureReason): Promise<number> {
+export async function playRefunds(
+  store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
+  failure?: FailureReason,
+): Promise<number> {
   const place = { txHash: `0x${'cd'.repeat(32)}`, blockNumber: '9', logIndex: 0 };
   const facts = { ...place, blockTime: store.clock.now().toISOString() };
   const outcome = failure

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Loop } from '#core/loop.ts';
+import { addTestPayment, keepRefunding } from '#testing/api-objects.ts';
+import { testEndpoint, withBody } from '#testing/endpoint.ts';
+
+let chain: Loop;
+
+const api = testEndpoint({
+  name: 'POST /v1/refunds',
+  scope: 'refunds:write',
+  setUp: async (started) => {
+    chain = keepRefunding(started);
+  },
+  tearDown: () => chain.stop(),
+  good: async ({ db, merchant }) => ({
+    path: '/v1/refunds',
+    idempotencyKey: randomUUID(),
+    body: { payment: (await addTestPayment(db, merchant.test)).id, amount: 1_000_000 },
+  }),
+  status: 201,
+  expect: ({ body }) => {
+    assert.equal(body.status, 'succeeded');
+    assert.equal(body.amount, 1_000_000);
+    assert.equal(body.source, 'api');
+    assert.equal(body.failure_code, null);
+    assert.deepEqual(body.metadata, {});
+  },
+  wrong: [
+    {
+      because: 'without a payment',
+      call: (good) => withBody(good, { payment: undefined }),
+      code: 'parameter_missing',
+      param: 'payment',
+    },
+    {
+      because: 'for a payment that does not exist',
+      call: (good) => withBody(good, { payment: 'pay_01QzXo0KcV5sVQ2pWm8Tn3' }),
+      code: 'parameter_invalid',
+      param: 'payment',
+    },
+    {
+      because: 'for more than is left',
+      call: (good) => withBody(good, { amount: 2_500_001 }),
+      code: 'amount_too_large',
+      param: 'amount',
+    },
+    ...[0, 1.5, '1', 1_000_000_000_001].map((amount) => ({
+      because: `with an amount of ${JSON.stringify(amount)}`,
+      call: (good: Parameters<typeof withBody>[0]) => withBody(good, { amount }),
+      code: 'parameter_invalid',
+      param: 'amount',
+    })),
+    {
+      because: 'with a reason of 501 characters',
+      call: (good) => withBody(good, { reason: 'x'.repeat(501) }),
+      code: 'parameter_invalid',
+      param: 'reason',
+    },
+  ],
+  elsewhere: 'own',
+  replay: 'required',
+});
+
+const refund = (payment: string, amount?: number, key?: string) =>
+  api().call({
+    path: '/v1/refunds',
+    idempotencyKey: randomUUID(),
+    body: { payment, ...(amount === undefined ? {} : { amount }) },
+    ...(key === undefined ? {} : { key }),
+  });
+
+test("another account's and another mode's payment is not accepted", async () => {
+  const { id } = await addTestPayment(api().db, api().merchant.test);
+  const stranger = await api().addMerchant();
+  for (const key of [stranger.test.key, api().merchant.live.key]) {
+    const { status, body } = await refund(id, 1, key);
+    assert.deepEqual(
+      [status, body.error.code, body.error.param],
+      [400, 'parameter_invalid', 'payment'],
+    );
+  }
+});
+
+test('without an amount everything that is left is refunded, and then nothing is left', async () => {
+  const { id } = await addTestPayment(api().db, api().merchant.test);
+  assert.equal((await refund(id, 500_000)).body.amount, 500_000);
+  assert.equal((await refund(id)).body.amount, 2_000_000);
+  const { status, body } = await refund(id, 1);
+  assert.deepEqual([status, body.error.code], [409, 'payment_already_refunded']);
+  const payment = await api().call({ path: `/v1/payments/${id}` });
+  assert.equal(payment.body.status, 'refunded');
+});
+
+test('refunds at the same time never take more than was paid', async () => {
+  const { id } = await addTestPayment(api().db, api().merchant.test);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => refund(id, 600_000)));
+  const refunded = answers.filter(({ status }) => status === 201);
+  assert.equal(refunded.length, 4);
+});

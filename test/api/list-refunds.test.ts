@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Loop } from '#core/loop.ts';
+import { addTestPayment, keepRefunding } from '#testing/api-objects.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+
+let chain: Loop;
+let payment = '';
+
+const api = testEndpoint({
+  name: 'GET /v1/refunds',
+  scope: 'refunds:read',
+  setUp: async (started) => {
+    chain = keepRefunding(started);
+    payment = (await addTestPayment(started.db, started.merchant.test)).id;
+    for (const amount of [1, 2, 3]) {
+      const body = { payment, amount };
+      await started.call({ path: '/v1/refunds', idempotencyKey: randomUUID(), body });
+    }
+  },
+  tearDown: () => chain.stop(),
+  good: async () => ({ path: '/v1/refunds' }),
+  status: 200,
+  expect: ({ body }) =>
+    assert.deepEqual(
+      body.data.map(({ amount }) => amount),
+      [3, 2, 1],
+    ),
+  wrong: wrongPages({ ...WRONG_DATES, payment: 're_1', status: 'done' }),
+  elsewhere: 'others',
+  replay: 'none',
+});
+
+test('filters show what they name', async () => {
+  const count = async (query: string) =>
+    (await api().call({ path: `/v1/refunds?${query}` })).body.data.length;
+  assert.equal(await count(`payment=${payment}`), 3);
+  assert.equal(await count('payment=pay_01QzXo0KcV5sVQ2pWm8Tn3'), 0);
+  assert.equal(await count('status=succeeded'), 3);
+  assert.equal(await count('status=failed'), 0);
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { newSecret } from '#core/secrets.ts';
+import { createTestIntent, type TestApi } from '#testing/api.ts';
+import { type Endpoint, testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
+import { addPayer } from '#testing/store.ts';
+
+const BASE = '/v1/test_helpers';
+const NOBODY = 'pi_01QzXo0KcV5sVQ2pWm8Tn3';
+
+/** An intent that waits for its payer. */
+async function addAsking(api: TestApi): Promise<string> {
+  const { id } = await createTestIntent(api);
+  const attempt = {
+    payerId: 'pyr_01QzXo0KcV5sVQ2pWm8Tn3',
+    payerAddress: `0x${'ab'.repeat(20)}`,
+    credential: { type: 'nfc_id', passId: 'pass_01QzXo0KcV5sVQ2pWm8Tn3' },
+    reasonCode: 'FIRST_MERCHANT_PAYMENT',
+  };
+  await api.db.query(
+    `update payment_intents set status = 'requires_action', attempt = $2::text::jsonb,
+       confirm_by = now() + interval '1 minute'
+     where id = $1`,
+    [id, JSON.stringify(attempt)],
+  );
+  return id;
+}
+
+const shared = { scope: 'payments:write', replay: 'none' } as const;
+
+const endpoints: readonly Endpoint[] = [
+  {
+    ...shared,
+    name: `POST ${BASE}/terminals/{id}/tap`,
+    good: async (api) => {
+      await createTestIntent(api);
+      const credential = { type: 'nfc_id', value: newSecret('pass') };
+      return { path: `${BASE}/terminals/${api.merchant.test.terminal}/tap`, body: { credential } };
+    },
+    status: 200,
+    expect: ({ body }) => {
+      const error = body.last_payment_error as { decline_code: string };
+      assert.equal(error.decline_code, 'pass_unknown');
+    },
+    wrong: [
+      ...wrongIds((id) => `${BASE}/terminals/${id}/tap`, 'tml_01QzXo0KcV5sVQ2pWm8Tn3'),
+      {
+        because: 'with another kind of credential',
+        call: (good) => withBody(good, { credential: { type: 'card', value: '4242' } }),
+        code: 'parameter_invalid',
+        param: 'credential.type',
+      },
+    ],
+    elsewhere: 'own',
+    replay: 'accepted',
+  },
+  {
+    ...shared,
+    name: `POST ${BASE}/payment_intents/{id}/payer_confirm`,
+    good: async (api) => ({
+      path: `${BASE}/payment_intents/${await addAsking(api)}/payer_confirm`,
+      body: { approve: false },
+    }),
+    status: 200,
+    expect: ({ body }) => {
+      const error = body.last_payment_error as { decline_code: string };
+      assert.equal(error.decline_code, 'payer_rejected');
+    },
+    wrong: [
+      ...wrongIds((id) => `${BASE}/payment_intents/${id}/payer_confirm`, NOBODY),
+      {
+        because: 'with an answer that is no boolean',
+        call: (good) => withBody(good, { approve: 'yes' }),
+        code: 'parameter_invalid',
+        param: 'approve',
+      },
+    ],
+    elsewhere: 'own',
+  },
+  {
+    ...shared,
+    name: `POST ${BASE}/payment_intents/{id}/expire`,
+    good: async (api) => ({
+      method: 'POST',
+      path: `${BASE}/payment_intents/${(await createTestIntent(api)).id}/expire`,
+    }),
+    status: 200,
+    expect: ({ body }) => {
+      assert.equal(body.status, 'canceled');
+      assert.equal(body.cancellation_reason, 'expired');
+    },
+    wrong: wrongIds((id) => `${BASE}/payment_intents/${id}/expire`, NOBODY),
+    elsewhere: 'own',
+  },
+  {
+    ...shared,
+    name: `POST ${BASE}/agent_tokens`,
+    good: async (api) => ({
+      path: `${BASE}/agent_tokens`,
+      body: { amount: 2_500_000, pass: (await addPayer(api)).pass },
+    }),
+    status: 201,
+    expect: ({ body }) => assert.match(String(body.agent_token), /^agt_/),
+    wrong: [
+      {
+        because: 'without an amount',
+        call: (good) => withBody(good, { amount: undefined }),
+        code: 'parameter_missing',
+        param: 'amount',
+      },
+      {
+        because: 'for 59 seconds',
+        call: (good) => withBody(good, { expires_in: 59 }),
+        code: 'parameter_invalid',
+        param: 'expires_in',
+      },
+    ],
+    elsewhere: 'own',
+  },
+  {
+    ...shared,
+    name: `POST ${BASE}/events/trigger`,
+    good: async () => ({ path: `${BASE}/events/trigger`, body: { type: 'refund.failed' } }),
+    status: 201,
+    expect: ({ body }) => assert.equal(body.type, 'refund.failed'),
+    wrong: [
+      {
+        because: 'for a type that does not exist',
+        call: (good) => withBody(good, { type: 'refund.eaten' }),
+        code: 'parameter_invalid',
+        param: 'type',
+      },
+    ],
+    elsewhere: 'own',
+  },
+];
+
+for (const endpoint of endpoints) {
+  describe(endpoint.name, () => {
+    const api = testEndpoint(endpoint);
+    test(`${endpoint.name} does not exist for live keys`, async () => {
+      const { key } = api().merchant.live;
+      const answered = await api().call({ ...(await endpoint.good(api())), key });
+      assert.equal(answered.status, 404, answered.text);
+    });
+  });
+}
