@@ -105,7 +105,7 @@ describe('a long poll', () => {
   });
 });
 
-test('two thousand who wait cost a handful of statements, and only the woken one answers', async () => {
+test('two thousand who wait cost a handful of statements; only the woken one answers', async () => {
   const { room, set, statements } = openRoom(100);
   const keys = Array.from({ length: 2_000 }, (_, index) => `terminal-${index}`);
   const answered: string[] = [];

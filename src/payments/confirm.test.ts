@@ -137,7 +137,7 @@ describe('an approval', () => {
   });
 
   for (const afterMs of [60_000, 60_100]) {
-    test(`${afterMs / 1000} s after the tap is refused, before any worker has seen it`, async () => {
+    test(`${afterMs / 1000} s after the tap is refused before any worker saw it`, async () => {
       const asked = await ask();
       assert.equal(await answer(asked, true, afterMs), 'payment_intent_unexpected_state');
       assert.equal(await requestCount(asked.intentId), 0);
@@ -251,7 +251,7 @@ describe('a payment that waits for its payer', () => {
     assert.equal(await requestCount(asked.intentId), 0);
   });
 
-  test('counts against the day’s limit, so that two questions cannot both be approved', async () => {
+  test('counts against the day’s limit: two questions cannot both be approved', async () => {
     const { pass, payer } = await addPayer(store);
     await store.db.transaction((tx) =>
       updatePayerLimits(tx, {

@@ -245,7 +245,7 @@ describe('a decline', () => {
     clock.advance(-12 * HOUR_MS);
   });
 
-  test('is given when a payer pays more often in an hour than the account’s policy says', async () => {
+  test('is given when a payer pays more often in an hour than the policy says', async () => {
     const standing = await addMerchant(store.db, { now: NOON });
     const { terminalId } = await addTerminal(store.db, standing, NOON);
     const shop = { ...store, standing, terminalId };
@@ -316,7 +316,7 @@ describe('a key', () => {
     assert.equal(summaryOf(await settled(first)), 'succeeded');
   });
 
-  test('whose process died while the chain worked gets the real answer from the worker', async () => {
+  test('whose process died while the chain worked gets the real answer', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await pay(store, { intentId, pass, key: 'crashed', hangUp: true });
@@ -329,7 +329,7 @@ describe('a key', () => {
     assert.equal(bodyOf(answer).status, 'succeeded');
   });
 
-  test('keeps `processing` as its answer when the chain takes too long; a webhook follows', async () => {
+  test('keeps `processing` as its answer when the chain is slow; a webhook follows', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const hurried = { ...store, pay: { ...store.pay, settlementWaitMs: 10 } };

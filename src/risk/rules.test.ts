@@ -44,7 +44,7 @@ describe('FIRST_MERCHANT_PAYMENT', () => {
     assert.equal(firstMerchantPayment(facts({ ...wish, amount: atoms(1) })), 'allow');
   });
 
-  test('asks a payer who wants it for the smallest amount, even where the account never asks', () => {
+  test('asks a payer who wants it for the smallest amount, whatever the account says', () => {
     const first = { paidHereBefore: false, amount: atoms(1) };
     assert.equal(firstMerchantPayment(facts(first)), 'allow');
     assert.equal(firstMerchantPayment(facts({ ...first, payerConfirmsFirst: true })), 'confirm');

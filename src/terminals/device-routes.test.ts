@@ -52,7 +52,7 @@ async function otherTerminal() {
 }
 
 describe('a device key', () => {
-  test('says which terminal, merchant and network it is, and that the terminal is there', async () => {
+  test('says which terminal, merchant and network it is, and is seen', async () => {
     const { status, body } = await device.get('/terminal');
     assert.equal(status, 200);
     assert.equal(body.id, store.terminalId);
@@ -295,7 +295,7 @@ describe('a tap', () => {
 });
 
 describe('on any node', () => {
-  test('two thousand terminals wait, and the one with work hears of it in under 50 ms', async () => {
+  test('two thousand terminals wait: the one with work hears of it in under 50 ms', async () => {
     const db = openDatabase({ url: store.database.url, maxConnections: 4 });
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
     const now = new Date();

@@ -28,7 +28,7 @@ export interface Shop {
   readonly usdc: string;
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly bridgeAddress: string;
-  /** Verifies and takes an EIP-3009 authorization: any x402 facilitator for the `exact` scheme. */
+  /** Verifies and takes an EIP-3009 authorization: a facilitator for the `exact` scheme. */
   readonly facilitator: {
     verify(
       payload: PaymentPayload,

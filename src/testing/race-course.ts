@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { FakeClock } from '#core/clock.ts';
+import {
+  addMerchant,
+  addTerminal,
+  type Counter,
+  openStore,
+  type TestStore,
+} from '#testing/store.ts';
+
+/** Accounts commit one after the other within themselves: several keep the processors busy. */
+const COUNTERS = 32;
+/** Races that are under way at once. */
+const AT_ONCE = 48;
+
+/** A store with many counters of as many merchants, and what every race has to leave behind. */
+export interface RaceCourse {
+  readonly store: TestStore;
+  readonly clock: FakeClock;
+  counterOf(index: number): Counter;
+  /** Each intent is paid once or not at all, and the sums are those of the (played) chain. */
+  checkMoney(): Promise<void>;
+  /** How many of the intents are in which status. */
+  statusesOf(ids: readonly string[]): Promise<Map<string, number>>;
+}
+
+/** Runs `race(0)` … `race(count - 1)`, some at a time. */
+export async function inLanes<T>(count: number, race: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const lane = async () => {
+    for (let index = next++; index < count; index = next++) results[index] = await race(index);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, lane));
+  return results;
+}
+
+async function checkMoney(store: TestStore): Promise<void> {
+  const wrong = await store.db.query(
+    `select i.id, i.status,
+       (select count(*) from chain_requests r
+        where r.subject_id = i.id and r.status = 'succeeded') as settled,
+       (select count(*) from payments p where p.payment_intent_id = i.id) as payments
+     from payment_intents i
+     where (i.status = 'succeeded') is distinct from exists (
+         select from chain_requests r where r.subject_id = i.id and r.status = 'succeeded')
+       or (i.status = 'succeeded') is distinct from exists (
+         select from payments p where p.payment_intent_id = i.id and p.amount = i.amount)
+       or (i.status = 'canceled' and exists (
+         select from chain_requests r where r.subject_id = i.id and r.status <> 'failed'))`,
+  );
+  assert.deepEqual(wrong, []);
+  const [sums] = await store.db.query<{ chain: bigint; ours: bigint }>(
+    `select
+       (select coalesce(sum((payload ->> 'amount')::bigint), 0)::bigint from chain_requests
+        where kind = 'payment' and status = 'succeeded') as chain,
+       (select coalesce(sum(amount), 0)::bigint from payments) as ours`,
+  );
+  assert.equal(sums?.ours, sums?.chain);
+}
+
+async function statusesOf(store: TestStore, ids: readonly string[]): Promise<Map<string, number>> {
+  const rows = await store.db.query<{ status: string }>(
+    'select status from payment_intents where id = any($1)',
+    [ids],
+  );
+  const counts = new Map<string, number>();
+  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+export async function openRaceCourse(start: Date): Promise<RaceCourse> {
+  const clock = new FakeClock(start);
+  const store = await openStore({ clock, maxConnections: 32 });
+  const counters: Counter[] = [];
+  for (let i = 0; i < COUNTERS; i++) {
+    const standing = await addMerchant(store.db, { now: start });
+    counters.push({ standing, ...(await addTerminal(store.db, standing, start)) });
+  }
+  return {
+    store,
+    clock,
+    counterOf: (index) => counters[index % COUNTERS] as Counter,
+    checkMoney: () => checkMoney(store),
+    statusesOf: (ids) => statusesOf(store, ids),
+  };
+}
