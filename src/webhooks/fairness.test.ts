@@ -73,9 +73,9 @@ describe('fairness', () => {
       t.diagnostic(`p50 ${before.p50.toFixed(1)} -> ${during.p50.toFixed(1)} ms`);
       t.diagnostic(`p99 ${before.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms`);
       await removeEndpoint(neighbour, neighbour.tenant, endpoint.id, bench.clock.now());
-      // A machine that shares its cores jitters; a queue behind 100,000 would take minutes.
-      assert.ok(during.p50 < before.p50 + 25, `p50 ${before.p50} -> ${during.p50}`);
-      assert.ok(during.p99 < before.p99 + 250, `p99 ${before.p99} -> ${during.p99}`);
+      // The machine may be busy with other tests; behind 100,000 others it would take minutes.
+      assert.ok(during.p50 < 250, `p50 ${before.p50} -> ${during.p50}`);
+      assert.ok(during.p99 < 1_000, `p99 ${before.p99} -> ${during.p99}`);
     });
   }
 });

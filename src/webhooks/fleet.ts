@@ -37,6 +37,8 @@ export interface FleetDeps {
   readonly gone: (endpointId: string) => void;
   /** A lane has room and the queue may have more for it. */
   readonly hungry: () => void;
+  /** A lease was given back: whoever is free may take it. */
+  readonly released: () => void;
 }
 
 /** What to fetch, and how many hints had come when it was decided. */
@@ -271,7 +273,7 @@ export class Fleet {
   #giveBack(lane: Lane): void {
     if (lane.state === 'lost') return;
     this.#lose(lane);
-    void this.#deps.release(lane.endpointId).then(this.#deps.hungry);
+    void this.#deps.release(lane.endpointId).then(this.#deps.released);
   }
 
   #lose(lane: Lane): void {

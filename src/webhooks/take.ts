@@ -3,7 +3,7 @@ import type { Database } from '#db/database.ts';
 import type { Fleet } from '#webhooks/fleet.ts';
 import { claimLanes, fetchDue } from '#webhooks/queue-queries.ts';
 
-export interface TakerDeps {
+export interface TakeDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly owner: string;
@@ -11,8 +11,6 @@ export interface TakerDeps {
   readonly leaseMs: number;
   /** Every so often all endpoints are looked at, hints or not. */
   readonly pollMs: number;
-  /** Asks for another turn after so many milliseconds. */
-  readonly later: (ms: number) => void;
 }
 
 /** Endpoints in the hands of one process; more wait for the next worker or the next turn. */
@@ -24,58 +22,66 @@ const CLAIM_SHARE = 0.25;
 /** A look that waited for something else must not make the next one wait for long. */
 const MAX_CLAIM_PAUSE_MS = 300;
 
-/** One turn of the worker: take over endpoints that nobody works, fetch what is due. */
-export function createTaker(deps: TakerDeps): () => Promise<boolean> {
+/**
+ * One turn of the loop that takes over endpoints nobody works. `fetch` is called when there are
+ * new ones, `later` when the turn came too early.
+ */
+export function createClaimer(
+  deps: TakeDeps,
+  next: { readonly fetch: () => void; readonly later: (ms: number) => void },
+): () => Promise<boolean> {
   const { db, clock, owner, fleet } = deps;
   let after = '';
   let nextClaimMs = 0;
-  let nextPollMs = 0;
-
-  const claim = async () => {
+  const limits = () => {
+    const has = fleet.counts();
+    return {
+      healthy: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.healthy - has.healthy)),
+      failing: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.failing - has.failing)),
+    };
+  };
+  return async () => {
     const started = performance.now();
     if (started < nextClaimMs) {
-      deps.later(nextClaimMs - started);
+      next.later(nextClaimMs - started);
       return false;
     }
     const now = clock.now();
-    const has = fleet.counts();
-    const rows = await claimLanes(db, {
-      owner,
-      now,
-      leaseUntil: addMs(now, deps.leaseMs),
-      after,
-      limits: {
-        healthy: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.healthy - has.healthy)),
-        failing: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.failing - has.failing)),
-      },
-    });
+    const leaseUntil = addMs(now, deps.leaseMs);
+    const rows = await claimLanes(db, { owner, now, leaseUntil, after, limits: limits() });
     const taken = performance.now() - started;
     const pauseMs = Math.min(taken * (1 / CLAIM_SHARE - 1), MAX_CLAIM_PAUSE_MS);
     nextClaimMs = performance.now() + pauseMs;
     for (const row of rows) fleet.add(row);
-    const last =
-      rows
-        .map((row) => row.endpoint_id)
-        .sort()
-        .at(-1) ?? '';
-    const more = rows.length >= MAX_CLAIMED;
+    if (rows.length > 0) next.fetch();
     // Around the circle: from behind the last one taken, and from the start after that.
+    const more = rows.length >= MAX_CLAIMED;
     const again = more || after !== '';
-    after = more ? last : '';
+    after = more
+      ? (rows
+          .map((row) => row.endpoint_id)
+          .sort()
+          .at(-1) ?? '')
+      : '';
     return again;
   };
-  const fetch = async () => {
-    const look = fleet.look();
-    if (look.rooms.length > 0) fleet.receive(look, await fetchDue(db, look.rooms, clock.now()));
-  };
+}
+
+/**
+ * One turn of the loop that fetches what is due. Apart from the claims, so that an endpoint in
+ * hand gets its next delivery after one statement.
+ */
+export function createFetcher(deps: TakeDeps): () => Promise<boolean> {
+  const { db, clock, fleet } = deps;
+  let nextPollMs = 0;
   return async () => {
     // Time passes without hints too: retries fall due.
     if (performance.now() > nextPollMs) {
       nextPollMs = performance.now() + deps.pollMs;
       fleet.expectWork();
     }
-    const [again] = await Promise.all([claim(), fetch()]);
-    await fetch();
-    return again || fleet.look().rooms.length > 0;
+    const look = fleet.look();
+    if (look.rooms.length > 0) fleet.receive(look, await fetchDue(db, look.rooms, clock.now()));
+    return fleet.look().rooms.length > 0;
   };
 }

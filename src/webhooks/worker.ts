@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
-import { startLoop } from '#core/loop.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -11,7 +11,7 @@ import { Fleet } from '#webhooks/fleet.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { releaseLanes } from '#webhooks/queue-queries.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
-import { createTaker } from '#webhooks/take.ts';
+import { createClaimer, createFetcher } from '#webhooks/take.ts';
 
 export interface WebhookWorkerDeps {
   readonly db: Database;
@@ -82,6 +82,26 @@ async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<voi
   deps.onDisabled?.(done.notice);
 }
 
+/** The two loops that get work, each waking the other. */
+function startTaking(
+  deps: WebhookWorkerDeps,
+  of: {
+    readonly owner: string;
+    readonly fleet: Fleet;
+    readonly onError: (name: string, error: unknown) => void;
+  },
+): { readonly fetching: Loop; readonly claiming: Loop } {
+  const { owner, fleet, onError } = of;
+  const taking = { ...deps, owner, fleet, leaseMs: LEASE_MS, pollMs: POLL_MS };
+  const loop = (name: string, run: () => Promise<boolean>) =>
+    startLoop({ name, pollMs: POLL_MS, run, onError });
+  const fetching = loop('webhook fetches', createFetcher(taking));
+  const later = (ms: number) => void setTimeout(() => claiming.wake(), ms).unref();
+  const claim = createClaimer(taking, { fetch: fetching.wake, later });
+  const claiming: Loop = loop('webhook claims', claim);
+  return { fetching, claiming };
+}
+
 /** Everything that ends together at a stop. */
 async function stopAll(
   fleet: Fleet,
@@ -118,18 +138,10 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
     gone: (endpointId) => {
       disable(deps, endpointId).catch((error: unknown) => onError('disable', error));
     },
-    hungry: () => work.wake(),
+    hungry: () => fetching.wake(),
+    released: () => claiming.wake(),
   });
-  const soon = (ms: number) => void setTimeout(() => work.wake(), ms).unref();
-  const take = createTaker({
-    ...deps,
-    owner,
-    fleet,
-    leaseMs: LEASE_MS,
-    pollMs: POLL_MS,
-    later: soon,
-  });
-  const work = startLoop({ name: 'webhook work', pollMs: POLL_MS, run: take, onError });
+  const { fetching, claiming } = startTaking(deps, { owner, fleet, onError });
   const heartbeat = startLoop({
     name: 'webhook leases',
     pollMs: HEARTBEAT_MS,
@@ -142,7 +154,8 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const housekeeping = startHousekeeping({ ...deps, onError });
   const wake = () => {
     fleet.expectWork();
-    work.wake();
+    fetching.wake();
+    claiming.wake();
   };
   const unhear = [
     deps.wakeups.on('deliveries', '', wake),
@@ -150,7 +163,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   ];
   return {
     wake,
-    stop: () => stopAll(fleet, [work, heartbeat, housekeeping], unhear),
+    stop: () => stopAll(fleet, [fetching, claiming, heartbeat, housekeeping], unhear),
     stats: () => fleet.stats(),
   };
 }
