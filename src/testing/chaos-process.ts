@@ -74,7 +74,13 @@ export function groundEnv(of: {
   };
 }
 
-function envOn({ database, secret, testnet, mainnet }: ChaosGround): Record<string, string> {
+/** The same for a run's own ground. */
+export function chaosEnv({
+  database,
+  secret,
+  testnet,
+  mainnet,
+}: ChaosGround): Record<string, string> {
   const networks = [testnet.config, mainnet.config];
   return groundEnv({ databaseUrl: database.url, secret, networks });
 }
@@ -84,7 +90,7 @@ const DEMO_FOLDER = 'first';
 /** A first process makes the demo account, whose secrets the others are given as a file. */
 export async function makeDemo(ground: ChaosGround) {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
-  const network = await spawnNetwork({ dataDir, env: envOn(ground) });
+  const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
   return network;
 }
 
@@ -106,7 +112,7 @@ export async function startChaosProcess(
     NODE_OPTIONS: `--import=file://${CLOCK}`,
   };
   const env = {
-    ...envOn(ground),
+    ...chaosEnv(ground),
     ...options.env,
     PORT: String(port),
     ...(clockOffMs === 0 ? {} : wrongClock),

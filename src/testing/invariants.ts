@@ -224,6 +224,7 @@ export async function checkDeliveries(
       `select v.id from events v join webhook_endpoints e
          on e.account_id = v.account_id and e.livemode = v.livemode and v.created > e.created
        where e.id = $1 and v.type <> 'ping'
+         and e.enabled_events && array['*', v.type, split_part(v.type, '.', 1) || '.*']
          and not exists (select from webhook_deliveries d
            where d.endpoint_id = e.id and d.event_id = v.id and d.status = 'succeeded')`,
       [id],

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { type Caller, caller, type Reply } from '#testing/api-client.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
+import { chaosEnv } from '#testing/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants.ts';
+import { type SpawnedNetwork, spawnNetwork } from '#testing/spawn-network.ts';
+
+/** The fewest that the service starts with. */
+const POOL = 4;
+/** Both ends of each are here: well below the usual limits of open files. */
+const IDLE_CONNECTIONS = Number(process.env.FAULTS_CONNECTIONS ?? 4_000);
+const SLOW_CLIENTS = 200;
+/** A request may wait for a connection to the database for 5 s, and for anything for 30 s. */
+const ANSWERED_MS = 31_000;
+const RECOVERED_MS = 30_000;
+
+interface Stage {
+  readonly ground: ChaosGround;
+  readonly network: SpawnedNetwork;
+  readonly db: Database;
+  readonly merchant: Caller;
+  close(): Promise<void>;
+}
+
+async function openStage(env: Record<string, string> = {}): Promise<Stage> {
+  const ground = await openChaosGround();
+  const dataDir = path.join(ground.folder, 'first');
+  const network = await spawnNetwork({ dataDir, env: { ...chaosEnv(ground), ...env } });
+  const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  const { base_url, test: mode } = network.sandbox;
+  return {
+    ground,
+    network,
+    db,
+    merchant: caller(`${base_url}/v1`, mode.secret_key),
+    close: async () => {
+      await network.stop();
+      await db.close();
+      await ground.close();
+    },
+  };
+}
+
+function create(stage: Stage, key: string): Promise<Reply> {
+  const body = { amount: 1_000_000, terminal: stage.network.sandbox.test.terminal };
+  return stage.merchant.post('/payment_intents', body, key);
+}
+
+async function recovers(stage: Stage): Promise<void> {
+  const well = () => create(stage, randomUUID()).then(({ status }) => status === 201);
+  assert.ok(await waitUntil(() => well().catch(() => false), RECOVERED_MS), 'no recovery');
+}
+
+/** Every key has become exactly one intent, and the same answer however often it is asked. */
+async function completesOnce(stage: Stage, keys: readonly string[]): Promise<void> {
+  const ids = new Set<unknown>();
+  for (const key of keys) {
+    const first = await create(stage, key);
+    assert.equal(first.status, 201, JSON.stringify(first.body));
+    assert.equal((await create(stage, key)).body.id, first.body.id);
+    ids.add(first.body.id);
+  }
+  assert.equal(ids.size, keys.length);
+  assert.deepEqual(await checkInvariants(stage.db, { atRest: false }), []);
+}
+
+describe('when something runs out', () => {
+  let stage: Stage;
+
+  before(async () => {
+    stage = await openStage({ DATABASE_CONNECTIONS: String(POOL) });
+  });
+
+  after(() => stage?.close());
+
+  it('answers 503 in time while all connections to the database are taken, and recovers', async () => {
+    const blocker = await stage.db.connect();
+    await blocker.query('begin');
+    await blocker.query('select 1 from account_modes for update');
+    const keys = Array.from({ length: 40 }, () => randomUUID());
+    const began = performance.now();
+    // One create per batch holds a connection and waits for the row; the others wait behind them.
+    const answers = Promise.all(keys.map((key) => create(stage, key)));
+    await sleep(300);
+    const reads = await Promise.all(
+      Array.from({ length: 20 }, () => stage.merchant.get('/payment_intents?limit=1')),
+    );
+    const readMs = performance.now() - began;
+    assert.ok(readMs < ANSWERED_MS, `reads took ${readMs} ms`);
+    for (const { status } of reads) assert.ok(status === 200 || status === 503, `${status}`);
+    await sleep(Math.max(0, 8_000 - readMs));
+    await blocker.query('rollback');
+    await blocker.end();
+    for (const { status, body } of await answers) {
+      assert.ok(status === 201 || status === 503, JSON.stringify(body));
+    }
+    assert.ok(performance.now() - began < ANSWERED_MS);
+    await recovers(stage);
+    await completesOnce(stage, keys);
+  });
+
+  it(`serves others while ${IDLE_CONNECTIONS} connections say nothing`, async () => {
+    const { port } = new URL(stage.network.sandbox.web_url);
+    const sockets: Socket[] = [];
+    for (let opened = 0; opened < IDLE_CONNECTIONS; opened++) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => {});
+      sockets.push(socket);
+      if (opened % 200 === 199) await once(socket, 'connect');
+    }
+    const took: number[] = [];
+    for (let asked = 0; asked < 30; asked++) {
+      const began = performance.now();
+      assert.equal((await create(stage, randomUUID())).status, 201);
+      took.push(performance.now() - began);
+    }
+    const worst = Math.max(...took);
+    assert.ok(worst < 5_000, `the slowest of 30 creates took ${worst} ms`);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('serves others while clients send a byte at a time, and ends those', async () => {
+    const { port } = new URL(stage.network.sandbox.web_url);
+    let ended = 0;
+    const slow = Array.from({ length: SLOW_CLIENTS }, (_, number) => {
+      const socket = connect(Number(port), '127.0.0.1').resume();
+      socket.on('error', () => {});
+      socket.once('close', () => ended++);
+      const text =
+        number % 2 === 0
+          ? 'GET /api/v1/payment_intents HTTP/1.1\r\nHost: x\r\nX-Slow: '
+          : 'POST /api/v1/payment_intents HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n';
+      socket.write(text);
+      const drip = setInterval(() => socket.write('a'), 1_000);
+      socket.once('close', () => clearInterval(drip));
+      return socket;
+    });
+    for (let asked = 0; asked < 20; asked++) {
+      const began = performance.now();
+      assert.equal((await create(stage, randomUUID())).status, 201);
+      assert.ok(performance.now() - began < 5_000);
+    }
+    const gone = await waitUntil(() => ended === SLOW_CLIENTS, 60_000);
+    for (const socket of slow) socket.destroy();
+    assert.ok(gone, `${ended} of ${SLOW_CLIENTS} slow clients were ended`);
+  });
+});
+
+/** A small file system of its own, or null where this user may not make one. */
+async function mountSmall(): Promise<{ readonly path: string; unmount(): Promise<void> } | null> {
+  const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);
+  await mkdir(folder);
+  const args = ['-t', 'tmpfs', '-o', 'size=220m,mode=1777', 'tmpfs', folder];
+  if (spawnSync('mount', args, { stdio: 'ignore' }).status !== 0) {
+    await rm(folder, { recursive: true });
+    return null;
+  }
+  return {
+    path: folder,
+    unmount: async () => {
+      spawnSync('umount', ['-l', folder], { stdio: 'ignore' });
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function fill(folder: string): Promise<string> {
+  const file = path.join(folder, 'filler');
+  const handle = await open(file, 'w');
+  const block = Buffer.alloc(64 * 1024);
+  for (;;) {
+    const { bavail } = await statfs(folder);
+    if (bavail === 0) break;
+    const { bytesWritten } = await handle.write(block).catch(() => ({ bytesWritten: 0 }));
+    if (bytesWritten === 0) break;
+  }
+  await handle.close();
+  return file;
+}
+
+const small = process.platform === 'linux' ? await mountSmall() : null;
+const reason = small === null ? 'no right to mount a small file system' : false;
+
+describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
+  let stage: Stage;
+  const folderBefore = process.env.TMPDIR;
+
+  before(async () => {
+    process.env.TMPDIR = small?.path;
+    stage = await openStage();
+  });
+
+  after(async () => {
+    await stage?.close();
+    if (folderBefore === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = folderBefore;
+    await small?.unmount();
+  });
+
+  it('refuses in time, keeps nothing half-written, and goes on when there is room', async () => {
+    const filler = await fill(small?.path ?? '');
+    const keys: string[] = [];
+    let refused = 0;
+    for (let asked = 0; asked < 400 && refused < 5; asked++) {
+      const key = randomUUID();
+      keys.push(key);
+      const began = performance.now();
+      const { status, body } = await create(stage, key);
+      assert.ok(performance.now() - began < ANSWERED_MS);
+      assert.ok(status === 201 || status === 503, JSON.stringify(body));
+      if (status === 503) refused++;
+    }
+    assert.ok(refused > 0, 'the disk was not full');
+    await rm(filler);
+    // A server that could not write its log has ended itself, and whoever runs it starts it again.
+    await stage.ground.database.start();
+    await recovers(stage);
+    await completesOnce(stage, keys.slice(-20));
+  });
+});
