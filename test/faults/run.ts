@@ -1,45 +1,59 @@
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { runChaos } from '#testing/chaos.ts';
 
 /**
- * `npm run faults -- [--seed n] [--seconds n] [--clients n]`: one chaos run, replayable by its
- * seed. Ends with 1 and the broken promises when there are any.
+ * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--nightly]`: one chaos run, in ten
+ * minutes at most, replayable by its seed; `--nightly` adds every crash point, many seeds of the
+ * model and 10,000 connections. Ends with 1 and the broken promises when there are any.
  */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
-    seconds: { type: 'string', default: '420' },
+    seconds: { type: 'string', default: '440' },
     clients: { type: 'string', default: '64' },
+    nightly: { type: 'boolean', default: false },
   },
 });
+
+/** Reached in the last third of a run. */
+const REFUNDS_PER_SECOND = 600_000n;
 
 const seed = values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed);
 const seconds = Number(values.seconds);
-const started = performance.now();
-const log = (line: string) => {
-  const at = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
-  console.log(`${at} s  ${line}`);
-};
 
-console.log(`seed ${seed}: repeat with npm run faults -- --seed ${seed} --seconds ${seconds}`);
-const report = await runChaos({
-  seed,
-  seconds,
-  clients: Number(values.clients),
-  size: {
-    terminals: 24,
-    payers: 48,
-    limited: 6,
-    // Reached in the last third of a run.
-    refundDailyLimit: BigInt(seconds) * 600_000n,
-  },
-  log,
-});
-console.log(JSON.stringify(report, null, 2));
-console.log(
-  report.broken.length === 0
-    ? `seed ${seed}: every promise was kept, ${report.payments} payments`
-    : `seed ${seed}: ${report.broken.length} promises were broken`,
-);
-process.exit(report.broken.length === 0 ? 0 : 1);
+async function playChaos(): Promise<boolean> {
+  const started = performance.now();
+  const log = (line: string) => {
+    const at = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
+    console.log(`${at} s  ${line}`);
+  };
+  console.log(`seed ${seed}: repeat with npm run faults -- --seed ${seed} --seconds ${seconds}`);
+  const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
+  const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
+  const report = await runChaos({ seed, seconds, clients: Number(values.clients), size, log });
+  console.log(JSON.stringify(report, null, 2));
+  const kept = report.broken.length === 0;
+  const outcome = kept ? 'every promise was kept' : `${report.broken.length} promises were broken`;
+  console.log(`seed ${seed}: ${outcome}, ${report.payments} payments`);
+  return kept;
+}
+
+async function testAll(): Promise<boolean> {
+  const files = ['failpoints', 'model', 'exhaustion'].map((name) =>
+    path.join(import.meta.dirname, `${name}.test.ts`),
+  );
+  const env = { ...process.env, FAULTS: 'nightly' };
+  const child = spawn(process.execPath, ['--test', '--test-concurrency=1', ...files], {
+    stdio: 'inherit',
+    env,
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return code === 0;
+}
+
+const kept = await playChaos();
+const passed = values.nightly ? await testAll() : true;
+process.exit(kept && passed ? 0 : 1);
