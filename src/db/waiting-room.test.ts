@@ -14,8 +14,12 @@ function openRoom(pollMs?: number) {
     topic: 'row',
     read: async (keys) => {
       statements.push(keys.length);
-      await sleep(1);
-      return new Map(keys.flatMap((key) => (rows.has(key) ? [[key, rows.get(key) ?? '']] : [])));
+      // What a statement sees is what was there when it began; the answer takes a moment more.
+      const seen = new Map(
+        keys.flatMap((key) => (rows.has(key) ? [[key, rows.get(key) ?? '']] : [])),
+      );
+      await sleep(2);
+      return seen;
     },
     ...(pollMs === undefined ? {} : { pollMs }),
   });

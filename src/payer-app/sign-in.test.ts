@@ -90,7 +90,8 @@ describe('a wallet', () => {
 
 describe('a message is refused', () => {
   const refused: readonly (readonly [string, Partial<SignInMessage>])[] = [
-    ['for another site', { domain: 'evil.example' }],
+    ['for another site', { domain: 'evil.example', uri: 'https://evil.example/' }],
+    ['for another site, with our address in it', { domain: 'evil.example' }],
     ['for a site that only looks like this one', { domain: '127.0.0.1.evil.example' }],
     ['whose address is of another site', { uri: 'https://evil.example/' }],
     ['for a chain that is not served', { chainId: 1 }],
