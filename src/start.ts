@@ -18,6 +18,7 @@ import { prepareNetwork } from '#sandbox/deploy.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
+import { prepareLanes } from '#settlement/configure-lanes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { startWorkers } from '#worker-role.ts';
 
@@ -199,6 +200,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   for (const chain of chains) stops.push(chain.close);
   const deps = { config, secret, db, wakeups, clock, log, chains };
   if (config.roles.has('worker')) {
+    await Promise.all(chains.map((chain) => prepareLanes({ chain, db, log })));
     const workers = startWorkers({
       ...deps,
       webhookKey: webhookKey(secret),

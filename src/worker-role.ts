@@ -1,4 +1,5 @@
 import { applyRegistrations } from '#accounts/apply-registrations.ts';
+import { applyDueWallets, applyWalletOutcomes } from '#accounts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
 import { dropExpired } from '#accounts/drop-expired.ts';
 import { type Mailer, startMailWorker } from '#accounts/mail.ts';
@@ -13,6 +14,7 @@ import { expireIntents } from '#payments/expire.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import type { Chain } from '#settlement/chain.ts';
+import { startReconciler } from '#settlement/reconciler.ts';
 import { startRelayer } from '#settlement/relayer.ts';
 import type { RequestKind } from '#settlement/requests.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
@@ -35,6 +37,8 @@ export interface WorkerDeps {
 const OUTCOME_POLL_MS = 500;
 /** How late an expiry is written at most; readers see it in time anyway. */
 const EXPIRY_POLL_MS = 500;
+/** A wallet has waited for days already. */
+const WALLET_POLL_MS = 10_000;
 /** Expired idempotency keys only take room. */
 const KEY_EXPIRY_POLL_MS = 60_000;
 
@@ -53,6 +57,8 @@ function startLoops(deps: WorkerDeps): Loop[] {
     onOutcomes('payment', 'settlement outcomes', () => applySettlements(deps)),
     onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(deps)),
     onOutcomes('withdrawal', 'withdrawal outcomes', () => applyWithdrawalOutcomes(deps)),
+    onOutcomes('wallet_change', 'wallet changes', () => applyWalletOutcomes(deps)),
+    every(WALLET_POLL_MS, 'wallets that are due', () => applyDueWallets(deps)),
     onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
     onOutcomes('enrolment', 'approvals', () => applyPayerRequests(deps, 'enrolment')),
     onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
@@ -65,6 +71,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
 /** Everything that goes on without a caller. Any number of processes may do so at once. */
 export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
   const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
+  const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain }));
   const webhooks = startWebhookWorker({
     ...deps,
     secretKey: deps.webhookKey,
@@ -76,6 +83,7 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     stop: async () => {
       await Promise.all([
         ...relayers.map((relayer) => relayer.stop()),
+        ...reconcilers.map((reconciler) => reconciler.stop()),
         webhooks.stop(),
         mails.stop(),
         ...loops.map((loop) => loop.stop()),

@@ -121,6 +121,7 @@ export async function prepareNetwork(
     livemode: isLive(network),
     chainId: node.chainId,
     rpcUrls: [node.rpcUrl],
+    headsUrl: node.rpcUrl.replace('http', 'ws'),
     usdc,
     settlement,
     relayerKeys,

@@ -35,7 +35,7 @@ import {
 import { openTemporaryFolder } from './temporary-folder.ts';
 
 /** The role that the service signs in as, and its database. */
-const ROLE = 'tapline';
+export const ROLE = 'tapline';
 
 /** A start takes 50 ms; replaying the log after a crash under load takes seconds. */
 const READY_MS = 30_000;

@@ -69,6 +69,18 @@ export function registerMerchantCall(payload: RequestPayloads['merchant_registra
   return encodeFunctionData({ abi: settlementAbi, functionName: 'registerMerchant', args });
 }
 
+/** Announces, drops or puts into force a merchant's new wallet. */
+export function walletChangeCall(payload: RequestPayloads['wallet_change']): Hex {
+  const merchant = Number(payload.merchantNumber);
+  if (payload.step === 'propose') {
+    const { wallet, deadline, signature } = payload;
+    const args = [merchant, wallet, BigInt(deadline), signature] as const;
+    return encodeFunctionData({ abi: settlementAbi, functionName: 'proposeWallet', args });
+  }
+  const functionName = payload.step === 'cancel' ? 'cancelWallet' : 'applyWallet';
+  return encodeFunctionData({ abi: settlementAbi, functionName, args: [merchant] });
+}
+
 type Policy = NonNullable<RequestPayloads['enrolment']['policy']>;
 type Permit = NonNullable<RequestPayloads['enrolment']['permit']>;
 

@@ -48,6 +48,7 @@ async function topicsOf(sql: Sql, request: OpenRequest): Promise<(Hex | null)[] 
       const reference = merchantReference(accountId);
       return eventTopics({ event: 'MerchantRegistered', reference });
     }
+    case 'wallet_change':
     case 'enrolment':
     case 'faucet':
       return null;

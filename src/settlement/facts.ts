@@ -67,6 +67,7 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
         sameAddress(event.wallet, wallet)
       );
     }
+    case 'wallet_change':
     case 'enrolment':
     case 'faucet':
       return false;

@@ -42,7 +42,7 @@ const MISSING_PAYMENT_MS = 600_000;
 
 const KINDS: Record<LaneRole, readonly RequestKind[]> = {
   operator: ['payment', 'refund', 'withdrawal', 'enrolment', 'faucet'],
-  registrar: ['merchant_registration'],
+  registrar: ['merchant_registration', 'wallet_change'],
 };
 
 type Prepared =

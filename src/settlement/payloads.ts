@@ -7,6 +7,7 @@ import {
   policyCall,
   refundCall,
   registerMerchantCall,
+  walletChangeCall,
   withdrawCall,
 } from '#settlement/contract-calls.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -63,6 +64,10 @@ export function singleCall(request: OpenRequest, config: NetworkConfig): TargetC
     case 'merchant_registration': {
       const payload = payloadOf(request, 'merchant_registration');
       return { to: settlement, data: registerMerchantCall(payload) };
+    }
+    case 'wallet_change': {
+      const payload = payloadOf(request, 'wallet_change');
+      return { to: settlement, data: walletChangeCall(payload) };
     }
     case 'enrolment':
       return enrolmentCall(payloadOf(request, 'enrolment'), config);

@@ -23,6 +23,17 @@ export interface RequestPayloads {
   withdrawal: { merchantNumber: string; amount: string };
   /** subject: `<account id>:<network>`. */
   merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
+  /** subject: `<wallet change id>:<step>`. Another settlement wallet: announced, then applied. */
+  wallet_change:
+    | {
+        step: 'propose';
+        merchantNumber: string;
+        wallet: Hex;
+        deadline: string;
+        /** Of the new wallet. */
+        signature: Hex;
+      }
+    | { step: 'cancel' | 'apply'; merchantNumber: string };
   /** subject: a fresh id. A policy signed by the payer, with a permit (both may be absent). */
   enrolment: {
     payer: Hex;
@@ -76,6 +87,7 @@ export interface OutcomeFacts {
   refund: ChainPlace;
   withdrawal: ChainPlace;
   merchant_registration: ChainPlace & { merchantNumber: string };
+  wallet_change: ChainPlace;
   enrolment: ChainPlace;
   faucet: ChainPlace;
 }

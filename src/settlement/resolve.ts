@@ -15,7 +15,7 @@ import type {
   OpenTransaction,
   RelayerState,
 } from '#settlement/relayer-state.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** A transaction that is in the chain, and what that means for each of its requests. */
 export interface Resolution {
@@ -39,6 +39,9 @@ export interface Mined {
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
   | { readonly status: 'again' };
+
+/** A transaction of each does this one thing: success is the receipt's. */
+const ANSWERED_BY_RECEIPT: readonly RequestKind[] = ['wallet_change', 'enrolment', 'faucet'];
 
 /** A request that this many transactions gave no answer for is given up: nothing was moved. */
 const MAX_TRIES = 3;
@@ -108,11 +111,11 @@ async function answerOf(
     return { status: 'answered', result: eventResult(event, block.time, chainId) };
   }
   if (request.kind === 'payment') return paymentAnswer(relayer, receipt, events, request);
-  if (request.kind !== 'enrolment' && request.kind !== 'faucet') return { status: 'again' };
+  if (!ANSWERED_BY_RECEIPT.includes(request.kind)) return { status: 'again' };
   return { status: 'answered', result: { succeeded: true, facts: lastPlace(mined) } };
 }
 
-/** Enrolments and the faucet have no event of ours to look for: success is the receipt's. */
+/** No event of ours says more than the transaction's own success. */
 function lastPlace({ receipt, block }: Mined) {
   return {
     txHash: receipt.txHash,

@@ -25,6 +25,32 @@ export function merchantConsent(
   } as const;
 }
 
+/** A new settlement wallet agrees to receive a merchant's money; `nonce` from readPayerAccount. */
+export function walletConsent(
+  config: NetworkConfig,
+  consent: {
+    readonly merchantNumber: bigint;
+    readonly wallet: Hex;
+    readonly nonce: bigint;
+    readonly deadline: bigint;
+  },
+) {
+  const { merchantNumber, wallet, nonce, deadline } = consent;
+  return {
+    domain: settlementDomain(config),
+    types: {
+      WalletConsent: [
+        { name: 'merchant', type: 'uint32' },
+        { name: 'wallet', type: 'address' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'WalletConsent',
+    message: { merchant: Number(merchantNumber), wallet, nonce, deadline },
+  } as const;
+}
+
 export interface PolicyTerms {
   readonly perPayment: bigint;
   readonly perPeriod: bigint;

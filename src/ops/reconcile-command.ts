@@ -1,0 +1,52 @@
+import { readConfig } from '#config.ts';
+import { systemClock } from '#core/clock.ts';
+import { stderrLog } from '#core/log.ts';
+import { NETWORKS } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
+import { openDatabase } from '#db/database.ts';
+import { findRunningSandbox, type RunningSandbox } from '#sandbox/running-sandbox.ts';
+import { openChain } from '#settlement/chain.ts';
+import { reportReconciliation } from '#settlement/reconcile-report.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
+
+// npm run reconcile [-- --rebuild]: compares chains and database; ends with 1 when they differ,
+// with 2 when that could not be found out.
+
+const UNKNOWN = 2;
+/** A command is one client among many. */
+const CONNECTIONS = 2;
+
+async function reconcile(args: readonly string[]): Promise<number> {
+  const wrong = args.find((arg) => arg !== '--rebuild');
+  if (wrong !== undefined) throw new StartError(`unknown argument ${wrong}: only --rebuild`);
+  const config = readConfig({ ...process.env, NODE_ENV: undefined }, []);
+  let sandbox: RunningSandbox | undefined;
+  const running = async () => {
+    sandbox ??= await findRunningSandbox(config.dataDir);
+    return sandbox;
+  };
+  const url = config.databaseUrl ?? (await running()).databaseUrl;
+  const log = { ...stderrLog(), info: () => {} };
+  const db = openDatabase({ url, maxConnections: CONNECTIONS });
+  const chains = [];
+  try {
+    for (const network of NETWORKS) {
+      const known = config.chains[network] ?? (await running()).network(network);
+      chains.push(await openChain(known, log));
+    }
+    const deps = chains.map((chain) => ({ chain, db, clock: systemClock, log }));
+    const print = (line: string) => console.log(line);
+    return await reportReconciliation(deps, print, { rebuild: args.includes('--rebuild') });
+  } finally {
+    for (const chain of chains) await chain.close();
+    await db.close();
+  }
+}
+
+try {
+  process.exitCode = await reconcile(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof StartError) && !(error instanceof RpcUnavailable)) throw error;
+  console.error(`tapline: ${error.message}`);
+  process.exitCode = UNKNOWN;
+}
