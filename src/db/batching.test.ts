@@ -38,7 +38,7 @@ test('a lone item goes at once: nothing waits for company', async () => {
   assert.equal(await outcome, 'done 1');
 });
 
-test('what waits while a batch is under way goes together, in order, and no more than fits', async () => {
+test('what waits meanwhile goes together, in order, and no more than fits', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 3 });
   const first = batcher.add(0);
   await turn();
@@ -86,7 +86,7 @@ test('one bad item fails alone: its neighbours are run again and succeed', async
   assert.equal(await batcher.add(7), 70);
 });
 
-test('a database that is away refuses the whole batch at once, without asking it again', async () => {
+test('a database that is away refuses the whole batch at once, asked only once', async () => {
   let runs = 0;
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,

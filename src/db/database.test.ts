@@ -88,7 +88,7 @@ test('statements sent together stand or fall together', async () => {
   assert.equal(await read(good), undefined);
 });
 
-test('of two transactions that wait for each other both succeed: the victim runs again', async () => {
+test('two transactions that wait for each other both succeed: one runs again', async () => {
   const [a, b] = [++ids, ++ids];
   await database.db.transaction((tx) => Promise.all([write(tx, a), write(tx, b)]));
   let runs = 0;
@@ -146,7 +146,7 @@ async function killOwn(tx: Tx): Promise<void> {
   await database.db.query('select pg_terminate_backend($1, 1000)', [row?.pid]);
 }
 
-test('a connection that is ended before the commit: nothing was done, and the next one works', async () => {
+test('a connection that ends before the commit: nothing was done, the next one works', async () => {
   const id = ++ids;
   const cut = database.db.transaction(async (tx) => {
     await write(tx, id);
@@ -179,7 +179,7 @@ test('idle connections that the server ends are replaced, and do not end the pro
   assert.equal(await read(-1), undefined);
 });
 
-test('a database that cannot be reached is unavailable: for statements and transactions', async () => {
+test('out of reach is unavailable, for statements and for transactions', async () => {
   const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   await assert.rejects(db.query('select 1'), DatabaseUnavailable);
   await assert.rejects(

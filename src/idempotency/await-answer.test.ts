@@ -128,7 +128,7 @@ test('a real response that comes in the last moment wins over the late one', asy
   assert.deepEqual(answer, { id: begun.id, status: 'done', by: 'worker' });
 });
 
-test('a client that is gone stores nothing: the key goes on waiting for the real response', async () => {
+test('a client that is gone stores nothing: its key waits for the real response', async () => {
   const begun = await begin();
   const gone = new AbortController();
   const waiting = wait(begun, { gone: gone.signal });

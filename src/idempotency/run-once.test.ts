@@ -176,7 +176,7 @@ describe('work that goes on elsewhere', () => {
   const ask = (request: IdempotentRequest) =>
     store.db.transaction((tx) => claim(tx, request, clock.now()) as Promise<Answer | Refusal>);
 
-  test('holds its key until its object is done, and then every request for it is answered', async () => {
+  test('holds its key until its object is done, then every request is answered', async () => {
     const request = await claimed('obj_a');
     assert.equal(see(await ask(request)).said, 'idempotency_request_in_progress');
     const response = { resource: 'obj_a', ...answerWith(200, { status: 'paid' }) };

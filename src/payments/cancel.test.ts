@@ -91,7 +91,7 @@ test('an intent whose time is up was not canceled by the merchant: it had expire
   assert.equal(body.canceled_at, body.expires_at);
 });
 
-test('once the settlement was asked for it is refused, then and under its key for ever', async () => {
+test('once the settlement was asked for it is refused, and so is its key for ever', async () => {
   const id = await addIntent(store);
   const { pass } = await addPayer(store);
   await pay(store, { intentId: id, pass, hangUp: true });

@@ -119,7 +119,7 @@ describe('one key', () => {
     assert.equal(later?.said, 'idempotency_key_reused');
   });
 
-  test('replayed beside new requests: the stored response, byte for byte, and no new event', async () => {
+  test('replayed beside new requests: the stored bytes, and no new event', async () => {
     const request = newCreate(store);
     const first = await create(request);
     const events = (await eventTypes(store)).length;
@@ -130,7 +130,7 @@ describe('one key', () => {
     assert.equal((await eventTypes(store)).length, events + 1);
   });
 
-  test('raced by two processes many times: one of each runs, and nobody gets a second intent', async () => {
+  test('raced by two processes: one of each runs, and nobody gets a second intent', async () => {
     const before = await intents();
     const nodes = [createIntentCreator(store), createIntentCreator(store)];
     const requests = Array.from({ length: 10 }, () => newCreate(store));
@@ -204,7 +204,7 @@ describe('an order id', () => {
     assert.equal(await intents(), before + 1);
   });
 
-  test('that was refused is refused again under the same key, whatever happens meanwhile', async () => {
+  test('that was refused is refused again under the same key', async () => {
     await createAll([newCreate(store, { orderId: 'HELD' })]);
     const refused = newCreate(store, { orderId: 'HELD' });
     const [first] = await createAll([refused]);
@@ -251,7 +251,7 @@ describe('a refusal', () => {
     assert.deepEqual(again, { ...first, replayed: true });
   });
 
-  test('before business verification or go-live is stored; verification is asked for first', async () => {
+  test('before verification or go-live is stored; verification is asked for first', async () => {
     const live = await addMerchant(store.db, { now: clock.now(), livemode: true });
     const { terminalId } = await addTerminal(store.db, live, clock.now());
     const neither = { ...live, kybApproved: false, merchantNumber: null };
@@ -275,7 +275,7 @@ describe('a refusal', () => {
   });
 });
 
-test('one request that the database cannot take fails alone and leaves nothing behind', async () => {
+test('a request that the database cannot take fails alone and leaves nothing', async () => {
   const before = await intents();
   const bad = newCreate(store, { description: 'a\u0000b' });
   const requests = [newCreate(store), bad, newCreate(store)];

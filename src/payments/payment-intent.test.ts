@@ -246,7 +246,7 @@ describe('what the steps carry', () => {
     assert.equal(late.lastPaymentError?.decline_code, 'limit_exceeded');
   });
 
-  test('the attempt that was asked for is the one that settles, and success wipes old errors', () => {
+  test('the attempt that was asked for settles, and success wipes old errors', () => {
     const declined = end(OPEN, COMMANDS.decline, EARLY);
     const asked = end(declined, COMMANDS.ask_payer, EARLY);
     const processing = end(asked, { type: 'approve' }, EARLY);
@@ -332,7 +332,7 @@ describe('whatever happens in whatever order', () => {
     );
   });
 
-  test('a canceled intent can never be charged, and nothing is settled that was not asked for', () => {
+  test('a canceled intent can never be charged, nothing settles that was not asked for', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
         const states = play(sequence).flatMap((move) =>

@@ -179,7 +179,8 @@ test('an outcome that fits no pending refund is said loudly, and books nothing',
   await playRefunds(store);
   await answer;
   await store.db.query(
-    `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome, created)
+    `insert into chain_requests
+       (livemode, kind, subject_id, number, payload, status, outcome, created)
      select livemode, kind, subject_id, 199, payload, 'failed', $2::text::jsonb, created
      from chain_requests where subject_id = $1`,
     [id, JSON.stringify({ succeeded: false, reason: 'transaction_reverted', txHash: null })],

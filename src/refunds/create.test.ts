@@ -178,7 +178,7 @@ describe('what the account forbids', () => {
     assert.equal(seen?.said, 'succeeded');
   });
 
-  test('the daily limit counts what is pending, not what failed, and begins anew at 00:00 UTC', async () => {
+  test('the daily limit counts what is pending, not what failed, from 00:00 UTC on', async () => {
     await limitPerDay(700);
     await settleAll([ask({ amount: 500 })], 'insufficient_balance');
     const pending = ask({ amount: 500 });
