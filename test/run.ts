@@ -29,6 +29,8 @@ async function main(): Promise<number> {
     process.execPath,
     [
       '--test',
+      // A failed test may leave a server open; the run must still come to its end.
+      '--test-force-exit',
       `--test-concurrency=${CONCURRENCY}`,
       `--test-timeout=${TIMEOUT_MS}`,
       '--test-reporter=spec',
