@@ -15,8 +15,9 @@ export function subscribeHeads(url: string, onHead: () => void, log: Log): HeadS
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const again = () => {
-    if (live)
-      log.warn('the node tells of no blocks any more: polling', { node: new URL(url).host });
+    // Only the host: paths and queries of such addresses often hold the provider's key.
+    const node = new URL(url).host;
+    if (live && !stopped) log.warn('the node tells of no blocks any more: polling', { node });
     live = false;
     clearTimeout(timer);
     if (!stopped) timer = setTimeout(connect, RECONNECT_MS).unref();
