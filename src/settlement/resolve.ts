@@ -59,6 +59,7 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
     if (answer.status === 'answered' && !isStillOwed(request, answer.result)) {
       answered.push({ request, result: answer.result });
       if (answer.alarm !== undefined) alarms.push(answer.alarm);
+      else if (request.owed) alarms.push(...undone(request, answer.result));
     } else if (request.owed || request.tries + 1 < MAX_TRIES) {
       requeued.push(request);
     } else {
@@ -79,6 +80,12 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
 function isStillOwed(request: OpenRequest, result: Result): boolean {
   const paysOut = request.kind === 'refund' || request.kind === 'withdrawal';
   return request.owed && paysOut && !result.succeeded;
+}
+
+/** The ledger says that it succeeded, and the chain does not any more: a person has to decide. */
+function undone(request: OpenRequest, result: Result): Alarm[] {
+  if (result.succeeded) return [];
+  return [{ kind: 'outcome_changed', subject: request.subjectId, details: { after: result } }];
 }
 
 function giveUp(request: OpenRequest, txHash: Hex): Result {
