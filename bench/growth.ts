@@ -1,0 +1,150 @@
+import { type Database, openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import {
+  addPayer,
+  intentMaker,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
+import { type BenchLine, median, report } from './report.ts';
+
+/**
+ * What a payment costs (create, tap, applied settlement, with key, events and request: everything
+ * but the chain) while the tables grow. It must stay the same.
+ */
+const SIZES = (process.env.BENCH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
+const PAYMENTS = 600;
+const ROUNDS = 3;
+const AT_ONCE = 32;
+const PAYERS = 100;
+const CHUNK = 50_000;
+
+/** Settled payments of the past, with all that the service keeps of them. */
+async function fillPayments(db: Database, of: Filling): Promise<void> {
+  const { accountId, terminalId, payerId, from, to } = of;
+  const connection = await db.connect();
+  const values = [accountId, terminalId, payerId, from, to];
+  const each = `generate_series($4::bigint, $5::bigint - 1) as n`;
+  const created = `now() - interval '20 hours' + n * interval '50 ms'`;
+  const statements = [
+    `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
+       order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)
+     select 'pi_' || lpad(n::text, 22, '0'), $1, false, -1 - n, ${created}, 2500000, $2,
+       'f' || lpad(to_hex(n), 7, '0'), '{}', 'api', ${created} + interval '2 minutes', 'succeeded',
+       jsonb_build_object('payerId', $3::text, 'payerAddress', '0x', 'reasonCode', null,
+         'credential', '{"type":"nfc_id","passId":"pass_x"}'::jsonb),
+       'pay_' || lpad(n::text, 22, '0'), '0x' || lpad(to_hex(n), 64, '0')
+     from ${each}`,
+    `insert into payments (id, account_id, livemode, position, created, payment_intent_id,
+       terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
+       fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number,
+       tx_hash, block_number, log_index, settled_at, refundable_until)
+     select 'pay_' || lpad(n::text, 22, '0'), $1, false, -1 - n, ${created},
+       'pi_' || lpad(n::text, 22, '0'), $2, $3, '0x', 'f' || lpad(to_hex(n), 7, '0'),
+       'wallet_pass', 'nfc_id', 2500000, 7500, 5000, 1250, 31337, 1000000000 + n, n / 100,
+       '0x' || lpad(to_hex(n), 64, '0'), n, 0, ${created}, now() + interval '180 days'
+     from ${each}`,
+    `insert into settlement_numbers (livemode, number, payment_intent_id)
+     select false, 1000000000 + n, 'pi_' || lpad(n::text, 22, '0')
+     from ${each} where $1 || $2 || $3 is not null`,
+    `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome,
+       created, applied_at)
+     select false, 'payment', 'pi_' || lpad(n::text, 22, '0'), 1000000000 + n, '{}', 'succeeded',
+       '{}', ${created}, ${created}
+     from ${each} where $1 || $2 || $3 is not null`,
+    `insert into events (id, account_id, livemode, position, created, type, object_id, body)
+     select 'evt_' || lpad((n * 2 + k)::text, 22, '0'), $1, false, -1 - n * 2 - k, ${created},
+       'payment.succeeded', 'pay_' || lpad(n::text, 22, '0'), repeat('x', 700)
+     from ${each}, generate_series(0, 1) as k where $2 || $3 is not null`,
+    `insert into idempotency_keys (account_id, livemode, key, fingerprint, method, path, status,
+       resource, response_status, response_body, created, expires_at)
+     select $1, false, 'filled ' || n, '\\x00', 'POST', '/v1/payment_intents', 'completed',
+       'pi_' || lpad(n::text, 22, '0'), 201, repeat('x', 500), ${created},
+       ${created} + interval '48 hours'
+     from ${each} where $2 || $3 is not null`,
+  ];
+  for (const statement of statements) await connection.query(statement, values);
+  await connection.end();
+}
+
+interface Filling {
+  readonly accountId: string;
+  readonly terminalId: string;
+  readonly payerId: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>) {
+  let next = 0;
+  const one = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
+
+/** Milliseconds per payment, for a round of payments. */
+async function round(store: TestStore, passes: readonly string[]): Promise<number> {
+  const make = intentMaker(store);
+  const intents: { id: string; pass: string }[] = [];
+  const began = performance.now();
+  await inTurn(
+    Array.from({ length: PAYMENTS }, (_, number) => number),
+    async (number) => {
+      intents.push({ id: await make(store), pass: passes[number % passes.length] ?? '' });
+    },
+  );
+  await inTurn(intents, ({ id, pass }) => pay(store, { intentId: id, pass, hangUp: true }));
+  await playChain(store);
+  return (performance.now() - began) / PAYMENTS;
+}
+
+async function measure(store: TestStore, passes: readonly string[]): Promise<number> {
+  await store.db.query('checkpoint').catch(() => {}); // Only a superuser may.
+  await round(store, passes);
+  const rounds: number[] = [];
+  for (let count = 0; count < ROUNDS; count++) rounds.push(await round(store, passes));
+  return median(rounds);
+}
+
+async function main(): Promise<void> {
+  const temporary = await openTemporaryFolder('tapline-bench');
+  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+  const db = openDatabase({ url: postgres.url, maxConnections: 12 });
+  await migrate(db);
+  const database = { db, url: postgres.url, close: async () => {} };
+  const store = await openStore({ database });
+  const payers = await Promise.all(Array.from({ length: PAYERS }, () => addPayer(store)));
+  const passes = payers.map(({ pass }) => pass);
+  const owner = await addPayer(store);
+  const lines: BenchLine[] = [];
+  let filled = 0;
+  let firstMs = Number.NaN;
+  for (const size of SIZES) {
+    const { accountId } = store.standing.tenant;
+    const of = { accountId, terminalId: store.terminalId, payerId: owner.payer.id };
+    for (; filled < size; filled += Math.min(CHUNK, size - filled)) {
+      const to = filled + Math.min(CHUNK, size - filled);
+      await fillPayments(db, { ...of, from: filled, to });
+    }
+    await db.query('analyze');
+    const ms = await measure(store, passes);
+    if (Number.isNaN(firstMs)) firstMs = ms;
+    lines.push({
+      work: `one payment beside ${size} others, without the chain`,
+      perSecond: 1000 / ms,
+      value: `${ms.toFixed(2)} ms, ${(ms / firstMs).toFixed(2)} of the first`,
+      ...(size === SIZES[0] ? {} : { target: '<= 1.1 of the first' }),
+    });
+  }
+  await report('growth', lines);
+  await db.close();
+  await postgres.stop();
+  await temporary.remove();
+}
+
+await main();
