@@ -61,7 +61,8 @@ abstract contract Batches is Merchants {
         batch.ledger = _ledger;
         if (batch.ledger.settlingPaused()) revert SettlingIsPaused();
         batch.leaves = PaymentTree.allocate(count);
-        // No number lies in this word and no account belongs to merchant 0: the first payment loads both.
+        // No number lies in this word and no account belongs to merchant 0: the first payment loads
+        // both.
         batch.wordIndex = type(uint256).max;
     }
 
@@ -81,8 +82,8 @@ abstract contract Batches is Merchants {
         return Reason.NONE;
     }
 
-    /// @dev Enters a payment whose money has arrived. The sums of fees stay far below 2^256; they are
-    /// checked against their stored width when they are written.
+    /// @dev Enters a payment whose money has arrived. The sums of fees stay far below 2^256; they
+    /// are checked against their stored width when they are written.
     function _book(
         Batch memory batch,
         PaymentHead head,

@@ -7,8 +7,8 @@ import {
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {PackedLedger} from "./PackedLedger.sol";
 
-/// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of the
-/// sale and gets cashback out of the protocol fee.
+/// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of
+/// the sale and gets cashback out of the protocol fee.
 struct Rates {
     uint16 acquirer;
     uint16 protocol;
@@ -104,7 +104,8 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         emit RefundingPaused(msg.sender, false);
     }
 
-    /// @notice Announces new rates. They replace any that were announced before and wait RATES_DELAY.
+    /// @notice Announces new rates. They replace any that were announced before and wait
+    /// RATES_DELAY.
     function scheduleRates(Rates calldata rates_) external onlyRole(DEFAULT_ADMIN_ROLE) {
         _requireRatesAllowed(rates_);
         uint48 applicableAt = uint48(block.timestamp) + RATES_DELAY;
@@ -155,7 +156,8 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     function _takeBookedFees(address to, uint64 acquirerFees, uint64 protocolFees) internal {
         if (to == address(0) || to == address(this)) revert AddressInvalid(to);
         PackedLedger ledger = _ledger;
-        (uint64 acquirerBooked, uint64 protocolBooked) = (ledger.acquirerFees(), ledger.protocolFees());
+        uint64 acquirerBooked = ledger.acquirerFees();
+        uint64 protocolBooked = ledger.protocolFees();
         if (acquirerFees > acquirerBooked) revert InsufficientFees(acquirerFees, acquirerBooked);
         if (protocolFees > protocolBooked) revert InsufficientFees(protocolFees, protocolBooked);
         _ledger = ledger.withFees(acquirerBooked - acquirerFees, protocolBooked - protocolFees);

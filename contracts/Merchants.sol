@@ -77,7 +77,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         uint32 registered = _merchantOf[merchantReference];
         if (registered != 0) revert MerchantAlreadyRegistered(merchantReference, registered);
         _requirePayableWallet(wallet);
-        bytes32 structHash = keccak256(abi.encode(CONSENT_TYPEHASH, merchantReference, wallet, deadline));
+        bytes32 structHash =
+            keccak256(abi.encode(CONSENT_TYPEHASH, merchantReference, wallet, deadline));
         _requireSignature(wallet, structHash, deadline, signature);
         merchant = ++_merchantCount;
         _merchantOf[merchantReference] = merchant;
@@ -86,7 +87,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     /// @notice Announces a new wallet; it waits WALLET_DELAY, in which {cancelWallet} can stop it.
-    /// @param signature The new wallet's consent: EIP-712 `WalletConsent`, with the new wallet's nonce.
+    /// @param signature The new wallet's consent: EIP-712 `WalletConsent`, with the new wallet's
+    /// nonce.
     function proposeWallet(
         uint32 merchant,
         address wallet,
@@ -150,7 +152,11 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     /// @notice A merchant's wallet and balance; zeros for an unknown number.
-    function merchantAccount(uint32 merchant) external view returns (address wallet, uint96 balance) {
+    function merchantAccount(uint32 merchant)
+        external
+        view
+        returns (address wallet, uint96 balance)
+    {
         return (_merchants[merchant].wallet, _merchants[merchant].balance);
     }
 
@@ -160,7 +166,11 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     /// @notice The announced wallet and when it may be applied; zeros when there is none.
-    function walletChange(uint32 merchant) external view returns (address wallet, uint48 applicableAt) {
+    function walletChange(uint32 merchant)
+        external
+        view
+        returns (address wallet, uint48 applicableAt)
+    {
         return (_walletChanges[merchant].wallet, _walletChanges[merchant].applicableAt);
     }
 

@@ -3,9 +3,9 @@ pragma solidity 0.8.37;
 
 import {Reason} from "./PaymentTypes.sol";
 
-/// @notice A payer's policy and what was spent under it, in one word, from the lowest bit:
-/// period (32) | spent (48) | perPeriod (48) | perPayment (48) | periodSeconds (24) | expiresAt (40)
-/// | maxFeeRate (16). `period` is the index of the period that `spent` belongs to.
+/// @notice A payer's policy and what was spent under it, in one word, from the lowest bit: period
+/// (32) | spent (48) | perPeriod (48) | perPayment (48) | periodSeconds (24) | expiresAt (40) |
+/// maxFeeRate (16). `period` is the index of the period that `spent` belongs to.
 type PackedPolicy is uint256;
 
 using PackedPolicyFields for PackedPolicy global;

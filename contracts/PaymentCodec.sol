@@ -14,8 +14,8 @@ using PaymentCodec for PaymentTail global;
 /// @title The packed form of a payment: 45 bytes, big-endian, no padding.
 /// @notice number (8) | payer (20) | merchant (4) | amount (5) | order id (8)
 /// @dev Packing saves about 650 gas per payment against ABI words. The packed bytes are also the
-/// preimage of the payment's Merkle leaf; as 45 differs from the 64 bytes of an inner node, no inner
-/// node can ever be passed off as a leaf.
+/// preimage of the payment's Merkle leaf; as 45 differs from the 64 bytes of an inner node, no
+/// inner node can ever be passed off as a leaf.
 library PaymentCodec {
     uint256 internal constant SIZE = 45;
 

@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title The Merkle tree over the settled payments of one batch.
-/// @notice Leaves stand in settling order. Each level pairs neighbours from the left with the sorted
-/// (commutative) keccak256 of OpenZeppelin's MerkleProof; a last node without a neighbour moves up
-/// unchanged. So a batch of one has its leaf as root and an empty proof.
+/// @notice Leaves stand in settling order. Each level pairs neighbours from the left with the
+/// sorted (commutative) keccak256 of OpenZeppelin's MerkleProof; a last node without a neighbour
+/// moves up unchanged. So a batch of one has its leaf as root and an empty proof.
 library PaymentTree {
     /// @return nodes Where in memory `count` nodes can be written.
     function allocate(uint256 count) internal pure returns (uint256 nodes) {
@@ -21,8 +21,8 @@ library PaymentTree {
         }
     }
 
-    /// @dev Overwrites the nodes. `width` is the number of leaves that were set, at least 1. Node i of
-    /// a level is written over node i of the level below, which has been read by then.
+    /// @dev Overwrites the nodes. `width` is the number of leaves that were set, at least 1. Node i
+    /// of a level is written over node i of the level below, which has been read by then.
     function root(uint256 nodes, uint256 width) internal pure returns (bytes32 top) {
         assembly ("memory-safe") {
             for {} gt(width, 1) {} {
@@ -47,8 +47,8 @@ library PaymentTree {
     }
 
     /// @notice The root that `proof` leads to from `leaf`: siblings from the bottom up.
-    /// @dev What OpenZeppelin's MerkleProof.processProofCalldata returns (tested against it), for 130
-    /// gas less per node.
+    /// @dev What OpenZeppelin's MerkleProof.processProofCalldata returns (tested against it), for
+    /// 130 gas less per node.
     function rootOf(bytes32[] calldata proof, bytes32 leaf) internal pure returns (bytes32 node) {
         assembly ("memory-safe") {
             node := leaf

@@ -15,7 +15,8 @@ abstract contract Refunds is Batches {
     /// @notice How many refunds one payment can have.
     uint256 public constant MAX_REFUNDS = 200;
 
-    /// @dev The lowest 40 bits hold the atoms refunded; above them bit i says that refund i was paid.
+    /// @dev The lowest 40 bits hold the atoms refunded; above them bit i says that refund i was
+    /// paid.
     mapping(uint64 number => uint256) private _refunds;
 
     uint256 private constant TOTAL_BITS = 40;

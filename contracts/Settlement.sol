@@ -56,7 +56,8 @@ contract Settlement is Refunds {
     uint256 private constant GAS_BEFORE_PULL = PULL_GAS + PULL_GAS / 63 + 10_000;
 
     bytes32 private constant AUTHORIZATION_TYPEHASH = keccak256(
-        "PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)"
+        "PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,"
+        "bytes8 orderId,bytes32 salt)"
     );
 
     error GasTooLow(uint256 available, uint256 needed);
@@ -92,8 +93,8 @@ contract Settlement is Refunds {
         _closeBatch(batch);
     }
 
-    /// @notice Settles one packed payment with the payer's EIP-3009 authorization instead of a policy.
-    /// Its nonce must be {authorizationNonce}, its value sale and fees less cashback.
+    /// @notice Settles one packed payment with the payer's EIP-3009 authorization instead of a
+    /// policy. Its nonce must be {authorizationNonce}, its value sale and fees less cashback.
     function settleWithAuthorization(bytes calldata packed, Authorization calldata authorization)
         external
         onlyRole(OPERATOR_ROLE)

@@ -12,9 +12,11 @@ import {PackedPolicy, PackedPolicyFields} from "./PackedPolicy.sol";
 /// @notice What a payer allows this contract to take, sale by sale.
 /// @param perPayment The highest single sale, in atoms.
 /// @param perPeriod The highest sum of sales in one period, in atoms.
-/// @param periodSeconds The period's length. Periods are aligned to the Unix epoch, so 86400 is the UTC day.
+/// @param periodSeconds The period's length. Periods are aligned to the Unix epoch, so 86400 is the
+/// UTC day.
 /// @param expiresAt Unix seconds; from then on nothing is taken.
-/// @param maxFeeRate The highest sum of acquirer and protocol rate the payer accepts, in basis points.
+/// @param maxFeeRate The highest sum of acquirer and protocol rate the payer accepts, in basis
+/// points.
 struct Policy {
     uint48 perPayment;
     uint48 perPeriod;
@@ -33,8 +35,8 @@ struct Permit {
 }
 
 /// @title Standing spending policies of payers.
-/// @notice An allowance alone would let an operator empty a wallet; the policy bounds what it can take.
-/// Only the payer sets it, in person or by signature. A new policy starts with nothing spent.
+/// @notice An allowance alone would let an operator empty a wallet; the policy bounds what it can
+/// take. Only the payer sets it, in person or by signature. A new policy starts with nothing spent.
 abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     bytes32 private constant POLICY_TYPEHASH = keccak256(
         "SpendingPolicy(address payer,uint48 perPayment,uint48 perPeriod,uint24 periodSeconds,"
@@ -95,8 +97,8 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     }
 
     /// @notice Permit and policy in one relayed transaction, so that a payer needs no gas.
-    /// @dev A permit can be front-run, which uses up its nonce but leaves its allowance behind. So a
-    /// permit that fails is no failure as long as the allowance is there.
+    /// @dev A permit can be front-run, which uses up its nonce but leaves its allowance behind. So
+    /// a permit that fails is no failure as long as the allowance is there.
     function enrol(
         address payer,
         Policy calldata policy,
@@ -123,7 +125,8 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         external
         nonReentrant
     {
-        bytes32 structHash = keccak256(abi.encode(REVOCATION_TYPEHASH, payer, _useNonce(payer), deadline));
+        bytes32 structHash =
+            keccak256(abi.encode(REVOCATION_TYPEHASH, payer, _useNonce(payer), deadline));
         _requireSignature(payer, structHash, deadline, signature);
         _revoke(payer);
     }
@@ -192,7 +195,8 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         bytes calldata signature
     ) internal view {
         if (block.timestamp > deadline) revert SignatureExpired(deadline, block.timestamp);
-        if (!SignatureChecker.isValidSignatureNowCalldata(signer, _hashTypedDataV4(structHash), signature)) {
+        bytes32 digest = _hashTypedDataV4(structHash);
+        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {
             revert SignatureInvalid(signer);
         }
     }

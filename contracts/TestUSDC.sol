@@ -18,7 +18,11 @@ contract TestUSDC is ERC20Permit, ERC3009, Ownable {
 
     error AccountBlocked(address account);
 
-    constructor(address owner) ERC20("Test USD Coin", "USDC") ERC20Permit("Test USD Coin") Ownable(owner) {}
+    constructor(address owner)
+        ERC20("Test USD Coin", "USDC")
+        ERC20Permit("Test USD Coin")
+        Ownable(owner)
+    {}
 
     function decimals() public pure override returns (uint8) {
         return 6;

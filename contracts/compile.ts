@@ -80,8 +80,8 @@ function locate(path: string, root: string): string {
 }
 
 /**
- * Compiles `<path>.sol` below `root`; its contract has the name of the file. Throws on errors, and on
- * warnings as well unless they are allowed.
+ * Compiles `<path>.sol` below `root`; its contract has the name of the file. Throws on errors, and
+ * on warnings as well unless they are allowed.
  */
 export function compileContract(
   path: string,

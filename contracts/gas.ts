@@ -1,9 +1,9 @@
 // Measures the gas of real transactions on a real node, intrinsic cost and calldata included.
 // `node contracts/gas.ts` measures and writes gas.json; contracts.test.ts compares with it.
 //
-// Steady state: payers, merchants, fees and the contract's own token balance hold something already,
-// each payment has another payer, every payer has an unlimited allowance and a policy with a cap per
-// period, and the bitmap word of the payment numbers is in use.
+// Steady state: payers, merchants, fees and the contract's own token balance hold something
+// already, each payment has another payer, every payer has an unlimited allowance and a policy with
+// a cap per period, and the bitmap word of the payment numbers is in use.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -43,8 +43,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the fee is taken from the merchant',
     file: 'Batches.sol',
-    from: 'uint256 account = batch.account + (uint256(tail.amount()) << BALANCE_SHIFT);',
-    to: 'uint256 account = batch.account + (uint256(tail.amount() - charges.acquirerFee) << BALANCE_SHIFT);',
+    from: '(uint256(tail.amount()) << BALANCE_SHIFT);',
+    to: '(uint256(tail.amount() - charges.acquirerFee) << BALANCE_SHIFT);',
   },
   {
     name: 'cashback is booked as a fee as well',
@@ -109,14 +109,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a failed payment counts towards the cap',
     file: 'Settlement.sol',
-    from: 'reason = _pull(head.payer(), _charge(charges, ledger, tail.amount()));',
-    to: 'slot.policy = policy;\n        reason = _pull(head.payer(), _charge(charges, ledger, tail.amount()));',
+    from: 'reason = _pull(head.payer(),',
+    to: 'slot.policy = policy;\n        reason = _pull(head.payer(),',
   },
   {
     name: 'anybody settles',
     file: 'Settlement.sol',
-    from: 'function settleBatch(bytes calldata payments)\n        external\n        onlyRole(OPERATOR_ROLE)',
-    to: 'function settleBatch(bytes calldata payments)\n        external',
+    from: 'bytes calldata payments)\n        external\n        onlyRole(OPERATOR_ROLE)',
+    to: 'bytes calldata payments)\n        external',
   },
   {
     name: 'settling can be entered again',
@@ -211,8 +211,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'enrolment does not look at the allowance',
     file: 'SpendingPolicies.sol',
-    from: 'if (allowance < policy.perPayment) revert AllowanceTooLow(allowance, policy.perPayment);',
-    to: '',
+    from: 'if (allowance < policy.perPayment) revert',
+    to: 'if (false) revert',
   },
   {
     name: 'a late signature is accepted',
@@ -295,14 +295,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the guardian lifts a pause',
     file: 'Governance.sol',
-    from: 'function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE) {',
-    to: 'function unpauseSettling() external onlyRole(GUARDIAN_ROLE) {',
+    from: 'function unpauseSettling() external onlyRole(DEFAULT_ADMIN_ROLE)',
+    to: 'function unpauseSettling() external onlyRole(GUARDIAN_ROLE)',
   },
   {
     name: 'collected fees stay booked',
     file: 'Governance.sol',
-    from: '_ledger = ledger.withFees(acquirerBooked - acquirerFees, protocolBooked - protocolFees);',
-    to: '',
+    from: 'ledger.withFees(acquirerBooked - acquirerFees, protocolBooked - protocolFees);',
+    to: 'ledger;',
   },
   {
     name: 'the tree loses its last leaf when their number is odd',

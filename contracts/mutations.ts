@@ -1,6 +1,6 @@
-// Puts one bug at a time into a copy of the contracts and shows that a forge test notices.
-// `node contracts/mutations.ts` runs all of them (about 8 s each), `node contracts/mutations.ts 3 7`
-// only these. Exits with 1 when a mutation survives, or no longer applies to the source.
+// Puts one bug at a time into a copy of the contracts and shows that a forge test notices. `node
+// contracts/mutations.ts` runs all of them (about 8 s each), `node contracts/mutations.ts 3 7` only
+// these. Exits with 1 when a mutation survives, or no longer applies to the source.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

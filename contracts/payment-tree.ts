@@ -1,4 +1,5 @@
-// The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol have them.
+// The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol have
+// them.
 
 import { encodePacked, type Hex, keccak256, size, slice, stringToHex } from 'viem';
 

@@ -34,8 +34,12 @@ contract BooksTest is TestBase {
     /// @dev Settling and refunding are listed more than once to be drawn more often.
     function targetSelectors() external view returns (FuzzSelector[] memory targets) {
         bytes4[] memory selectors = new bytes4[](14);
-        for (uint256 i = 0; i < 4; ++i) selectors[i] = BooksHandler.settle.selector;
-        for (uint256 i = 4; i < 6; ++i) selectors[i] = BooksHandler.refund.selector;
+        for (uint256 i = 0; i < 4; ++i) {
+            selectors[i] = BooksHandler.settle.selector;
+        }
+        for (uint256 i = 4; i < 6; ++i) {
+            selectors[i] = BooksHandler.refund.selector;
+        }
         selectors[6] = BooksHandler.settleAuthorized.selector;
         selectors[7] = BooksHandler.withdraw.selector;
         selectors[8] = BooksHandler.collectFees.selector;

@@ -19,7 +19,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint64 private nextWithdrawal = 1;
     mapping(uint64 number => bool) private withdrawalPaid;
 
-    /// @notice How often each thing happened: a campaign in which something never did proves little.
+    /// @notice How often each thing happened: a campaign in which something never did proves
+    /// little.
     mapping(uint8 reason => uint256) public reasonSeen;
     uint256 public refundsPaid;
     uint256 public refundsRefused;
@@ -138,9 +139,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         uint64 amount = uint64(bound(seed >> 32, 0, merchantBalance[to] + 1));
         bool allowed = amount != 0 && amount <= merchantBalance[to];
         bool own = (seed >> 8) & 1 == 1;
-        uint64 number = (seed >> 16) % 4 == 0 && nextWithdrawal > 1
-            ? nextWithdrawal - 1
-            : nextWithdrawal++;
+        uint64 number =
+            (seed >> 16) % 4 == 0 && nextWithdrawal > 1 ? nextWithdrawal - 1 : nextWithdrawal++;
         allowed = allowed && (own || !withdrawalPaid[number]);
         bytes memory call = own
             ? abi.encodeCall(settlement.withdrawOwn, (to, amount))
@@ -178,7 +178,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
         ISettlement.Policy memory policy = _widePolicy();
         policy.perPayment = uint48(bound(seed >> 16, 1e8, 1e9));
-        policy.perPeriod = uint48(bound(seed >> 64, policy.perPayment, 2 * uint256(policy.perPayment)));
+        policy.perPeriod =
+            uint48(bound(seed >> 64, policy.perPayment, 2 * uint256(policy.perPayment)));
         policy.periodSeconds = uint24(bound(seed >> 112, 60, 3 days));
         policy.maxFeeRate = uint16(bound(seed >> 160, 80, 120));
         if ((seed >> 200) % 8 == 0) {
@@ -247,7 +248,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         return (settlement, token);
     }
 
-    /// @dev forge likes small numbers and repeats itself: the parts of `seed` must not be zero by that.
+    /// @dev forge likes small numbers and repeats itself: the parts of `seed` must not be zero by
+    /// that.
     function _count(uint256 drawn) private returns (uint256 seed) {
         return uint256(keccak256(abi.encode(drawn, ++actions)));
     }
@@ -270,9 +272,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
 
     function _packSettled(uint64 number) private view returns (bytes memory) {
         PaymentModel storage payment = payments[number];
-        return _pack(
-            Item(number, payment.payer, payment.merchant, payment.amount, bytes8("ORDER-1"))
-        );
+        return
+            _pack(Item(number, payment.payer, payment.merchant, payment.amount, bytes8("ORDER-1")));
     }
 
     function _setPolicy(uint256 index, ISettlement.Policy memory policy) private {

@@ -49,9 +49,7 @@ contract MerchantsTest is SettlementFixture {
             )
         );
         vm.prank(REGISTRAR);
-        settlement.registerMerchant(
-            merchantReference, vm.addr(NEW_KEY), block.timestamp, signature
-        );
+        settlement.registerMerchant(merchantReference, vm.addr(NEW_KEY), block.timestamp, signature);
     }
 
     function test_registrationNeedsTheWalletsConsent() public {
@@ -117,9 +115,7 @@ contract MerchantsTest is SettlementFixture {
             uint256 deadline = block.timestamp;
             bytes memory signature = _signWalletConsent(NEW_KEY, merchant, deadline);
             vm.expectRevert(
-                abi.encodeWithSelector(
-                    ISettlement.MayNotChangeWallet.selector, others[i], merchant
-                )
+                abi.encodeWithSelector(ISettlement.MayNotChangeWallet.selector, others[i], merchant)
             );
             vm.prank(others[i]);
             settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
@@ -152,9 +148,7 @@ contract MerchantsTest is SettlementFixture {
             vm.prank(stoppers[i]);
             settlement.cancelWallet(merchant);
             vm.warp(block.timestamp + WALLET_DELAY);
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant)
-            );
+            vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
             settlement.applyWallet(merchant);
         }
         vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
@@ -178,9 +172,7 @@ contract MerchantsTest is SettlementFixture {
         assertEq(_balanceOf(merchant), SALE - 1_000_000, "balance");
         assertTrue(settlement.isWithdrawalPaid(300), "paid");
         assertTrue(!settlement.isWithdrawalPaid(301), "another");
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, 300)
-        );
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, 300));
         vm.prank(OPERATOR);
         settlement.withdraw(merchant, 1_000_000, 300);
         vm.prank(OTHER_OPERATOR);

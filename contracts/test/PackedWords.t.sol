@@ -114,7 +114,11 @@ contract PackedWordsTest is TestBase {
         model.expiresAt = uint40(bound(model.expiresAt, 2, type(uint32).max));
         model.perPeriod = uint48(bound(model.perPeriod, 1, 3 * uint256(type(uint40).max)));
         PackedPolicy policy = PackedPolicyFields.pack(
-            model.maxFeeRate, model.expiresAt, model.periodSeconds, model.perPayment, model.perPeriod
+            model.maxFeeRate,
+            model.expiresAt,
+            model.periodSeconds,
+            model.perPayment,
+            model.perPeriod
         );
         uint256 time = 1_700_000_000;
         uint256 spent;
@@ -157,7 +161,9 @@ contract PackedWordsTest is TestBase {
         if (leaves.length == 0) return;
         index = bound(index, 0, leaves.length - 1);
         uint256 nodes = PaymentTree.allocate(leaves.length);
-        for (uint256 i = 0; i < leaves.length; ++i) PaymentTree.set(nodes, i, leaves[i]);
+        for (uint256 i = 0; i < leaves.length; ++i) {
+            PaymentTree.set(nodes, i, leaves[i]);
+        }
         bytes32 root = PaymentTree.root(nodes, leaves.length);
         bytes32 leaf = leaves[index];
         bytes32[] memory proof = TreeModel.proof(leaves, index);

@@ -160,7 +160,8 @@ contract PullsTest is SettlementFixture {
         assertTrue(settledWhole > 50 && settledWhole < 450, "the sweep crosses the limit");
     }
 
-    /// @dev One payment leaves the most gas to report a failure, so this is where EIP-150 would bite.
+    /// @dev One payment leaves the most gas to report a failure, so this is where EIP-150 would
+    /// bite.
     function test_theSameSweepOnATokenThatNeedsAllItsGas() public {
         _useHostileToken();
         hostile.set(HostileToken.Answer.True, 196_000, "");

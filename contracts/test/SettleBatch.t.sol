@@ -139,7 +139,8 @@ contract SettleBatchTest is SettlementFixture {
         settlement.setPolicy(policy);
         bytes memory over = _packed(1, payer, merchant, SALE + 1);
         assertEq(_settleOne(over), Reason.PAYMENT_CAP_EXCEEDED, "above the cap per payment");
-        bytes memory reasons = _settle(bytes.concat(_sale(2), _sale(3), _packed(4, payer, merchant, 1)));
+        bytes memory reasons =
+            _settle(bytes.concat(_sale(2), _sale(3), _packed(4, payer, merchant, 1)));
         assertEq(uint8(reasons[1]), Reason.NONE, "up to the cap per period");
         assertEq(uint8(reasons[2]), Reason.PERIOD_CAP_EXCEEDED, "one atom above it");
         vm.warp(20_001 days - 1);
@@ -203,16 +204,16 @@ contract SettleBatchTest is SettlementFixture {
             vm.prank(OPERATOR);
             settlement.settleBatch(malformed[i]);
         }
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.TooManyPayments.selector, 401, 400)
-        );
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooManyPayments.selector, 401, 400));
         vm.prank(OPERATOR);
         settlement.settleBatch(new bytes(401 * 45));
     }
 
     function test_aFullBatchSettles() public {
         bytes memory payments;
-        for (uint64 i = 1; i <= 400; ++i) payments = bytes.concat(payments, _sale(i));
+        for (uint64 i = 1; i <= 400; ++i) {
+            payments = bytes.concat(payments, _sale(i));
+        }
         assertEq(_settle(payments).length, 0, "all settled");
         assertEq(_balanceOf(merchant), 400 * uint256(SALE), "merchant");
     }

@@ -74,7 +74,9 @@ contract SettleWithAuthorizationTest is SettlementFixture {
             _packed(1, payer, merchant, SALE)
         ];
         for (uint256 i = 0; i < others.length; ++i) {
-            assertEq(_send(others[i], authorization), Reason.AUTHORIZATION_REFUSED, "another payment");
+            assertEq(
+                _send(others[i], authorization), Reason.AUTHORIZATION_REFUSED, "another payment"
+            );
         }
         assertEq(_send(_agentSale(1), authorization), Reason.NONE, "its payment");
     }

@@ -127,7 +127,8 @@ abstract contract SettlementFixture is TestBase {
     {
         bytes32 typeHash =
             keccak256("MerchantConsent(bytes32 reference,address wallet,uint256 deadline)");
-        return _sign(key, keccak256(abi.encode(typeHash, merchantReference, vm.addr(key), deadline)));
+        return
+            _sign(key, keccak256(abi.encode(typeHash, merchantReference, vm.addr(key), deadline)));
     }
 
     function _signWalletConsent(uint256 key, uint32 merchant_, uint256 deadline)
@@ -177,16 +178,17 @@ abstract contract SettlementFixture is TestBase {
             abi.encode(typeHash, owner, address(settlement), value, token.nonces(owner), deadline)
         );
         (permit.value, permit.deadline) = (value, deadline);
-        (permit.v, permit.r, permit.s) =
-            vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
+        (permit.v, permit.r, permit.s) = vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
     }
 
     /// @dev An authorization valid for the next hour.
-    function _authorization(uint256 key, uint256 value, bytes32 nonce, bool bindsOrder, bytes32 salt)
-        internal
-        view
-        returns (ISettlement.Authorization memory authorization)
-    {
+    function _authorization(
+        uint256 key,
+        uint256 value,
+        bytes32 nonce,
+        bool bindsOrder,
+        bytes32 salt
+    ) internal view returns (ISettlement.Authorization memory authorization) {
         bytes32 typeHash = keccak256(
             "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
         );

@@ -68,16 +68,16 @@ contract SpendingPoliciesTest is SettlementFixture {
     function test_everyTermOfThePolicyIsSigned() public {
         bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
         ISettlement.Policy[5] memory changed;
-        for (uint256 i = 0; i < changed.length; ++i) changed[i] = _widePolicy();
+        for (uint256 i = 0; i < changed.length; ++i) {
+            changed[i] = _widePolicy();
+        }
         changed[0].perPayment -= 1;
         changed[1].perPeriod += 1;
         changed[2].periodSeconds -= 1;
         changed[3].expiresAt -= 1;
         changed[4].maxFeeRate += 1;
         for (uint256 i = 0; i < changed.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer)
-            );
+            vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
             settlement.setPolicyBySignature(newcomer, changed[i], block.timestamp, signature);
         }
         vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
@@ -145,9 +145,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         policy.perPeriod = policy.perPayment - 1;
         _expectPolicyRevert(
             policy,
-            abi.encodeWithSelector(
-                ISettlement.PerPeriodCapBelowPerPayment.selector, 1e12 - 1, 1e12
-            )
+            abi.encodeWithSelector(ISettlement.PerPeriodCapBelowPerPayment.selector, 1e12 - 1, 1e12)
         );
         policy = _widePolicy();
         policy.periodSeconds = 59;

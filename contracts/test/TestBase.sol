@@ -32,7 +32,9 @@ interface Vm {
     function revertToState(uint256 id) external returns (bool);
     function load(address target, bytes32 slot) external view returns (bytes32);
     function record() external;
-    function accesses(address target) external returns (bytes32[] memory reads, bytes32[] memory writes);
+    function accesses(address target)
+        external
+        returns (bytes32[] memory reads, bytes32[] memory writes);
 }
 
 /// @title Assertions and bounds: what is needed of a test library.
@@ -44,7 +46,10 @@ abstract contract TestBase {
 
     /// @dev Deploys the committed artifact, or the one that the environment names instead: that is
     /// how mutations.ts puts a changed contract under the same tests.
-    function deploy(string memory artifact, bytes memory arguments) internal returns (address deployed) {
+    function deploy(string memory artifact, bytes memory arguments)
+        internal
+        returns (address deployed)
+    {
         string memory path = string.concat("contracts/artifacts/", artifact, ".json");
         path = vm.envOr(string.concat("ARTIFACT_", artifact), path);
         bytes memory code = vm.parseJsonBytes(vm.readFile(path), ".bytecode");

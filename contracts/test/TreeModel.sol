@@ -39,7 +39,9 @@ library TreeModel {
         returns (bytes32[] memory longer)
     {
         longer = new bytes32[](list.length + 1);
-        for (uint256 i = 0; i < list.length; ++i) longer[i] = list[i];
+        for (uint256 i = 0; i < list.length; ++i) {
+            longer[i] = list[i];
+        }
         longer[list.length] = item;
     }
 }
