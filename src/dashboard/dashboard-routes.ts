@@ -20,6 +20,7 @@ import { statisticsRoutes } from '#dashboard/statistics-routes.ts';
 import { personSurface } from '#dashboard/surface.ts';
 import { teamRoutes } from '#dashboard/team-routes.ts';
 import { managedTerminalRoutes } from '#dashboard/terminal-routes.ts';
+import { walletRoutes } from '#dashboard/wallet-routes.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 
 /** Everything that is below one account. */
@@ -33,6 +34,7 @@ function accountRoutesOf(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
     ...managedTerminalRoutes(deps),
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),
+    ...walletRoutes(deps),
     ...riskRoutes(deps),
     ...searchRoutes(deps),
     ...exportRoutes(deps),

@@ -5,6 +5,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { TypedDataDefinition } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { applyRegistrations } from '#accounts/apply-registrations.ts';
+import { applyDueWallets, applyWalletOutcomes } from '#accounts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
 import { createOperator } from '#accounts/create-operator.ts';
 import { newId } from '#core/ids.ts';
@@ -248,6 +249,47 @@ test('ten withdrawals at once never exceed the balance; a repeated one pays once
   assert.equal((await eventsOf('balance.withdrawal_paid')).length, 3);
 });
 
+async function announce(to: PrivateKeyAccount) {
+  const asked = await merchant.get(path(`test/settlement_wallet/consent?wallet=${to.address}`));
+  assert.equal(asked.status, 200, asked.text);
+  const signature = await to.signTypedData(asked.body.typed_data as TypedDataDefinition);
+  const { deadline } = asked.body;
+  return merchant.post(path('test/settlement_wallet'), { wallet: to.address, deadline, signature });
+}
+
+async function walletStatus(wanted: string): Promise<string> {
+  return until(`the wallet to be ${wanted}`, async () => {
+    await applyWalletOutcomes({ ...server, log: silentLog });
+    const { body } = await merchant.get(path('test/settlement_wallet'));
+    const { status } = body.change as { status: string };
+    return status === wanted ? String(body.wallet) : null;
+  });
+}
+
+test('another wallet is announced, can be stopped, and waits before it gets the money', async () => {
+  const next = privateKeyToAccount(generatePrivateKey());
+  assert.equal((await announce(next)).status, 202);
+  assert.equal((await announce(next)).status, 409, 'one at a time');
+  assert.equal(await walletStatus('announced'), wallet.address);
+  assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
+  assert.equal(await walletStatus('canceled'), wallet.address);
+  server.clock.advance(1_000);
+  assert.equal((await announce(next)).status, 202, 'the nonce has moved on');
+  await walletStatus('announced');
+  await server.sendMails();
+  const told = server.mails.filter((mail) => mail.subject.includes('settlement wallet'));
+  assert.equal(told.length, 2);
+  const deps = { ...server, log: silentLog };
+  await applyDueWallets(deps);
+  assert.equal(await walletStatus('announced'), wallet.address, 'not before its time');
+  await network.rpc.call('evm_increaseTime', [3600]);
+  server.clock.advance(3_600_000);
+  // Asked before the next block, the chain still says no: the worker asks again.
+  const asking = setInterval(() => void applyDueWallets(deps), 200);
+  assert.equal(await walletStatus('applied'), next.address);
+  clearInterval(asking);
+});
+
 test('everything is in the audit log', async () => {
   const { body } = await merchant.get(path('audit_log?limit=100'));
   const actions = (body.data as { action: string; address: string }[]).map((row) => row.action);
@@ -260,6 +302,8 @@ test('everything is in the audit log', async () => {
     'kyb.status_changed',
     'go_live.requested',
     'withdrawal.requested',
+    'settlement_wallet.change_requested',
+    'settlement_wallet.applied',
   ]) {
     assert.ok(actions.includes(action), action);
   }

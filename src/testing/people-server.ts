@@ -27,6 +27,7 @@ export interface PeopleServer {
   readonly dashboard: string;
   readonly operator: string;
   readonly mails: readonly Mail[];
+  sendMails(): Promise<void>;
   /** The token of the newest link that was mailed to this address. */
   mailedToken(to: string): Promise<string>;
   close(): Promise<void>;
@@ -96,6 +97,9 @@ export async function startPeopleServer(
   const root = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const mails: Mail[] = [];
   const mailer = { send: async (mail: Mail) => void mails.push(mail) };
+  const sendMails = async () => {
+    while (await sendDueMails({ db, wakeups, clock, log: silentLog, secretKey, mailer }));
+  };
   return {
     db,
     clock,
@@ -105,8 +109,9 @@ export async function startPeopleServer(
     dashboard: `${root}/api/dashboard/v1`,
     operator: `${root}/api/operator/v1`,
     mails,
+    sendMails,
     mailedToken: async (to) => {
-      while (await sendDueMails({ db, wakeups, clock, log: silentLog, secretKey, mailer }));
+      await sendMails();
       const mail = present(
         mails.findLast((sent) => sent.to === to),
         `a mail to ${to}`,
