@@ -3,13 +3,13 @@ import type { TObject, TSchema } from 'typebox';
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { isId } from '#core/ids.ts';
+import { type IdKind, isId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { type Call, callOf, sendAnswer, sendRefusal, sendStream } from '#http/call.ts';
 import { headerOf } from '#http/checks.ts';
 import { requestTimeout } from '#http/faults.ts';
-import { parseJsonObject } from '#http/parse-json.ts';
+import { checkText, parseJsonObject } from '#http/parse-json.ts';
 import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import { type Check, compileCheck, parseQuery } from '#http/validate.ts';
@@ -87,14 +87,17 @@ function readQuery(request: FastifyRequest, compiled: Compiled): Values | Refusa
   return refuse('parameter_unknown', `${name} is not a parameter of this request.`, name);
 }
 
+/** `webhookEndpoint` as people call it. */
+function nameOfKind(kind: IdKind | 'text', param: string): string {
+  if (kind === 'text') return param;
+  return kind.replaceAll(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
+}
+
 function checkParams(route: AnyRoute, params: Readonly<Record<string, string>>): Refusal | null {
   for (const [name, kind] of Object.entries(route.params ?? {})) {
-    if (kind !== 'text' && !isId(kind, params[name] ?? '')) {
-      return resourceMissing(
-        kind.replaceAll(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`),
-        name,
-      );
-    }
+    const value = params[name] ?? '';
+    const isShapely = kind === 'text' ? checkText(value, name) === null : isId(kind, value);
+    if (!isShapely) return resourceMissing(nameOfKind(kind, name), name);
   }
   return null;
 }

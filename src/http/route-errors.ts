@@ -40,7 +40,8 @@ export function errorsByStatus(route: DeclaredRoute): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...route.errors]);
   if (route.method !== 'GET') for (const code of OF_BODIES) codes.add(code);
   if (route.scope !== null) codes.add('scope_missing');
-  if (hasRequired(route.body) || hasRequired(route.query)) codes.add('parameter_missing');
+  // A body may miss a field of an object in it, whatever it requires itself.
+  if (route.body !== undefined || hasRequired(route.query)) codes.add('parameter_missing');
   if (route.idempotency !== 'ignored') for (const code of OF_IDEMPOTENCY) codes.add(code);
   if (route.idempotency === 'required') codes.add('idempotency_key_required');
   const ordered = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => codes.has(code));

@@ -339,3 +339,11 @@ test('a refusal of the work itself is answered as it was declared', async () => 
     await refusing.close();
   }
 });
+
+test('an unknown path is refused for its key before anything of its body is read', async () => {
+  const authorization = 'Bearer bad';
+  const large = { path: '/nothing', body: 'x'.repeat(70_000), headers: { authorization } };
+  assert.equal((await send(large)).code, 'api_key_invalid');
+  const mistyped = { path: '/nothing', headers: { 'content-type': ';' } };
+  assert.equal((await send(mistyped)).code, 'route_missing');
+});

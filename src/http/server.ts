@@ -56,8 +56,8 @@ const KEEP_ALIVE_MS = 65_000;
 /** Nothing sent either way for this long: longer than any long poll, wait or heartbeat of ours. */
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Ids are 26 characters, idempotency keys 255, each up to three bytes escaped. */
-const MAX_PARAM_LENGTH = 800;
+/** Never reached: the router would answer by itself. A long id is simply nobody's. */
+const MAX_PARAM_LENGTH = MAX_HEADER_BYTES;
 /** Where a path with a broken escape goes: to one that nobody has. */
 const BROKEN_PATH = '/api/v1/%00';
 
@@ -123,11 +123,15 @@ function createCheck(surface: Surface, options: ServerOptions): Check {
   };
 }
 
+async function unreachable(): Promise<never> {
+  throw new Error('a request without a route passed the checks');
+}
+
 /** What a path takes that exists, whatever the method; nothing for a path that does not. */
 function createAllowed(surface: Surface): (path: string) => string[] {
   const patterns = surface.routes.map(({ method, path }) => ({
     method,
-    pattern: new RegExp(`^${surface.root}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    pattern: new RegExp(`^${surface.root}${path.replaceAll(/\{\w+\}/g, '[^/]*')}$`),
   }));
   return (path) => [
     ...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
@@ -144,13 +148,13 @@ function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptio
     app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
   const allowed = createAllowed(surface);
-  app.setNotFoundHandler({}, async (request, reply) => {
-    const found = allowed(request.url.split('?')[0] ?? '');
-    // A parameter that the router finds too long: no such object, rather than no such method.
-    const allow = found.some((method) => method === request.method) ? [] : found;
-    await check({ allow })(request, reply);
-    return reply;
+  // Before anything of the request is read: an unknown path is refused for its key first.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    const allow = allowed(request.url.split('?')[0] ?? '');
+    check({ allow })(request, reply).catch(done);
   });
+  app.setNotFoundHandler(unreachable);
 }
 
 /** Answers that come before, beside or instead of a route's own. */

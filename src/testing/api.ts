@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { declaredMerchantRoutes } from '#declared-routes.ts';
 import { merchantDocument } from '#merchant-document.ts';
+import { openAwayChains } from '#testing/away-chains.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';
 import {
@@ -52,6 +53,7 @@ export interface Answered {
 
 export interface TestApi {
   readonly url: string;
+  /** The test's own connections. */
   readonly db: Database;
   readonly databaseUrl: string;
   readonly clock: Clock;
@@ -73,6 +75,8 @@ export interface TestApiOptions {
   /** `RATE_LIMIT`; default: so many that no test meets it by chance. */
   readonly rateLimit?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where the server looks for its database, given where it is: a proxy in a test of faults. */
+  readonly databaseUrlFor?: (url: string) => Promise<string>;
 }
 
 /** Above what a test sends in a second. */
@@ -88,12 +92,14 @@ interface NodeOf {
 /** A server with connections of its own, as a process would have them. */
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
-  const db = openDatabase({ url: databaseUrl, maxConnections: 8 });
+  const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
+  const db = openDatabase({ url, maxConnections: 8 });
   const wakeups = await connectWakeups(db);
   const config = readConfig(env, []);
   const secret = Buffer.alloc(32, 7);
   const parts = { config, secret, db, wakeups, clock, log };
-  const deps: ApiDeps = { ...parts, chains: [], defaultPass: null };
+  const chains = await openAwayChains();
+  const deps: ApiDeps = { ...parts, chains, defaultPass: null };
   const app = await buildApi(deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -101,6 +107,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     app.server.closeAllConnections();
     await app.close();
     await wakeups.close();
+    await Promise.all(chains.map((chain) => chain.close()));
     await db.close();
   };
   return { url: `http://127.0.0.1:${port}`, close };
@@ -129,8 +136,8 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 }
 
 /**
- * The merchant API over a database of its own, with one merchant, and without chains: what asks a
- * chain stays under way. Every answer is compared with the OpenAPI document.
+ * The merchant API over a database of its own, with one merchant, and with chains that nobody can
+ * reach: what asks a chain stays under way. Every answer is compared with the OpenAPI document.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();

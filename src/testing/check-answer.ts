@@ -57,7 +57,7 @@ function listOperations(document: Doc, root: string): Operation[] {
   >;
   return Object.entries(paths).flatMap(([template, item]) => {
     const escaped = template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
-    const pattern = new RegExp(`^${root}${escaped.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    const pattern = new RegExp(`^${root}${escaped.replaceAll(/\{\w+\}/g, '[^/]*')}$`);
     return Object.entries(item).map(([method, { responses }]) => ({
       template,
       pattern,
@@ -67,9 +67,20 @@ function listOperations(document: Doc, root: string): Operation[] {
   });
 }
 
+/** Escapes that mean nothing do not get as far as an operation. */
+function isReadable(path: string): boolean {
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A path without parameters wins over one with them. */
 function findOperation(operations: readonly Operation[], exchange: Exchange): Operation | null {
   const path = exchange.path.split('?')[0] ?? '';
+  if (!isReadable(path)) return null;
   const fitting = operations.filter(
     (operation) => operation.method === exchange.method && operation.pattern.test(path),
   );

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { testEndpoint } from '#testing/endpoint.ts';
 
 // What the chain says is tested where a chain runs; here the merchant is not registered yet.
-testEndpoint({
+const api = testEndpoint({
   name: 'GET /v1/balance',
   scope: 'balance:read',
   setUp: async ({ db, merchant }) => {
@@ -24,4 +25,10 @@ testEndpoint({
   ],
   elsewhere: 'own',
   replay: 'none',
+});
+
+test('while no node of the chain can be reached it says so, and changes nothing', async () => {
+  const { key } = (await api().addMerchant()).test;
+  const { status, body } = await api().call({ path: '/v1/balance', key });
+  assert.deepEqual([status, body.error.code], [503, 'service_unavailable']);
 });

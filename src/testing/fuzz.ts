@@ -1,0 +1,370 @@
+import fc from 'fast-check';
+import { newSecret } from '#core/secrets.ts';
+
+type Doc = { readonly [key: string]: unknown };
+
+/** A request as bytes: what a client that is wrong, or hostile, may send. */
+export interface FuzzRequest {
+  readonly operationId: string;
+  readonly method: string;
+  /** As it is sent, query included. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+  readonly schema: Schema;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
+}
+
+/** Ids that exist, by their prefix: a request that is wrong in one place only gets far. */
+export type KnownIds = Readonly<Record<string, readonly string[]>>;
+
+const HOSTILE_TEXTS = [
+  '',
+  ' ',
+  '\0',
+  'a\0b',
+  '\u0001\u001f\u007f',
+  '\ud800',
+  'x\udfffy',
+  '😀'.repeat(250),
+  '\u202egnp.exe',
+  'ﷺ'.repeat(30),
+  "'; drop table payments; --",
+  '#{7*7}{{7*7}}',
+  '../../../etc/passwd',
+  '<script>alert(1)</script>',
+  'null',
+  'undefined',
+  'NaN',
+  '-0',
+  '1e400',
+  '%00%ff',
+  'constructor',
+  '__proto__',
+  'x'.repeat(501),
+  'y'.repeat(5_000),
+];
+
+const HOSTILE_NUMBERS = [
+  '0',
+  '-0',
+  '-1',
+  '1',
+  '1.0',
+  '1e0',
+  '2.5e6',
+  '1.5',
+  '1e-7',
+  '0.1',
+  '1e12',
+  '1000000000001',
+  '1e400',
+  '-1e400',
+  '9007199254740993',
+  '1e15',
+  '99999999999999999999999',
+  '5e-324',
+  '0.30000000000000004',
+];
+
+const HOSTILE_KEYS = [
+  '__proto__',
+  'constructor',
+  'toString',
+  '',
+  'amount',
+  'a.b',
+  'é',
+  '\0',
+  '$ref',
+  'x'.repeat(100),
+];
+
+/** JSON text of something that has no place there. */
+const hostileJson: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...HOSTILE_NUMBERS),
+  fc.constantFrom(...HOSTILE_TEXTS).map((text) => JSON.stringify(text)),
+  fc.constantFrom(
+    'null',
+    'true',
+    'false',
+    '[]',
+    '{}',
+    '[[]]',
+    '{"a":{}}',
+    '[1,2]',
+    '{"a":1,"a":2}',
+  ),
+  fc.constantFrom(40, 400, 4_000).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+  fc.string({ unit: 'binary', maxLength: 40 }).map((text) => JSON.stringify(text)),
+  fc.json({ maxDepth: 3 }),
+);
+
+function pickId(pattern: string | undefined, known: KnownIds): fc.Arbitrary<string> | null {
+  const prefix = /^\^([a-z]+_)/.exec(pattern ?? '')?.[1];
+  if (prefix === undefined) return null;
+  const ids = known[prefix] ?? [];
+  const madeUp = `${prefix}01QzXo0KcV5sVQ2pWm8Tn3`;
+  return fc.constantFrom(...ids, ...ids, madeUp, `${prefix}1`, `${prefix}${'0'.repeat(80)}`);
+}
+
+/** JSON text that mostly fits the schema. */
+function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<string> {
+  const inner = schema.anyOf?.[0];
+  if (inner !== undefined) return fittingJson(inner, known, name);
+  if (name === 'url') {
+    // Names would be looked up: literals only, so that the run needs no network.
+    const urls = [
+      'http://127.0.0.1:8080/',
+      'https://10.0.0.1/',
+      'http://[::1]/',
+      'https://192.0.2.1/x',
+    ];
+    return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
+  }
+  if (schema.enum !== undefined)
+    return fc.constantFrom(...schema.enum).map((one) => JSON.stringify(one));
+  const id = pickId(schema.pattern, known);
+  if (id !== null) return id.map((one) => JSON.stringify(one));
+  switch (schema.type) {
+    case 'integer': {
+      const { minimum = 0, maximum = 1_000_000 } = schema;
+      return fc.integer({ min: minimum, max: Math.min(maximum, 2 ** 31 - 1) }).map(String);
+    }
+    case 'boolean':
+      return fc.boolean().map(String);
+    case 'array':
+      return fc
+        .array(fittingJson(schema.items ?? {}, known), { minLength: 1, maxLength: 3 })
+        .map((items) => `[${items.join(',')}]`);
+    case 'object':
+      return objectJson(schema, known);
+    case 'string':
+      return fittingText(schema, name).map((text) => JSON.stringify(text));
+    default:
+      return fc
+        .string({ maxLength: Math.min(schema.maxLength ?? 20, 20) })
+        .map((s) => JSON.stringify(s));
+  }
+}
+
+function fittingText(schema: Schema, name: string): fc.Arbitrary<string> {
+  if (schema.format === 'date-time') {
+    return fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString());
+  }
+  if (name === 'order_id') return fc.uuid().map((uuid) => uuid.slice(0, 8));
+  if (name === 'agent_token') return fc.constant('').map(() => newSecret('agentToken'));
+  if (name === 'value' || name === 'pass') return fc.constant('').map(() => newSecret('pass'));
+  if (name === 'cursor') return fc.constantFrom('', 'AAAA', 'x'.repeat(1_024));
+  return fc.string({ maxLength: Math.min(schema.maxLength ?? 20, 20) });
+}
+
+/** An object with most of its fields; now and then one that is wrong, too many, or there twice. */
+function objectJson(schema: Schema, known: KnownIds): fc.Arbitrary<string> {
+  const fields = Object.entries(schema.properties ?? {}).map(([name, member]) =>
+    fc.oneof(
+      { weight: 20, arbitrary: fittingJson(member, known, name).map((text) => [name, text]) },
+      { weight: 1, arbitrary: hostileJson.map((text) => [name, text]) },
+      { weight: 1, arbitrary: fc.constant(null) },
+    ),
+  );
+  const extra = fc.oneof(
+    { weight: 15, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...HOSTILE_KEYS), hostileJson) },
+  );
+  return fc.tuple(fc.tuple(...fields), extra).map(([members, more]) => {
+    const texts = [...members, more].flatMap((member) =>
+      member === null ? [] : [`${JSON.stringify(member[0])}:${member[1]}`],
+    );
+    return `{${texts.join(',')}}`;
+  });
+}
+
+function damaged(text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
+  return fc.oneof(
+    { weight: 30, arbitrary: text.map((one) => Buffer.from(one)) },
+    { weight: 1, arbitrary: hostileJson.map((one) => Buffer.from(one)) },
+    { weight: 1, arbitrary: fc.tuple(text, fc.nat()).map(([one, at]) => cut(one, at)) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(text, fc.nat(), fc.nat(255))
+        .map(([one, at, byte]) => flip(one, at, byte)),
+    },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)) },
+  );
+}
+
+function cut(text: string, at: number): Buffer {
+  return Buffer.from(text).subarray(0, at % (text.length + 1));
+}
+
+function flip(text: string, at: number, byte: number): Buffer {
+  const bytes = Buffer.from(text);
+  if (bytes.length > 0) bytes.writeUInt8(byte, at % bytes.length);
+  return bytes;
+}
+
+/** Text that a URL can carry; the parser gets what is left of it after escaping. */
+const hostileUrlText = fc.oneof(
+  fc.constantFrom('%', '%zz', '%ff', '%00', '%ed%a0%80', '+', 'a%20b', '..', 'x'.repeat(900)),
+  fc.string({ maxLength: 30 }).map((text) => encodeURIComponent(text.toWellFormed())),
+);
+
+function queryText(parameters: readonly Parameter[], known: KnownIds): fc.Arbitrary<string> {
+  const pairs = parameters.map(({ name, schema }) =>
+    fc.oneof(
+      { weight: 20, arbitrary: fc.constant(null) },
+      {
+        weight: 5,
+        arbitrary: fittingJson(schema, known, name).map(
+          (text) => `${name}=${encodeURIComponent(unquoted(text))}`,
+        ),
+      },
+      { weight: 1, arbitrary: hostileUrlText.map((text) => `${name}=${text}`) },
+    ),
+  );
+  const extra = fc.oneof(
+    { weight: 8, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: hostileUrlText.map((text) => `${text}=${text}`) },
+    { weight: 1, arbitrary: fc.constantFrom('limit=1&limit=2', '&&', '=', 'a[]=1', 'cursor=AAAA') },
+  );
+  return fc
+    .tuple(...pairs, extra)
+    .map((all) => all.filter((pair) => pair !== null).join('&'))
+    .map((text) => (text === '' ? '' : `?${text}`));
+}
+
+function unquoted(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return (typeof value === 'string' ? value : json).toWellFormed();
+}
+
+function pathText(
+  template: string,
+  parameters: readonly Parameter[],
+  known: KnownIds,
+): fc.Arbitrary<string> {
+  const values = parameters.map(({ schema }) => {
+    const id = pickId(schema.pattern, known) ?? fc.constantFrom('known-key', 'never');
+    return fc.oneof({ weight: 9, arbitrary: id }, { weight: 1, arbitrary: hostileUrlText });
+  });
+  return fc
+    .tuple(...values)
+    .map((texts) =>
+      parameters.reduce(
+        (path, { name }, i) => path.replace(`{${name}}`, String(texts[i] ?? '')),
+        template,
+      ),
+    );
+}
+
+const idempotencyKeys = fc.oneof(
+  { weight: 8, arbitrary: fc.uuid() },
+  { weight: 2, arbitrary: fc.constantFrom('same-1', 'same-2', 'same-3') },
+  { weight: 1, arbitrary: fc.constantFrom('', 'x'.repeat(256), 'é', 'a\tb', ' lead', 'a, b') },
+  { weight: 1, arbitrary: fc.constant(null) },
+);
+
+const contentTypes = fc.oneof(
+  { weight: 15, arbitrary: fc.constant('application/json') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'application/json; charset=utf-8',
+      'application/json;charset=utf-16',
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/',
+      ';',
+    ),
+  },
+);
+
+const serviceVersions = fc.oneof(
+  { weight: 20, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: fc.constantFrom('2026-09-28', '2026-09-29', '', 'latest') },
+);
+
+function resolve(document: Doc, parameter: Parameter): Parameter {
+  const name = parameter.$ref?.split('/').at(-1);
+  if (name === undefined) return parameter;
+  const { parameters } = document.components as { parameters: Record<string, Parameter> };
+  return parameters[name] ?? parameter;
+}
+
+/** Requests over every operation of the document, most of them nearly right. */
+export function fuzzRequests(document: Doc, known: KnownIds): fc.Arbitrary<FuzzRequest> {
+  const paths = document.paths as Record<string, Record<string, Operation>>;
+  const operations = Object.entries(paths).flatMap(([template, item]) =>
+    Object.entries(item).map(([method, operation]) => {
+      const parameters = (operation.parameters ?? []).map((one) => resolve(document, one));
+      const schema = operation.requestBody?.content['application/json'].schema;
+      const noBody = fc.oneof(
+        { weight: 9, arbitrary: fc.constant(null) },
+        { weight: 1, arbitrary: damaged(fc.constant('{}')) },
+      );
+      const takesBody = method !== 'get';
+      return fc
+        .record({
+          path: pathText(
+            `/api${template}`,
+            parameters.filter((one) => one.in === 'path'),
+            known,
+          ),
+          query: queryText(
+            parameters.filter((one) => one.in === 'query'),
+            known,
+          ),
+          key: idempotencyKeys,
+          type: contentTypes,
+          version: serviceVersions,
+          body:
+            schema === undefined
+              ? takesBody
+                ? noBody
+                : fc.constant(null)
+              : damaged(objectJson(schema, known)),
+        })
+        .map(({ path, query, key, type, version, body }) => ({
+          operationId: operation.operationId,
+          method: method.toUpperCase(),
+          path: path + query,
+          headers: {
+            ...(key === null || !takesBody ? {} : { 'idempotency-key': key }),
+            ...(version === null ? {} : { 'service-version': version }),
+            ...(body === null ? {} : { 'content-type': type }),
+          },
+          body,
+        }));
+    }),
+  );
+  return fc.oneof(...operations);
+}
