@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { staleArtifacts } from './compile.ts';
-import { runForge } from './forge.ts';
+import { contractsFolder, runForge } from './forge.ts';
 import { GAS_CEILINGS, measureGas, readGasTable } from './gas.ts';
+import { MUTATIONS } from './mutation-list.ts';
+import { mutate } from './mutations.ts';
 
 test('the committed artifacts are those of the sources', () => {
   assert.deepEqual(staleArtifacts(), [], 'run: node contracts/compile.ts');
@@ -23,5 +27,12 @@ test('no operation costs other gas than gas.json says, nor more than its ceiling
   for (const [operation, ceiling] of Object.entries(GAS_CEILINGS)) {
     const gas = measured.plainToken[operation];
     assert.ok(gas !== undefined && gas <= ceiling, `${operation}: ${gas} of ${ceiling}`);
+  }
+});
+
+test('every seeded mutation still has its place in the sources', () => {
+  for (const mutation of MUTATIONS) {
+    const source = readFileSync(join(contractsFolder, mutation.file), 'utf8');
+    assert.notEqual(mutate(source, mutation), source, mutation.name);
   }
 });
