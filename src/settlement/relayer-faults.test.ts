@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { readEvents } from '#settlement/contract-events.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+type Pausing = 'pauseSettling' | 'unpauseSettling';
 
 describe('the relayer, when chain and nodes misbehave', () => {
   let database: TestDatabase;
@@ -157,6 +161,36 @@ describe('the relayer, when chain and nodes misbehave', () => {
       await sleep(40);
     }
     await settledOnce(ids);
+  });
+
+  it('fails nobody when a batch reverts as a whole: each is settled alone', async () => {
+    const { config, rpc, guardian, admin, chain } = world.network;
+    const post = async (by: PrivateKeyAccount, functionName: Pausing, fee: bigint) => {
+      const nonce = Number((await chain.nonces([by.address]))[0] ?? 0n);
+      const raw = await by.signTransaction({
+        type: 'eip1559',
+        chainId: config.chainId,
+        nonce,
+        to: config.settlement,
+        data: encodeFunctionData({ abi: settlementAbi, functionName }),
+        gas: 200_000n,
+        maxFeePerGas: fee,
+        maxPriorityFeePerGas: 0n,
+      });
+      await rpc.call('eth_sendRawTransaction', [raw]);
+    };
+    world.startRelayer();
+    const ids = await world.payMany(payers.map((payer) => ({ payer })));
+    await submitted();
+    // In the order of what they offer: the pause, the batch, the end of the pause, in one block.
+    const baseFee = (await chain.block('latest'))?.baseFeePerGas ?? 0n;
+    await post(guardian, 'pauseSettling', baseFee * 9n);
+    await post(admin, 'unpauseSettling', baseFee);
+    await world.network.mine();
+    await mineUntil(ids);
+    await settledOnce(ids);
+    const mined = `select count(*) from chain_transactions where status <> 'signed'`;
+    assert.equal(await world.count(mined), 1 + payers.length);
   });
 
   it('offers more when fees have risen above what it offered', async () => {
