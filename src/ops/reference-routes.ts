@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LANDING_PAGE } from '#ops/landing.ts';
 import { type ReferenceDocument, renderReference } from '#ops/reference.ts';
 
 interface Asset {
@@ -30,7 +31,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   return reply.type(asset.type).send(takesZip ? asset.zipped : asset.plain);
 }
 
-/** `/docs` and `/openapi.json`. */
+/** `/`, `/docs` and `/openapi.json`. */
 export async function addReferenceRoutes(
   app: FastifyInstance,
   document: { readonly [key: string]: unknown },
@@ -41,5 +42,7 @@ export async function addReferenceRoutes(
   app.get('/docs', async (request, reply) =>
     sendAsset(request, reply.header('Content-Security-Policy', page.contentSecurityPolicy), html),
   );
+  const landing = await createAsset(LANDING_PAGE, 'text/html; charset=utf-8');
+  app.get('/', async (request, reply) => sendAsset(request, reply, landing));
   app.get('/openapi.json', async (request, reply) => sendAsset(request, reply, json));
 }
