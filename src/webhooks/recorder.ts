@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
@@ -15,6 +16,8 @@ import type { Health } from '#webhooks/schedule.ts';
 
 /** One transaction takes what waits, up to this; more would only make each one slower. */
 const MAX_BATCH = 1_000;
+/** While one commit waits for the disk the next ones are under way. */
+const SHARDS = 2;
 /** The pauses are longer than a short fault of the database, shorter than a lease. */
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
 
@@ -87,19 +90,28 @@ async function recordOrWait(
   }
 }
 
+/** Always the same one for an endpoint. */
+function shardOf(endpointId: string): number {
+  return endpointId.charCodeAt(endpointId.length - 1) % SHARDS;
+}
+
 /**
- * Writes results down in group commits. One at a time: two would wait for each other's lanes.
- * While the database is away a result is held and tried again, because sending twice is worse.
+ * Writes results down in group commits, a few of them side by side: each endpoint's in one row,
+ * since two would wait for each other's lanes. While the database is away a result is held and
+ * tried again, because sending twice is worse.
  */
 export function createRecorder(db: Database, log: Log): Recorder {
-  const batcher = createBatcher<Finished, Recorded>({
-    run: (batch) => recordOrWait(db, batch, log),
-    maxInFlight: 1,
-    maxItems: MAX_BATCH,
-  });
+  const batchers = Array.from({ length: SHARDS }, () =>
+    createBatcher<Finished, Recorded>({
+      run: (batch) => recordOrWait(db, batch, log),
+      maxInFlight: 1,
+      maxItems: MAX_BATCH,
+    }),
+  );
   const tryOnce = async (finished: Finished): Promise<Recorded> => {
     try {
-      return await batcher.add(finished);
+      const batcher = batchers[shardOf(finished.lane.endpointId)];
+      return await present(batcher, 'batcher').add(finished);
     } catch (error) {
       const fields = { error: describeError(error), delivery: finished.row.id };
       log.error('a webhook result could not be recorded', fields);
