@@ -15,6 +15,7 @@ import { startRelayer } from '#settlement/relayer.ts';
 import { type Hex, requestAllOnChain } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type BenchLine, percentile, report } from './report.ts';
 
 /**
  * Payments per second from the tap's commit to the succeeded intent with its payment and events;
@@ -178,16 +179,6 @@ async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[
   return taps;
 }
 
-function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
-
-function spread(values: readonly number[]): string {
-  const at = (share: number) => `${percentile(values, share).toFixed(0)} ms`;
-  return `p50 ${at(0.5)}   p95 ${at(0.95)}   p99 ${at(0.99)}`;
-}
-
 /** The time from a tap to the first block after it is the chain's; the rest is ours. */
 async function latencies(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ subject_id: string; block: bigint }>(
@@ -276,41 +267,47 @@ async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number 
   };
 }
 
-async function main(): Promise<void> {
-  const { bench, close } = await openBench();
-  await steady(bench, 20, 2);
-  console.log('settlement: tap (committed) to succeeded (payment and events committed)');
+async function added(work: string, bench: Bench, taps: readonly Tap[]): Promise<BenchLine> {
+  const measured = await latencies(bench, taps);
+  return {
+    work,
+    perSecond: perSecond(bench, taps),
+    p50Ms: percentile(measured.added, 0.5),
+    p99Ms: percentile(measured.added, 0.99),
+    value: `${(measured.inFirst * 100).toFixed(1)} % in the first block`,
+  };
+}
 
-  const calm = await steady(bench, 20, 6);
-  const few = await latencies(bench, calm);
-  console.log(`  20 taps/s    added to the wait for the block: ${spread(few.added)}`);
-  console.log(`               tap to succeeded: ${spread(few.total)}`);
-  console.log(`               ${(few.inFirst * 100).toFixed(1)} % in the first block`);
-  console.log(`               ${await gasOf(bench, calm)}`);
-
-  const busy = await steady(bench, RATE, SECONDS);
-  const many = await latencies(bench, busy);
-  console.log(`  ${RATE} taps/s   ${perSecond(bench, busy).toFixed(0)} payments/s`);
-  console.log(`               added to the wait for the block: ${spread(many.added)}`);
-  console.log(`               tap to succeeded: ${spread(many.total)}`);
-  console.log(`               ${(many.inFirst * 100).toFixed(1)} % in the first block`);
-  console.log(`               ${await gasOf(bench, busy)}`);
-
-  const backlog = Array.from({ length: BACKLOG }, () => bench.tap());
-  await settled(bench, backlog);
-  console.log(`  ${BACKLOG} at once  ${perSecond(bench, backlog).toFixed(0)} payments/s`);
-  console.log(`               ${await gasOf(bench, backlog)}`);
-  await sleep(BLOCK_MS);
-  await close();
-
+async function loneFloor(): Promise<BenchLine> {
   const lone = await openBench();
   const single = await oneByOne(lone.bench);
   await lone.close();
-  console.log('  one payment per transaction, wait for its receipt, next (one lane):');
-  console.log(
-    `               ${single.perSecond.toFixed(1)} payments/s, ` +
-      `${Math.round(single.gas)} gas per payment`,
-  );
+  return {
+    work: 'one payment per transaction, its receipt, the next (one lane)',
+    perSecond: single.perSecond,
+    value: `${Math.round(single.gas)} gas per payment`,
+  };
+}
+
+async function main(): Promise<void> {
+  const { bench, close } = await openBench();
+  await steady(bench, 20, 2);
+  const calm = await steady(bench, 20, 6);
+  const busy = await steady(bench, RATE, SECONDS);
+  const backlog = Array.from({ length: BACKLOG }, () => bench.tap());
+  await settled(bench, backlog);
+  const lines: BenchLine[] = [
+    await added('settling beside the wait for the block, 20 taps/s', bench, calm),
+    await added(`settling beside the wait for the block, ${RATE} taps/s`, bench, busy),
+    { work: 'gas, 20 taps/s', value: await gasOf(bench, calm) },
+    { work: `gas, ${RATE} taps/s`, value: await gasOf(bench, busy) },
+    { work: `settling ${BACKLOG} taps at once`, perSecond: perSecond(bench, backlog) },
+    { work: `gas, ${BACKLOG} at once`, value: await gasOf(bench, backlog) },
+  ];
+  await sleep(BLOCK_MS);
+  await close();
+  lines.push(await loneFloor());
+  await report('settlement', lines);
 }
 
 await main();
