@@ -1,0 +1,88 @@
+import { parseArgs } from 'node:util';
+import { StartError } from '#core/start-error.ts';
+import { deployContract, newKey, readAddress } from '#ops/deploy-contract.ts';
+import { readSecret } from '#ops/read-secret.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+const USAGE = `npm run chain -- <command>
+
+  new-keys <count>      private keys and their addresses: keep the keys, fund the addresses
+  deploy                deploys the settlement contract; asks for the private key that pays
+    --network testnet|mainnet   whose settings are printed
+    --rpc-url <url> --usdc <address>
+    --admin <address> --guardian <address> --treasurer <address> --registrar <address>
+    --operators <address>,<address>,…
+    --wallet-delay-hours <hours>               default 48
+    --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5`;
+
+const HEX_KEY = /^0x[0-9a-f]{64}$/i;
+const MAX_KEYS = 20;
+
+function printKeys(countText: string): void {
+  const count = Number(countText);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_KEYS) {
+    throw new StartError(`new-keys takes a number from 1 to ${MAX_KEYS}`);
+  }
+  for (let i = 0; i < count; i++) {
+    const { key, address } = newKey();
+    console.log(`${address} ${key}`);
+  }
+}
+
+function integers(text: string, of: { readonly name: string; readonly count: number }): number[] {
+  const values = text.split(',').map(Number);
+  if (values.length === of.count && values.every((one) => Number.isInteger(one) && one >= 0)) {
+    return values;
+  }
+  throw new StartError(`--${of.name}=${text} must be ${of.count} integers`);
+}
+
+async function deploy(args: readonly string[]): Promise<void> {
+  const names = ['network', 'rpc-url', 'usdc', 'admin', 'guardian', 'treasurer', 'registrar'];
+  const more = ['operators', 'wallet-delay-hours', 'rates'];
+  const options = Object.fromEntries(
+    [...names, ...more].map((name) => [name, { type: 'string' as const }]),
+  );
+  const { values } = parseArgs({ args: [...args], options });
+  const network = values.network;
+  if (network !== 'testnet' && network !== 'mainnet') {
+    throw new StartError('--network must be testnet or mainnet');
+  }
+  const address = (name: string) => readAddress(values[name], name);
+  const operators = (values.operators ?? '').split(',').map((one) => readAddress(one, 'operators'));
+  const hours = values['wallet-delay-hours'] ?? '48';
+  const [delayHours = 0] = integers(hours, { name: 'wallet-delay-hours', count: 1 });
+  const rates = integers(values.rates ?? '30,20,5', { name: 'rates', count: 3 });
+  const [acquirer = 0, protocol = 0, cashback = 0] = rates;
+  const key = await readSecret('Private key that pays');
+  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
+  const deployed = await deployContract(
+    {
+      rpcUrl: values['rpc-url'] ?? '',
+      usdc: address('usdc'),
+      admin: address('admin'),
+      operators,
+      registrar: address('registrar'),
+      guardian: address('guardian'),
+      treasurer: address('treasurer'),
+      walletDelay: delayHours * 3600,
+      rates: { acquirer, protocol, cashback },
+    },
+    key as Hex,
+  );
+  const prefix = `CHAIN_${network.toUpperCase()}_`;
+  console.log(`${prefix}CHAIN_ID=${deployed.chainId}`);
+  console.log(`${prefix}USDC=${address('usdc')}`);
+  console.log(`${prefix}SETTLEMENT=${deployed.settlement}`);
+  console.log(`${prefix}DEPLOYED_AT_BLOCK=${deployed.blockNumber}`);
+}
+
+const [command, ...rest] = process.argv.slice(2);
+try {
+  if (command === 'new-keys') printKeys(rest[0] ?? '');
+  else if (command === 'deploy') await deploy(rest);
+  else throw new StartError(USAGE);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

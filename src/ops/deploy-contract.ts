@@ -1,0 +1,75 @@
+import { createPublicClient, createWalletClient, encodeDeployData, http, isAddress } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { StartError } from '#core/start-error.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
+
+/** Who may do what on a new settlement contract, and what it costs (contracts/README.md). */
+export interface Deployment {
+  readonly rpcUrl: string;
+  readonly usdc: Hex;
+  readonly admin: Hex;
+  readonly operators: readonly Hex[];
+  readonly registrar: Hex;
+  readonly guardian: Hex;
+  readonly treasurer: Hex;
+  /** Seconds that a new settlement wallet of a merchant waits. */
+  readonly walletDelay: number;
+  /** Basis points. */
+  readonly rates: {
+    readonly acquirer: number;
+    readonly protocol: number;
+    readonly cashback: number;
+  };
+}
+
+export interface Deployed {
+  readonly chainId: number;
+  readonly settlement: Hex;
+  readonly blockNumber: bigint;
+}
+
+/** The admin and the fee rates can be changed no faster than this. */
+const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
+/** A busy public chain takes its time. */
+const RECEIPT_TIMEOUT_MS = 180_000;
+const POLL_MS = 500;
+
+export function readAddress(text: string | undefined, name: string): Hex {
+  if (text !== undefined && isAddress(text)) return text;
+  throw new StartError(`--${name} must be a (correctly checksummed) EVM address`);
+}
+
+/** A fresh private key and the address that it signs for. */
+export function newKey(): { readonly key: Hex; readonly address: Hex } {
+  const key = generatePrivateKey();
+  return { key, address: privateKeyToAccount(key).address };
+}
+
+function setupOf(deployment: Deployment) {
+  const { admin, registrar, guardian, treasurer, walletDelay, rates } = deployment;
+  const operators = [...deployment.operators];
+  const delays = { adminDelay: GOVERNANCE_DELAY_SECONDS, ratesDelay: GOVERNANCE_DELAY_SECONDS };
+  return { admin, operators, registrar, guardian, treasurer, ...delays, walletDelay, rates };
+}
+
+/** Deploys the settlement contract; `key` pays the gas and gets no role by it. */
+export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
+  const transport = http(deployment.rpcUrl);
+  const reader = createPublicClient({ transport, pollingInterval: POLL_MS });
+  const account = privateKeyToAccount(key);
+  const code = await reader.getCode({ address: deployment.usdc });
+  if (code === undefined) throw new StartError(`--usdc: no contract at ${deployment.usdc}`);
+  const args = [deployment.usdc, setupOf(deployment)] as const;
+  const data = encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
+  const hash = await createWalletClient({ account, transport }).sendTransaction({
+    chain: null,
+    data,
+  });
+  const receipt = await reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_TIMEOUT_MS });
+  const settlement = receipt.contractAddress;
+  if (receipt.status !== 'success' || !settlement) {
+    throw new StartError(`the deployment ${hash} was reverted`);
+  }
+  return { chainId: await reader.getChainId(), settlement, blockNumber: receipt.blockNumber };
+}

@@ -1,0 +1,63 @@
+import { createServer, type Socket } from 'node:net';
+
+/** A mail server that takes everything and keeps it: as much of SMTP as a client needs to send. */
+export interface MailServer {
+  readonly url: string;
+  /** The messages as they came, headers included. */
+  readonly messages: readonly string[];
+  stop(): Promise<void>;
+}
+
+function serve(socket: Socket, keep: (message: string) => void): void {
+  let buffer = '';
+  let inMessage = false;
+  const say = (line: string) => socket.write(`${line}\r\n`);
+  socket.setEncoding('utf8');
+  socket.on('error', () => {});
+  socket.on('data', (chunk) => {
+    buffer += String(chunk);
+    for (;;) {
+      const end = inMessage ? '\r\n.\r\n' : '\r\n';
+      const at = buffer.indexOf(end);
+      if (at < 0) return;
+      const part = buffer.slice(0, at);
+      buffer = buffer.slice(at + end.length);
+      if (inMessage) {
+        keep(part);
+        inMessage = false;
+        say('250 kept');
+      } else if (/^DATA/i.test(part)) {
+        inMessage = true;
+        say('354 go on');
+      } else if (/^QUIT/i.test(part)) {
+        socket.end('221 bye\r\n');
+        return;
+      } else {
+        say('250 fine');
+      }
+    }
+  });
+  say('220 ready');
+}
+
+export async function startMailServer(): Promise<MailServer> {
+  const messages: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    serve(socket, (message) => messages.push(message));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    messages,
+    stop: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
