@@ -50,8 +50,18 @@ function processFaults(processes: readonly ChaosProcess[]): Fault[] {
   ];
 }
 
-function groundFaults({ database, testnet }: ChaosGround): Fault[] {
+function groundFaults(ground: ChaosGround, processes: readonly ChaosProcess[]): Fault[] {
+  const { database, testnet } = ground;
   return [
+    {
+      name: 'everything dies at once',
+      weight: 4,
+      strike: async () => {
+        for (const process of processes) process.kill();
+        await Promise.all([database.kill(), testnet.kill()]);
+        await Promise.all([database.start(), testnet.start()]);
+      },
+    },
     {
       name: 'PostgreSQL stopped immediately',
       weight: 24,
@@ -104,7 +114,7 @@ export function startFaults(options: FaultsOptions): {
   stop(): Promise<void>;
 } {
   const { ground, processes, random, log } = options;
-  const faults = [...processFaults(processes), ...groundFaults(ground)];
+  const faults = [...processFaults(processes), ...groundFaults(ground, processes)];
   const struck = new Map<string, number>();
   const stopping = new AbortController();
   const run = async () => {
