@@ -19,7 +19,7 @@ import { balanceRoute } from '#payments/balance-routes.ts';
 import { confirmRoute } from '#payments/confirm-routes.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
-import { type PayRequest, payIntent } from '#payments/pay.ts';
+import { createIntentPayer } from '#payments/pay.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { paymentRoutes } from '#payments/routes.ts';
@@ -56,7 +56,7 @@ export function createShared(deps: ApiDeps) {
     cursorKey: deriveKey(deps.secret, 'cursors'),
     createIntent: createIntentCreator(deps),
     readIntent: createIntentReader(deps),
-    payIntent: (request: PayRequest) => payIntent(pay, request),
+    payIntent: createIntentPayer(pay),
     intents,
     terminals: createTerminalRoom(deps),
     confirmations: createConfirmationRoom(deps),

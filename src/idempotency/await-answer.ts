@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
-import { selectKey, updateCompleted } from '#idempotency/queries.ts';
+import { type KeyRow, selectKey, updateCompleted } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
 /** A request whose work goes on elsewhere, and the object that the work is about. */
@@ -27,20 +27,30 @@ export interface AwaitAnswerDeps {
   readonly clock: Clock;
 }
 
-/** The first response is the response: this one, unless the worker has stored the real one. */
+function answerOf(row: KeyRow | undefined): Answer | null {
+  if (row?.status !== 'completed') return null;
+  return {
+    status: present(row.response_status, 'stored status'),
+    body: present(row.response_body, 'stored body'),
+  };
+}
+
+/**
+ * The first response is the response: this one, unless the worker has stored the real one. Mostly
+ * it has, so that one read is all.
+ */
 async function store(
   deps: AwaitAnswerDeps,
   request: IdempotentRequest,
   of: { readonly answer: Answer; readonly resource: string },
 ): Promise<Answer> {
+  const key = { ...request, now: deps.clock.now() };
+  const stored = answerOf(await selectKey(deps.db, request.tenant, key));
+  if (stored !== null) return stored;
   return deps.db.transaction(async (tx) => {
     await updateCompleted(tx, request, { ...of.answer, resource: of.resource });
-    const key = { ...request, now: deps.clock.now() };
-    const row = present(await selectKey(tx, request.tenant, key), 'stored response');
-    return {
-      status: present(row.response_status, 'stored status'),
-      body: present(row.response_body, 'stored body'),
-    };
+    const row = await selectKey(tx, request.tenant, key);
+    return present(answerOf(row), 'stored response');
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Answer } from '#core/answer.ts';
 import { tenantKey } from '#db/commit-order.ts';
-import { RunAgain, type Tx } from '#db/database.ts';
+import { RunAgain, type Sql, type Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
@@ -12,11 +12,11 @@ interface ScopedKeyRow extends KeyRow {
 
 /** The rows of these requests' keys, by account, mode, caller and key. */
 export async function selectKeys(
-  tx: Tx,
+  sql: Sql,
   requests: readonly IdempotentRequest[],
   now: Date,
 ): Promise<Map<string, KeyRow>> {
-  const rows = await tx.query<ScopedKeyRow>(
+  const rows = await sql.query<ScopedKeyRow>(
     `select account_id, livemode, caller, key, fingerprint, method, path, status, resource,
        response_status, response_body, created, expires_at
      from idempotency_keys
@@ -39,24 +39,22 @@ export async function selectKeys(
   );
 }
 
-export interface CompletedRequest {
+export interface DecidedRequest {
   readonly request: IdempotentRequest;
   readonly resource: string | null;
-  readonly answer: Answer;
+  /** null: the work of `resource` goes on, and will store the response. */
+  readonly answer: Answer | null;
   readonly created: Date;
   readonly expiresAt: Date;
 }
 
 /**
- * Stores requests that ran to their end in this transaction. A key that somebody else has claimed
- * since it was looked for makes the transaction run again: then it finds the row.
+ * Stores requests that were decided in this transaction. A key that somebody else has claimed since
+ * it was looked for makes the transaction run again: then it finds the row.
  */
-export async function insertCompleted(
-  tx: Tx,
-  completed: readonly CompletedRequest[],
-): Promise<void> {
-  if (completed.length === 0) return;
-  const rows = completed.map(({ request, resource, answer, created, expiresAt }) => ({
+export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]): Promise<void> {
+  if (decided.length === 0) return;
+  const rows = decided.map(({ request, resource, answer, created, expiresAt }) => ({
     account_id: request.tenant.accountId,
     livemode: request.tenant.livemode,
     caller: request.caller,
@@ -64,9 +62,10 @@ export async function insertCompleted(
     fingerprint: request.fingerprint.toString('base64'),
     method: request.method,
     path: request.path,
+    status: answer === null ? 'in_progress' : 'completed',
     resource,
-    response_status: answer.status,
-    response_body: answer.body,
+    response_status: answer?.status ?? null,
+    response_body: answer?.body ?? null,
     created,
     expires_at: expiresAt,
   }));
@@ -75,15 +74,15 @@ export async function insertCompleted(
        (account_id, livemode, caller, key, fingerprint, method, path, status, resource,
         response_status, response_body, created, expires_at)
      select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
-       'completed', resource, response_status, response_body, created, expires_at
+       status, resource, response_status, response_body, created, expires_at
      from jsonb_to_recordset($1::jsonb) as t
        (account_id text, livemode boolean, caller text, key text, fingerprint text, method text,
-        path text, resource text, response_status int, response_body text, created timestamptz,
-        expires_at timestamptz)
+        path text, status text, resource text, response_status int, response_body text,
+        created timestamptz, expires_at timestamptz)
      order by account_id, livemode, caller, key
      on conflict (account_id, livemode, caller, key) do update
      set fingerprint = excluded.fingerprint, method = excluded.method, path = excluded.path,
-       status = 'completed', resource = excluded.resource,
+       status = excluded.status, resource = excluded.resource,
        response_status = excluded.response_status, response_body = excluded.response_body,
        created = excluded.created, expires_at = excluded.expires_at
      where k.expires_at <= excluded.created

@@ -17,27 +17,18 @@ export interface AgentTokenRow {
 const COLUMNS = `id, payer_id, account_id, livemode, amount, created, expires_at, revoked_at,
   payment_intent_id`;
 
-export async function selectAgentTokenByHash(
-  sql: Sql,
-  hash: Buffer,
-): Promise<AgentTokenRow | undefined> {
-  const rows = await sql.query<AgentTokenRow>(
-    `select ${COLUMNS} from agent_tokens where hash = $1`,
-    [hash],
-  );
-  return rows[0];
-}
-
-/** Confirms with one token are decided one at a time, whatever their intents. */
-export async function lockAgentTokenByHash(
+/**
+ * Confirms with one token are decided one at a time, whatever their intents. Locked in the order of
+ * their ids, so that no two transactions wait in a circle.
+ */
+export async function lockAgentTokens(
   tx: Tx,
-  hash: Buffer,
-): Promise<AgentTokenRow | undefined> {
-  const rows = await tx.query<AgentTokenRow>(
-    `select ${COLUMNS} from agent_tokens where hash = $1 for update`,
-    [hash],
+  hashes: readonly Buffer[],
+): Promise<(AgentTokenRow & { hash: Buffer })[]> {
+  return tx.query(
+    `select ${COLUMNS}, hash from agent_tokens where hash = any($1) order by id for update`,
+    [hashes],
   );
-  return rows[0];
 }
 
 export async function selectAgentToken(sql: Sql, id: string): Promise<AgentTokenRow | undefined> {
@@ -88,16 +79,17 @@ export async function insertAgentToken(
   return rows[0];
 }
 
-/** The token is accepted for this intent: held while that is under way, spent if it succeeds. */
-export async function updateAgentTokenIntent(
+/** These tokens are accepted for these intents: held while they are under way, then spent. */
+export async function updateAgentTokenIntents(
   tx: Tx,
-  id: string,
-  paymentIntentId: string,
+  uses: readonly { readonly id: string; readonly paymentIntentId: string }[],
 ): Promise<void> {
-  await tx.query('update agent_tokens set payment_intent_id = $2 where id = $1', [
-    id,
-    paymentIntentId,
-  ]);
+  await tx.query(
+    `update agent_tokens t set payment_intent_id = u.payment_intent_id
+     from unnest($1::text[], $2::text[]) as u (id, payment_intent_id)
+     where t.id = u.id`,
+    [uses.map((use) => use.id), uses.map((use) => use.paymentIntentId)],
+  );
 }
 
 /** Revoking twice keeps the first time. @returns undefined when the payer has no such token. */

@@ -39,6 +39,29 @@ export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefine
   return rows[0];
 }
 
+/** The same for several payers, in one order, so that no two transactions wait in a circle. */
+export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
+  return tx.query(`select ${COLUMNS} from payers where id = any($1) order by id for update`, [ids]);
+}
+
+/** Whose passes and agent tokens these are, by the hash of the credential in hex. */
+export async function selectPayersByCredential(
+  sql: Sql,
+  hashes: readonly Buffer[],
+): Promise<(PayerRow & { credential: string })[]> {
+  return sql.query(
+    `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
+       y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+     from (
+       select hash, payer_id from passes where hash = any($1)
+       union all
+       select hash, payer_id from agent_tokens where hash = any($1)
+     ) c
+     join payers y on y.id = c.payer_id`,
+    [hashes],
+  );
+}
+
 /** @returns the payer of this wallet, new or known. */
 export async function insertPayer(
   tx: Tx,
@@ -97,6 +120,13 @@ export interface PassRow {
 }
 
 const PASS_COLUMNS = 'id, payer_id, label, created, revoked_at';
+
+export async function selectPassesByHash(
+  sql: Sql,
+  hashes: readonly Buffer[],
+): Promise<(PassRow & { hash: Buffer })[]> {
+  return sql.query(`select ${PASS_COLUMNS}, hash from passes where hash = any($1)`, [hashes]);
+}
 
 export async function selectPassByHash(sql: Sql, hash: Buffer): Promise<PassRow | undefined> {
   const rows = await sql.query<PassRow>(`select ${PASS_COLUMNS} from passes where hash = $1`, [

@@ -1,9 +1,11 @@
+import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import type { Decline } from '#payments/decline.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { type PayerActivityRow, selectPayerActivity, selectRiskSettings } from '#risk/queries.ts';
+import { type PayerActivity, selectPayerActivities, selectRiskSettingsOf } from '#risk/queries.ts';
 import { assessRisk, type RiskRule } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
@@ -20,7 +22,7 @@ export interface PaymentFacts {
   readonly credentialProblem: Decline | null;
   readonly preflight: Exclude<PreflightResult, 'unavailable'>;
   readonly settings: RiskSettings;
-  readonly activity: PayerActivityRow;
+  readonly activity: PayerActivity;
 }
 
 export type Assessment =
@@ -34,23 +36,42 @@ function startOfUtcDay(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
 
-/** Policy and sums that the rules need; call it after the payer is locked. */
-export async function readActivity(
+/** Who wants to pay what. */
+export interface Candidate {
+  readonly intent: PaymentIntent;
+  readonly payer: PayerRow;
+}
+
+/** Policy and sums that the rules need, one per candidate; call it after the payers are locked. */
+export async function readActivities(
   tx: Tx,
-  of: { readonly intent: PaymentIntent; readonly payer: PayerRow; readonly now: Date },
-): Promise<Pick<PaymentFacts, 'settings' | 'activity'>> {
-  const { intent, payer, now } = of;
-  const [settings, activity] = await Promise.all([
-    selectRiskSettings(tx, intent.tenant),
-    selectPayerActivity(tx, {
-      payerId: payer.id,
-      address: payer.address,
-      tenant: intent.tenant,
-      exceptIntentId: intent.id,
-      since: { day: startOfUtcDay(now), hour: addMs(now, -HOUR_MS) },
-    }),
+  candidates: readonly Candidate[],
+  now: Date,
+): Promise<Pick<PaymentFacts, 'settings' | 'activity'>[]> {
+  if (candidates.length === 0) return [];
+  const tenants = new Map(
+    candidates.map(({ intent }) => [tenantKey(intent.tenant), intent.tenant] as const),
+  );
+  const [rows, activities] = await Promise.all([
+    selectRiskSettingsOf(tx, [...tenants.values()]),
+    selectPayerActivities(
+      tx,
+      candidates.map(({ intent, payer }) => ({
+        payerId: payer.id,
+        address: payer.address,
+        tenant: intent.tenant,
+        exceptIntentId: intent.id,
+      })),
+      { day: startOfUtcDay(now), hour: addMs(now, -HOUR_MS) },
+    ),
   ]);
-  return { settings: toRiskSettings(settings), activity };
+  const settings = new Map(
+    rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
+  );
+  return candidates.map(({ intent }, index) => ({
+    settings: toRiskSettings(settings.get(tenantKey(intent.tenant))),
+    activity: present(activities[index], 'activity of a payer'),
+  }));
 }
 
 /** The payer's own limits: per payment, and per UTC day with what is on its way. */

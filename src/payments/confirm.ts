@@ -1,12 +1,13 @@
 import { selectStandings } from '#accounts/queries.ts';
-import { present } from '#core/assert.ts';
+import { only, present } from '#core/assert.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { lockPayer } from '#payers/queries.ts';
-import { assessPayment, readActivity } from '#payments/assess.ts';
+import { assessPayment, readActivities } from '#payments/assess.ts';
 import { checkCredential, readCredential } from '#payments/credential.ts';
-import { announce, requestSettlement } from '#payments/pay.ts';
+import { announce } from '#payments/pay.ts';
+import { settlementOf } from '#payments/pay-batch.ts';
 import {
   asOf,
   type IntentCommand,
@@ -15,6 +16,7 @@ import {
 } from '#payments/payment-intent.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { confirmationAskedAt, saveSteps } from '#payments/save.ts';
+import { requestOnChain } from '#settlement/requests.ts';
 
 /** A payer's answer to "is this payment yours?". */
 export interface ConfirmationAnswer {
@@ -51,7 +53,7 @@ async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentC
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
     preflight: { ok: true },
-    ...(await readActivity(tx, { intent, payer, now })),
+    ...only(await readActivities(tx, [{ intent, payer }], now), 'activity'),
   });
   if (assessment.kind !== 'decline') return { type: 'approve' };
   const { decline, rule } = assessment;
@@ -93,8 +95,8 @@ async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | R
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
   const intent = present(steps.at(-1), 'step of a confirmation').intent;
   if (intent.status === 'processing') {
-    const settling = { merchantNumber: present(merchantNumber, 'merchant number'), now };
-    await requestSettlement(tx, intent, settling);
+    const number = present(merchantNumber, 'merchant number');
+    await requestOnChain(tx, { ...settlementOf(intent, number), now });
   }
   return { intent, payerId, deliveries };
 }
@@ -110,7 +112,8 @@ export async function answerConfirmation(
 ): Promise<PaymentIntent | Refusal> {
   const result = await deps.db.transaction((tx) => answer(tx, request));
   if (isRefusal(result)) return result;
-  announce(deps.wakeups, result.intent, result.deliveries);
+  announce(deps.wakeups, result.intent);
+  if (result.deliveries > 0) deps.wakeups.send('deliveries');
   if (result.payerId !== null) deps.wakeups.send('payer', result.payerId);
   return result.intent;
 }

@@ -13,7 +13,7 @@ import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents } from '#events/append.ts';
-import { insertCompleted, selectKeys } from '#idempotency/batch-queries.ts';
+import { insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import {
   freesKey,
@@ -231,7 +231,7 @@ async function write(
     stamp,
   }));
   const written = await Promise.all([
-    insertCompleted(tx, stored),
+    insertDecided(tx, stored),
     insertIntents(
       tx,
       created.map(({ intent }) => intent),

@@ -2,11 +2,10 @@ import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import {
   type AgentTokenRow,
-  lockAgentTokenByHash,
+  lockAgentTokens,
   selectAgentToken,
-  selectAgentTokenByHash,
 } from '#payers/agent-token-queries.ts';
-import { type PassRow, selectPass, selectPassByHash } from '#payers/queries.ts';
+import { type PassRow, selectPass, selectPassesByHash } from '#payers/queries.ts';
 import type { Decline } from '#payments/decline.ts';
 import { asOf, type Credential, type PaymentIntent } from '#payments/payment-intent.ts';
 import { selectIntents } from '#payments/queries.ts';
@@ -28,41 +27,58 @@ export type Found =
       readonly usedBy: PaymentIntent | null;
     };
 
-function ofPass(pass: PassRow | undefined): Found | null {
-  return pass === undefined ? null : { type: 'nfc_id', payerId: pass.payer_id, pass };
+/** What is stored of a credential; null where already its checksum says that it is none. */
+export function hashOf({ type, value }: Presented): Buffer | null {
+  return isSecret(type === 'nfc_id' ? 'pass' : 'agentToken', value) ? hashSecret(value) : null;
 }
 
-async function ofToken(sql: Sql, token: AgentTokenRow | undefined): Promise<Found | null> {
-  if (token === undefined) return null;
-  const id = token.payment_intent_id;
-  const usedBy = id === null ? null : ((await selectIntents(sql, [id]))[0] ?? null);
+/** Credentials by the hash in hex. Agent tokens are locked: each can be accepted once only. */
+export async function lockCredentials(
+  tx: Tx,
+  presented: readonly Presented[],
+): Promise<Map<string, Found>> {
+  const hashes = (type: Presented['type']) =>
+    presented.flatMap((one) => (one.type === type ? (hashOf(one) ?? []) : []));
+  const [passHashes, tokenHashes] = [hashes('nfc_id'), hashes('agent_token')];
+  const [passes, tokens] = await Promise.all([
+    passHashes.length === 0 ? [] : selectPassesByHash(tx, passHashes),
+    tokenHashes.length === 0 ? [] : lockAgentTokens(tx, tokenHashes),
+  ]);
+  // What a token was used for is read after its lock is held, never in the same statement: a
+  // statement that has waited for a lock shows the other tables as they were before the wait.
+  const usedBy = await readUses(tx, tokens);
+  return new Map<string, Found>([
+    ...passes.map((pass) => [pass.hash.toString('hex'), ofPass(pass)] as const),
+    ...tokens.map((token) => [token.hash.toString('hex'), ofToken(token, usedBy)] as const),
+  ]);
+}
+
+function ofPass(pass: PassRow): Found {
+  return { type: 'nfc_id', payerId: pass.payer_id, pass };
+}
+
+function ofToken(token: AgentTokenRow, intents: ReadonlyMap<string, PaymentIntent>): Found {
+  const usedBy = intents.get(token.payment_intent_id ?? '') ?? null;
   return { type: 'agent_token', payerId: token.payer_id, token, usedBy };
 }
 
-/** A look ahead, without locks. A value whose checksum is wrong costs no database read. */
-export async function findCredential(sql: Sql, presented: Presented): Promise<Found | null> {
-  const { type, value } = presented;
-  if (!isSecret(type === 'nfc_id' ? 'pass' : 'agentToken', value)) return null;
-  const hash = hashSecret(value);
-  return type === 'nfc_id'
-    ? ofPass(await selectPassByHash(sql, hash))
-    : ofToken(sql, await selectAgentTokenByHash(sql, hash));
-}
-
-/** The same, for good: an agent token is locked, so that it can be accepted once only. */
-export async function lockCredential(tx: Tx, presented: Presented): Promise<Found | null> {
-  if (presented.type === 'nfc_id') return findCredential(tx, presented);
-  if (!isSecret('agentToken', presented.value)) return null;
-  // What the token was used for is read after its lock is held, never in the same statement: a
-  // statement that has waited for a lock shows the other tables as they were before the wait.
-  return ofToken(tx, await lockAgentTokenByHash(tx, hashSecret(presented.value)));
+async function readUses(
+  sql: Sql,
+  tokens: readonly AgentTokenRow[],
+): Promise<Map<string, PaymentIntent>> {
+  const ids = tokens.flatMap((token) => token.payment_intent_id ?? []);
+  const intents = ids.length === 0 ? [] : await selectIntents(sql, ids);
+  return new Map(intents.map((intent) => [intent.id, intent]));
 }
 
 /** The credential of an attempt that is under way. */
 export async function readCredential(sql: Sql, credential: Credential): Promise<Found | null> {
-  return credential.type === 'nfc_id'
-    ? ofPass(await selectPass(sql, credential.passId))
-    : ofToken(sql, await selectAgentToken(sql, credential.tokenId));
+  if (credential.type === 'nfc_id') {
+    const pass = await selectPass(sql, credential.passId);
+    return pass === undefined ? null : ofPass(pass);
+  }
+  const token = await selectAgentToken(sql, credential.tokenId);
+  return token === undefined ? null : ofToken(token, await readUses(sql, [token]));
 }
 
 export function toCredential(found: Found): Credential {

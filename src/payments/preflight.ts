@@ -1,7 +1,7 @@
 import { assertNever } from '#core/assert.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
-import type { Preflight } from '#payments/pay.ts';
+import type { Preflight } from '#payments/pay-request.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type CheckResult, createPaymentCheck } from '#settlement/preflight.ts';
 

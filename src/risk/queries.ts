@@ -1,4 +1,3 @@
-import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { RiskSettings, RiskSettingsRow } from '#risk/settings.ts';
@@ -13,6 +12,20 @@ export async function selectRiskSettings(
     [tenant.accountId, tenant.livemode],
   );
   return rows[0];
+}
+
+/** The policies of several accounts and modes; those without one are left out. */
+export async function selectRiskSettingsOf(
+  sql: Sql,
+  tenants: readonly Tenant[],
+): Promise<(RiskSettingsRow & { account_id: string; livemode: boolean })[]> {
+  return sql.query(
+    `select account_id, livemode, first_payment_confirm_from, high_amount_confirm_from,
+       velocity_per_hour, version
+     from risk_settings
+     where (account_id, livemode) in (select * from unnest($1::text[], $2::boolean[]))`,
+    [tenants.map((tenant) => tenant.accountId), tenants.map((tenant) => tenant.livemode)],
+  );
 }
 
 /**
@@ -95,58 +108,68 @@ export async function deleteBlockedPayer(
   return rows.length === 1;
 }
 
-/** What one payer has paid and is paying; see `selectPayerActivity`. */
-export interface PayerActivityRow {
+/** What one payer has paid and is paying; see {@link selectPayerActivities}. */
+export interface PayerActivity {
   /** Atoms settled since `since.day`, anywhere on the network. */
-  settled_today: bigint;
+  readonly settled_today: bigint;
   /** Atoms of attempts under way, anywhere on the network. */
-  under_way: bigint;
-  paid_here_before: boolean;
-  settled_here_within_hour: number;
-  under_way_here: number;
-  blocked_here: boolean;
+  readonly under_way: bigint;
+  readonly paid_here_before: boolean;
+  readonly settled_here_within_hour: number;
+  readonly under_way_here: number;
+  readonly blocked_here: boolean;
+}
+
+/** A payer at an account. */
+export interface ActivityOf {
+  readonly payerId: string;
+  readonly address: string;
+  readonly tenant: Tenant;
+  /** The intent that is being decided: its own attempt does not count. */
+  readonly exceptIntentId: string;
 }
 
 /**
- * Sums over one payer in ONE statement, so in one snapshot: a settlement that commits meanwhile is
- * either on its way or settled, never both and never neither. Take the payer's lock before.
+ * Sums over payers in ONE statement, so in one snapshot: a settlement that commits meanwhile is
+ * either on its way or settled, never both and never neither. Take the payers' locks before.
+ * @returns one per entry, in their order.
  */
-export async function selectPayerActivity(
+export async function selectPayerActivities(
   tx: Tx,
-  of: {
-    readonly payerId: string;
-    readonly address: string;
-    readonly tenant: Tenant;
-    /** The intent that is being decided: its own attempt does not count. */
-    readonly exceptIntentId: string;
-    readonly since: { readonly day: Date; readonly hour: Date };
-  },
-): Promise<PayerActivityRow> {
-  const rows = await tx.query<PayerActivityRow>(
-    `with under_way as materialized (
-       select amount, account_id from payment_intents
-       where attempt ->> 'payerId' = $1 and status in ('requires_action', 'processing')
-         and id <> $5
-     )
-     select
-       (select coalesce(sum(amount), 0)::bigint from payments
-        where payer_id = $1 and settled_at >= $6) as settled_today,
-       (select coalesce(sum(amount), 0)::bigint from under_way) as under_way,
-       exists (select from payments where payer_id = $1 and account_id = $3) as paid_here_before,
-       (select count(*)::int from payments
-        where payer_id = $1 and account_id = $3 and settled_at > $7) as settled_here_within_hour,
-       (select count(*)::int from under_way where account_id = $3) as under_way_here,
-       exists (select from risk_blocked_payers
-        where account_id = $3 and livemode = $4 and address = $2) as blocked_here`,
+  of: readonly ActivityOf[],
+  since: { readonly day: Date; readonly hour: Date },
+): Promise<PayerActivity[]> {
+  return tx.query(
+    `select
+       (select coalesce(sum(p.amount), 0)::bigint from payments p
+        where p.payer_id = o.payer_id and p.settled_at >= $6) as settled_today,
+       w.under_way, w.under_way_here,
+       exists (select from payments p
+        where p.payer_id = o.payer_id and p.account_id = o.account_id) as paid_here_before,
+       (select count(*)::int from payments p
+        where p.payer_id = o.payer_id and p.account_id = o.account_id and p.settled_at > $7)
+         as settled_here_within_hour,
+       exists (select from risk_blocked_payers b
+        where b.account_id = o.account_id and b.livemode = o.livemode and b.address = o.address)
+         as blocked_here
+     from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[])
+       with ordinality as o (payer_id, address, account_id, livemode, except_id, place)
+     cross join lateral (
+       select coalesce(sum(i.amount), 0)::bigint as under_way,
+         (count(*) filter (where i.account_id = o.account_id))::int as under_way_here
+       from payment_intents i
+       where i.attempt ->> 'payerId' = o.payer_id
+         and i.status in ('requires_action', 'processing') and i.id <> o.except_id
+     ) w
+     order by o.place`,
     [
-      of.payerId,
-      of.address,
-      of.tenant.accountId,
-      of.tenant.livemode,
-      of.exceptIntentId,
-      of.since.day,
-      of.since.hour,
+      of.map((one) => one.payerId),
+      of.map((one) => one.address),
+      of.map((one) => one.tenant.accountId),
+      of.map((one) => one.tenant.livemode),
+      of.map((one) => one.exceptIntentId),
+      since.day,
+      since.hour,
     ],
   );
-  return only(rows, 'activity of a payer');
 }

@@ -4,7 +4,7 @@ import { readConfig } from '#config.ts';
 import { silentLog } from '#core/log.ts';
 import { SCOPES, type Surface } from '#http/route.ts';
 import { payerSurface } from '#payer-app/routes.ts';
-import { type PayRequest, payIntent } from '#payments/pay.ts';
+import { createIntentPayer } from '#payments/pay.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { deviceSurface } from '#terminals/device-routes.ts';
 import { pairingSurface } from '#terminals/pairing-routes.ts';
@@ -53,7 +53,7 @@ export async function serveStore(
   const signIn = chains.length > 0 ? built.signIn : { ...built.signIn, chains: CHAIN_IDS };
   const shared = {
     ...built,
-    payIntent: (request: PayRequest) => payIntent(store.pay, request),
+    payIntent: createIntentPayer(store.pay),
   };
   const surfaces = [
     merchantSurface(shared),

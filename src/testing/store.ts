@@ -14,7 +14,8 @@ import { createPayer } from '#payers/create-payer.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
-import { type PayDeps, type Preflight, payIntent } from '#payments/pay.ts';
+import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
+import type { Preflight } from '#payments/pay-request.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -226,6 +227,15 @@ export interface Payment {
   readonly hangUp?: boolean;
 }
 
+const payers = new WeakMap<PayDeps, PayIntent>();
+
+/** One per store, so that what is paid at the same time shares transactions as in a process. */
+function intentPayer(deps: PayDeps): PayIntent {
+  const payer = payers.get(deps) ?? createIntentPayer(deps);
+  payers.set(deps, payer);
+  return payer;
+}
+
 /** A tap, or a confirm with an agent token. */
 export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
   const { intentId, counter = store, pass, token, key, now = store.clock.now() } = payment;
@@ -234,7 +244,7 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
     presented: { type: 'nfc_id' as const, value: pass ?? '' },
   };
   const confirm = { presented: { type: 'agent_token' as const, value: token ?? '' } };
-  return payIntent(store.pay, {
+  return intentPayer(store.pay)({
     standing: counter.standing,
     intentId,
     ...(token === undefined ? tap : confirm),

@@ -1,0 +1,66 @@
+import type { Answer } from '#core/answer.ts';
+import type { Refusal } from '#core/refusal.ts';
+import { createBatcher } from '#db/batching.ts';
+import { tenantKey } from '#db/commit-order.ts';
+import type { Sql } from '#db/database.ts';
+import { selectKeys } from '#idempotency/batch-queries.ts';
+import type { IdempotentRequest } from '#idempotency/request.ts';
+import { decideReplay } from '#idempotency/run-once.ts';
+import { type PayerRow, selectPayersByCredential } from '#payers/queries.ts';
+import { hashOf } from '#payments/credential.ts';
+import type { PayRequest } from '#payments/pay-request.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { selectIntents } from '#payments/queries.ts';
+
+/** What is seen of a payment before anything is locked: enough to ask the chain about it. */
+export interface Outlook {
+  /** The answer of a key that is there already. */
+  readonly replay: Answer | Refusal | null;
+  readonly intent: PaymentIntent | null;
+  readonly payer: PayerRow | null;
+}
+
+export type LookAhead = (request: PayRequest) => Promise<Outlook>;
+
+const MAX_IN_FLIGHT = 3;
+const MAX_ITEMS = 64;
+
+function keyOf(request: IdempotentRequest): string {
+  return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
+}
+
+async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Outlook[]> {
+  const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
+  const hashes = requests.flatMap(({ presented }) => hashOf(presented) ?? []);
+  const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
+  const [keys, intents, payers] = await Promise.all([
+    selectKeys(sql, idempotent, now),
+    selectIntents(sql, [...new Set(requests.map(({ intentId }) => intentId))]),
+    selectPayersByCredential(sql, hashes),
+  ]);
+  const intentById = new Map(intents.map((intent) => [intent.id, intent]));
+  const payerByHash = new Map(payers.map((payer) => [payer.credential, payer]));
+  return requests.map(({ idempotency, intentId, presented, standing }) => {
+    const key = idempotency === null ? undefined : keys.get(keyOf(idempotency));
+    const intent = intentById.get(intentId);
+    const isOwn = intent !== undefined && tenantKey(intent.tenant) === tenantKey(standing.tenant);
+    return {
+      replay:
+        key === undefined || idempotency === null
+          ? null
+          : decideReplay(key, idempotency.fingerprint),
+      intent: isOwn ? intent : null,
+      payer: payerByHash.get(hashOf(presented)?.toString('hex') ?? '') ?? null,
+    };
+  });
+}
+
+/** Looks for all who ask at the same time with three statements. */
+export function createLookAhead(db: Sql): LookAhead {
+  const batcher = createBatcher<PayRequest, Outlook>({
+    run: (requests) => lookAhead(db, requests),
+    maxInFlight: MAX_IN_FLIGHT,
+    maxItems: MAX_ITEMS,
+  });
+  return (request) => batcher.add(request);
+}

@@ -1,0 +1,341 @@
+import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
+import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { type DecidedRequest, insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
+import type { KeyRow } from '#idempotency/queries.ts';
+import {
+  freesKey,
+  type IdempotentRequest,
+  keyReused,
+  requestInProgress,
+} from '#idempotency/request.ts';
+import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
+import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
+import { lockPayers, type PayerRow } from '#payers/queries.ts';
+import {
+  type Assessment,
+  assessPayment,
+  type PaymentFacts,
+  type PreflightResult,
+  readActivities,
+} from '#payments/assess.ts';
+import {
+  checkCredential,
+  type Found,
+  hashOf,
+  lockCredentials,
+  toCredential,
+} from '#payments/credential.ts';
+import type { PayRequest } from '#payments/pay-request.ts';
+import {
+  type Attempt,
+  type IntentCommand,
+  type PaymentIntent,
+  type Step,
+  transition,
+} from '#payments/payment-intent.ts';
+import { lockIntents } from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
+import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
+import { type RequestPayloads, requestAllOnChain } from '#settlement/requests.ts';
+
+/** A payment that has asked the chain, where that was possible. */
+export interface PayItem {
+  readonly request: PayRequest;
+  /** null: not asked, because credential or intent were not there when we looked ahead. */
+  readonly preflight: Exclude<PreflightResult, 'unavailable'> | null;
+}
+
+/** What became of one. */
+export interface Paid {
+  readonly answer: Answer | Refusal;
+  /** The intent as it was left; null when nothing was decided on it (a replay, a refusal). */
+  readonly intent: PaymentIntent | null;
+}
+
+/**
+ * What a batch is decided on, under its locks. Decisions of the batch change it as they fall, so
+ * that every later one sees them as if they had been committed.
+ */
+interface Ground {
+  readonly keys: ReadonlyMap<string, KeyRow>;
+  /** As locked. */
+  readonly intents: ReadonlyMap<string, PaymentIntent>;
+  readonly credentials: Map<string, Found>;
+  readonly payers: ReadonlyMap<string, PayerRow>;
+  readonly facts: readonly (Pick<PaymentFacts, 'settings' | 'activity'> | null)[];
+  readonly changes: Map<string, { before: PaymentIntent; steps: Step[] }>;
+  readonly underWay: { payerId: string; intent: PaymentIntent }[];
+}
+
+function keyOf(request: IdempotentRequest): string {
+  return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
+}
+
+function credentialOf(ground: Pick<Ground, 'credentials'>, request: PayRequest): Found | null {
+  return ground.credentials.get(hashOf(request.presented)?.toString('hex') ?? '') ?? null;
+}
+
+/** The intent as the batch has left it so far, if it is one of the caller's. */
+function intentOf(ground: Pick<Ground, 'intents' | 'changes'>, request: PayRequest) {
+  const { intentId, standing, terminalId } = request;
+  const intent = ground.changes.get(intentId)?.steps.at(-1)?.intent ?? ground.intents.get(intentId);
+  if (intent === undefined || tenantKey(intent.tenant) !== tenantKey(standing.tenant)) return null;
+  return terminalId === undefined || intent.terminalId === terminalId ? intent : null;
+}
+
+/** Intents, then credentials, then payers, each in the order of ids: every payment locks so. */
+async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
+  const requests = items.map(({ request }) => request);
+  const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
+  const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
+  const [keys, locked] = await Promise.all([
+    selectKeys(tx, idempotent, now),
+    lockIntents(tx, [...new Set(requests.map(({ intentId }) => intentId))]),
+  ]);
+  const intents = new Map(locked.map((intent) => [intent.id, intent]));
+  const credentials = await lockCredentials(
+    tx,
+    requests.map(({ presented }) => presented),
+  );
+  const payerIds = [...new Set([...credentials.values()].map((found) => found.payerId))];
+  const payers = new Map((await lockPayers(tx, payerIds)).map((payer) => [payer.id, payer]));
+  const empty = { changes: new Map(), underWay: [] };
+  const candidates = requests.map((request) => {
+    const intent = intentOf({ intents, ...empty }, request);
+    const payer = payers.get(credentialOf({ credentials }, request)?.payerId ?? '');
+    return intent === null || payer === undefined ? null : { intent, payer };
+  });
+  const known = candidates.flatMap((candidate) => candidate ?? []);
+  const activities = await readActivities(tx, known, now);
+  let next = 0;
+  const facts = candidates.map((candidate) =>
+    candidate === null ? null : present(activities[next++], 'facts of a payment'),
+  );
+  return { keys, intents, credentials, payers, facts, ...empty };
+}
+
+/** What the batch itself has under way counts like what was there before. */
+function withBatch(
+  activity: PaymentFacts['activity'],
+  ground: Ground,
+  of: { readonly payerId: string; readonly intent: PaymentIntent },
+): PaymentFacts['activity'] {
+  const mine = ground.underWay.filter(({ payerId }) => payerId === of.payerId);
+  const here = mine.filter(
+    ({ intent }) => intent.tenant.accountId === of.intent.tenant.accountId,
+  ).length;
+  const atoms = mine.reduce((sum, { intent }) => sum + intent.amount, 0n);
+  return {
+    ...activity,
+    under_way: activity.under_way + atoms,
+    under_way_here: activity.under_way_here + here,
+  };
+}
+
+const UNKNOWN_CREDENTIAL = {
+  nfc_id: 'pass_unknown',
+  agent_token: 'agent_token_unknown',
+} as const;
+
+export function serviceUnavailable(): Refusal {
+  return refuse(
+    'service_unavailable',
+    'The chain cannot be reached at the moment. Nothing was charged: try again.',
+  );
+}
+
+function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentCommand {
+  switch (assessment.kind) {
+    case 'settle':
+      return { type: 'settle', attempt };
+    case 'ask_payer': {
+      const asked = { ...attempt, reasonCode: assessment.rule };
+      return { type: 'ask_payer', attempt: asked, confirmBy: confirmationDeadline(now) };
+    }
+    case 'decline': {
+      const { decline, rule } = assessment;
+      return { type: 'decline', decline, ...(rule === undefined ? {} : { rule }) };
+    }
+  }
+}
+
+function command(
+  ground: Ground,
+  of: { readonly item: PayItem; readonly index: number; readonly intent: PaymentIntent },
+): IntentCommand | Refusal {
+  const { item, intent } = of;
+  const { request, preflight } = item;
+  const { presented, now } = request;
+  const found = credentialOf(ground, request);
+  if (found === null) return { type: 'decline', decline: UNKNOWN_CREDENTIAL[presented.type] };
+  // Known only since we looked ahead: the chain has not been asked for it.
+  if (preflight === null) return serviceUnavailable();
+  const payer = present(ground.payers.get(found.payerId), 'payer of a credential');
+  const { settings, activity } = present(ground.facts[of.index], 'facts of a payment');
+  const assessment = assessPayment({
+    intent,
+    payer,
+    credentialProblem: checkCredential(found, intent, payer.livemode, now),
+    preflight,
+    settings,
+    activity: withBatch(activity, ground, { payerId: payer.id, intent }),
+  });
+  const attempt: Attempt = {
+    payerId: payer.id,
+    payerAddress: payer.address,
+    credential: toCredential(found),
+    reasonCode: null,
+  };
+  return toCommand(assessment, attempt, now);
+}
+
+/** Remembers a decision, so that the rest of the batch sees it. */
+function note(
+  ground: Ground,
+  request: PayRequest,
+  of: { readonly before: PaymentIntent; readonly steps: readonly Step[] },
+): void {
+  const { before, steps } = of;
+  const change = ground.changes.get(before.id);
+  if (change === undefined) ground.changes.set(before.id, { before, steps: [...steps] });
+  else change.steps.push(...steps);
+  const after = present(steps.at(-1), 'step of a payment').intent;
+  if (after.status !== 'processing' && after.status !== 'requires_action') return;
+  ground.underWay.push({ payerId: after.attempt.payerId, intent: after });
+  const found = credentialOf(ground, request);
+  const hash = hashOf(request.presented)?.toString('hex') ?? '';
+  if (found?.type === 'agent_token') ground.credentials.set(hash, { ...found, usedBy: after });
+}
+
+function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | Refusal {
+  const { request } = item;
+  const forbidden = checkMayTakePayments(request.standing);
+  if (forbidden !== null) return forbidden;
+  const current = intentOf(ground, request);
+  if (current === null) return resourceMissing('payment intent');
+  const { now, presented } = request;
+  const tappedAt = presented.type === 'nfc_id' ? (current.tappedAt ?? now) : current.tappedAt;
+  const intent = { ...current, tappedAt };
+  // Asks the state machine first, so that an intent that cannot be paid says so, whoever taps.
+  const payable = transition(intent, { type: 'decline', decline: 'pass_unknown' }, now);
+  if (isRefusal(payable)) return payable;
+  const decided = command(ground, { item, index, intent });
+  if (isRefusal(decided)) return decided;
+  const steps = transition(intent, decided, now);
+  if (isRefusal(steps)) return steps;
+  note(ground, request, { before: current, steps });
+  return present(steps.at(-1), 'step of a payment').intent;
+}
+
+/** Decides one after the other; of several requests with one key the first runs. */
+function decideAll(ground: Ground, items: readonly PayItem[]): Paid[] {
+  const seen = new Map<string, Buffer>();
+  return items.map((item, index): Paid => {
+    const { idempotency, requestId } = item.request;
+    const key = idempotency === null ? null : keyOf(idempotency);
+    const row = key === null ? undefined : ground.keys.get(key);
+    if (row !== undefined && idempotency !== null) {
+      return { answer: decideReplay(row, idempotency.fingerprint), intent: null };
+    }
+    if (key !== null && idempotency !== null) {
+      const first = seen.get(key);
+      if (first !== undefined) return { answer: meetUnderWay(first, idempotency), intent: null };
+      seen.set(key, idempotency.fingerprint);
+    }
+    const decided = decide(ground, item, index);
+    if (!isRefusal(decided)) {
+      return { answer: answerWith(200, renderIntent(decided)), intent: decided };
+    }
+    const holds = idempotency !== null && !freesKey(decided.code);
+    return { answer: holds ? answerRefusal(decided, requestId) : decided, intent: null };
+  });
+}
+
+function meetUnderWay(first: Buffer, request: IdempotentRequest): Refusal {
+  return first.equals(request.fingerprint) ? requestInProgress() : keyReused();
+}
+
+function toDecided(items: readonly PayItem[], paid: readonly Paid[], ground: Ground) {
+  return items.flatMap(({ request }, index): DecidedRequest[] => {
+    const { idempotency, now } = request;
+    const { answer, intent } = present(paid[index], 'outcome');
+    if (idempotency === null || isRefusal(answer)) return [];
+    if (intent === null && ground.keys.has(keyOf(idempotency))) return [];
+    const goesOn = intent?.status === 'processing';
+    return [
+      {
+        request: idempotency,
+        resource: intent?.id ?? null,
+        answer: goesOn ? null : answer,
+        created: now,
+        expiresAt: keyExpiry(now),
+      },
+    ];
+  });
+}
+
+/** What the relayer needs to know of a `processing` intent. */
+export function settlementOf(
+  intent: PaymentIntent & { readonly status: 'processing' },
+  merchantNumber: bigint,
+): {
+  readonly livemode: boolean;
+  readonly kind: 'payment';
+  readonly subjectId: string;
+  readonly payload: RequestPayloads['payment'];
+} {
+  return {
+    livemode: intent.tenant.livemode,
+    kind: 'payment',
+    subjectId: intent.id,
+    payload: {
+      merchantNumber: merchantNumber.toString(),
+      payer: intent.attempt.payerAddress,
+      amount: intent.amount.toString(),
+      orderId: intent.orderId,
+    },
+  };
+}
+
+async function write(
+  tx: Tx,
+  items: readonly PayItem[],
+  of: { readonly paid: readonly Paid[]; readonly ground: Ground },
+): Promise<number> {
+  const { paid, ground } = of;
+  const now = new Date(Math.max(...items.map(({ request }) => request.now.getTime())));
+  const settlements = paid.flatMap(({ intent }, index) => {
+    if (intent?.status !== 'processing') return [];
+    const { standing } = present(items[index], 'item').request;
+    return [settlementOf(intent, present(standing.merchantNumber, 'merchant number'))];
+  });
+  const uses = [...ground.credentials.values()].flatMap((found) =>
+    found.type === 'agent_token' && found.usedBy !== null && ground.changes.has(found.usedBy.id)
+      ? [{ id: found.token.id, paymentIntentId: found.usedBy.id }]
+      : [],
+  );
+  if (uses.length > 0) await updateAgentTokenIntents(tx, uses);
+  await Promise.all([
+    requestAllOnChain(tx, settlements, now),
+    insertDecided(tx, toDecided(items, paid, ground)),
+  ]);
+  // Last: it takes the accounts' order, which is held until the commit.
+  return saveSteps(tx, [...ground.changes.values()] satisfies Change[], now);
+}
+
+/**
+ * Pays several intents in one transaction: keys, intents, events, deliveries and settlement
+ * requests of all of them commit together. Each gets the answer it would have got alone, in order.
+ */
+export async function payBatch(
+  tx: Tx,
+  items: readonly PayItem[],
+): Promise<{ readonly paid: readonly Paid[]; readonly deliveries: number }> {
+  const ground = await readGround(tx, items);
+  const paid = decideAll(ground, items);
+  return { paid, deliveries: await write(tx, items, { paid, ground }) };
+}
