@@ -1,5 +1,5 @@
 import { selectStandings } from '#accounts/queries.ts';
-import { only, present } from '#core/assert.ts';
+import { present } from '#core/assert.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -48,12 +48,13 @@ async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentC
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // A token that ran out while its payer was asked was in time when it was sent.
   const sentAt = confirmationAskedAt(intent.confirmBy);
+  const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const assessment = assessPayment({
+    ...present(facts, 'facts of a payment'),
     intent,
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
     preflight: { ok: true },
-    ...only(await readActivities(tx, [{ intent, payer }], now), 'activity'),
   });
   if (assessment.kind !== 'decline') return { type: 'approve' };
   const { decline, rule } = assessment;
