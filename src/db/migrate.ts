@@ -42,13 +42,22 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-async function appliedDigests(client: pg.Client): Promise<Map<string, string>> {
+/** Only when it is missing: a role that may not create tables can still find nothing to do. */
+async function ensureTable(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select to_regclass('migrations') is not null as found`,
+  );
+  if (rows[0]?.found === true) return;
   await client.query(`
-    create table if not exists migrations (
+    create table migrations (
       name text collate "C" primary key,
       digest text not null,
       applied timestamptz(3) not null default now()
     )`);
+}
+
+async function appliedDigests(client: pg.Client): Promise<Map<string, string>> {
+  await ensureTable(client);
   const { rows } = await client.query<{ name: string; digest: string }>(
     'select name, digest from migrations',
   );

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import { recordChange } from '#accounts/audit.ts';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
 import { type Anchor, parseAnchor, reportAuditLog } from '#ops/audit-log.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
@@ -23,8 +26,8 @@ beforeEach(async () => {
 
 after(() => Promise.all(open.map((one) => one.close())));
 
-async function record(chain: string, name: string): Promise<void> {
-  await database.db.transaction((tx) =>
+async function record(chain: string, name: string, db = database.db): Promise<void> {
+  await db.transaction((tx) =>
     recordChange(tx, {
       chain,
       actor,
@@ -96,4 +99,39 @@ test('entries that were cut off at the end show against a head that was written 
   await tamper('delete from audit_log where sequence >= 3');
   assert.equal((await verify()).code, 0, 'without the anchor it looks whole');
   assert.equal((await verify(anchors)).code, 1);
+});
+
+/** The grants of docs/operate.md section 3. */
+async function createAppRole(role: string, password: string): Promise<void> {
+  for (const sql of [
+    `create role ${role} login password '${password}'`,
+    `grant usage on schema public to ${role}`,
+    `grant select, insert, update, delete on all tables in schema public to ${role}`,
+    `grant usage on all sequences in schema public to ${role}`,
+    `revoke update, delete, truncate on audit_log from ${role}`,
+  ]) {
+    await database.db.query(sql);
+  }
+}
+
+test("the application's own role can start and write the log, and not change it", async () => {
+  const role = `app_${randomBytes(4).toString('hex')}`;
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = randomBytes(8).toString('hex');
+  await createAppRole(role, url.password);
+  const app = openDatabase({ url: url.toString(), maxConnections: 2 });
+  try {
+    assert.deepEqual(await migrate(app), [], 'nothing to do');
+    await record('acct_0', 'by the application', app);
+    for (const sql of ['update audit_log set action = action', 'delete from audit_log']) {
+      await assert.rejects(app.query(sql), /permission denied/);
+    }
+    await assert.rejects(app.query('alter table audit_log disable trigger all'), /must be owner/);
+    assert.equal((await verify()).code, 0);
+  } finally {
+    await app.close();
+    await database.db.query(`drop owned by ${role}`);
+    await database.db.query(`drop role ${role}`);
+  }
 });
