@@ -89,7 +89,10 @@ export async function countUnfinished(
   return rows[0]?.count ?? 0;
 }
 
-/** Keeps the leases of these lanes; a lane that is missing from the answer is lost. */
+/**
+ * Keeps the leases of these lanes; a lane that is missing from the answer is lost. Locked in the
+ * order in which outcomes share them, or two statements of one worker could wait in a circle.
+ */
 export async function renewLeases(
   sql: Sql,
   lease: {
@@ -103,9 +106,14 @@ export async function renewLeases(
   const rows = await sql.query<{ lane: number }>(
     `update relayer_lanes l
      set lease_until = now() + $5 * interval '1 millisecond'
-     from unnest($3::int[], $4::bigint[]) as held (lane, fence)
-     where l.livemode = $1 and l.lane = held.lane and l.fence = held.fence
-       and l.lease_owner = $2
+     from (
+       select m.lane from relayer_lanes m
+       join unnest($3::int[], $4::bigint[]) as held (lane, fence)
+         on m.lane = held.lane and m.fence = held.fence
+       where m.livemode = $1 and m.lease_owner = $2
+       order by m.lane for no key update of m
+     ) mine
+     where l.livemode = $1 and l.lane = mine.lane
      returning l.lane`,
     [lease.livemode, lease.owner, lease.lanes, lease.fences.map(String), lease.leaseMs],
   );
@@ -148,8 +156,13 @@ export async function releaseLanes(
   },
 ): Promise<void> {
   await sql.query(
-    `update relayer_lanes set lease_owner = null, lease_until = null
-     where livemode = $1 and lease_owner = $2 and lane = any($3::int[])`,
+    `update relayer_lanes l set lease_owner = null, lease_until = null
+     from (
+       select lane from relayer_lanes
+       where livemode = $1 and lease_owner = $2 and lane = any($3::int[])
+       order by lane for no key update
+     ) mine
+     where l.livemode = $1 and l.lane = mine.lane`,
     [lease.livemode, lease.owner, lease.lanes],
   );
 }
