@@ -17,7 +17,7 @@ export interface ChaosAnswer {
 }
 
 export interface CallerOptions {
-  /** `http://127.0.0.1:1/api/v1` of every node; each try goes to one of them. */
+  /** `http://127.0.0.1:1/api/v1` of every node. */
   readonly urls: readonly string[];
   readonly key: string;
   readonly random: Random;
@@ -30,7 +30,6 @@ const PAUSE_MS = 150;
 /** Now and then a client loses patience, and asks again while the first request goes on. */
 const IMPATIENT_MS = 700;
 const PATIENT_MS = 35_000;
-/** A long poll may hold an answer back for 25 s. */
 
 function codeOf(answer: ChaosAnswer): string {
   const error = answer.body.error as { code?: string } | undefined;
@@ -64,9 +63,10 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const { urls, key: bearer, random, journal } = options;
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;
+    let node = random.below(urls.length);
     while (performance.now() < deadline) {
       const impatient = key !== undefined && random.chance(4);
-      const answer = await attempt(random.pick(urls) + path, {
+      const answer = await attempt(`${urls[node % urls.length]}${path}`, {
         method,
         headers: {
           Authorization: `Bearer ${bearer}`,
@@ -82,6 +82,8 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         if (key !== undefined && holdsKey(answer)) journal.answered(key, answer);
         return answer;
       }
+      // As a load balancer would: what does not answer is not asked again at once.
+      if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
     }
     journal.count('gave up');
