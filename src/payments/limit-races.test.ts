@@ -47,7 +47,7 @@ describe('a limit that allows one payment', () => {
       const settling = keepSettling(store);
       const now = clock.now();
       const taps = ids.map((intentId, index) =>
-        pay(store, { intentId, pass, counter: course.counterOf(index), now }),
+        pay(course.nodeOf(index), { intentId, pass, counter: course.counterOf(index), now }),
       );
       const outcomes = (await Promise.all(taps)).map(summaryOf);
       await settling.stop();
@@ -72,7 +72,9 @@ describe('a limit that allows one payment', () => {
     const ids = await inLanes(10, () => intentMaker(store)(counter));
     const settling = keepSettling(store);
     const now = clock.now();
-    const taps = ids.map((intentId) => pay(store, { intentId, pass, counter, now }));
+    const taps = ids.map((intentId, index) =>
+      pay(course.nodeOf(index), { intentId, pass, counter, now }),
+    );
     const outcomes = (await Promise.all(taps)).map(summaryOf);
     await settling.stop();
     assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1);
@@ -102,9 +104,11 @@ describe('an agent token', () => {
       const { token } = await mint();
       const ids = await inLanes(5, () => addIntent(store));
       const settling = keepSettling(store);
-      const confirms = Array.from({ length: 20 }, (_, index) =>
-        pay(store, { intentId: ids[index % ids.length] ?? '', token }),
-      );
+      // Each intent at a node of its own: nothing but the token brings them together.
+      const confirms = Array.from({ length: 20 }, (_, index) => {
+        const at = index % ids.length;
+        return pay(course.nodeOf(at), { intentId: ids[at] ?? '', token });
+      });
       const outcomes = (await Promise.all(confirms)).map(summaryOf);
       await settling.stop();
       assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, String(outcomes));

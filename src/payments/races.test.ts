@@ -94,7 +94,9 @@ describe('exactly one outcome', () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);
-    const taps = Array.from({ length: 50 }, () => pay(store, { intentId, pass }));
+    const taps = Array.from({ length: 50 }, (_, index) =>
+      pay(course.nodeOf(index), { intentId, pass }),
+    );
     const outcomes = (await Promise.all(taps)).map(summaryOf).sort();
     await settling.stop();
     assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1);
@@ -106,7 +108,9 @@ describe('exactly one outcome', () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);
-    const taps = Array.from({ length: 50 }, () => pay(store, { intentId, pass, key: 'fifty' }));
+    const taps = Array.from({ length: 50 }, (_, index) =>
+      pay(course.nodeOf(index), { intentId, pass, key: 'fifty' }),
+    );
     const outcomes = (await Promise.all(taps)).map(summaryOf);
     await settling.stop();
     const allowed = ['succeeded', 'idempotency_request_in_progress'];
@@ -125,7 +129,9 @@ describe('exactly one outcome', () => {
     await inLanes(200, async (index) => {
       const counter = course.counterOf(index);
       const intentId = await create(counter);
-      const taps = [one, two].map(({ pass }) => pay(store, { intentId, pass, counter }));
+      const taps = [one, two].map(({ pass }, at) =>
+        pay(course.nodeOf(at), { intentId, pass, counter }),
+      );
       const outcomes = (await Promise.all(taps)).map(summaryOf).sort();
       assert.deepEqual(outcomes, ['payment_intent_unexpected_state', 'succeeded']);
     });

@@ -10,6 +10,8 @@ import {
 
 /** Accounts commit one after the other within themselves: several keep the processors busy. */
 const COUNTERS = 32;
+/** Processes that race each other. */
+const NODES = 4;
 /** Races that are under way at once. */
 const AT_ONCE = 48;
 
@@ -18,6 +20,8 @@ export interface RaceCourse {
   readonly store: TestStore;
   readonly clock: FakeClock;
   counterOf(index: number): Counter;
+  /** The store as another process sees it: what it pays shares no transaction with the others. */
+  nodeOf(index: number): TestStore;
   /** Each intent is paid once or not at all, and the sums are those of the (played) chain. */
   checkMoney(): Promise<void>;
   /** How many of the intents are in which status. */
@@ -77,9 +81,11 @@ export async function openRaceCourse(start: Date): Promise<RaceCourse> {
     const standing = await addMerchant(store.db, { now: start });
     counters.push({ standing, ...(await addTerminal(store.db, standing, start)) });
   }
+  const nodes = Array.from({ length: NODES }, () => ({ ...store, pay: { ...store.pay } }));
   return {
     store,
     clock,
+    nodeOf: (index) => nodes[index % NODES] as TestStore,
     counterOf: (index) => counters[index % COUNTERS] as Counter,
     checkMoney: () => checkMoney(store),
     statusesOf: (ids) => statusesOf(store, ids),
