@@ -13,6 +13,7 @@ export interface ChaosCaller {
 export interface ChaosAnswer {
   readonly status: number;
   readonly text: string;
+  readonly replayed: boolean;
   readonly body: { readonly [field: string]: unknown };
 }
 
@@ -52,7 +53,8 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
     const response = await fetch(url, init);
     const text = await response.text();
     const body = text === '' ? {} : (JSON.parse(text) as ChaosAnswer['body']);
-    return { status: response.status, text, body };
+    const replayed = response.headers.get('idempotent-replayed') === 'true';
+    return { status: response.status, text, body, replayed };
   } catch {
     // Refused, cut, or too slow: nothing is known.
     return null;
@@ -61,9 +63,14 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
 
 export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const { urls, key: bearer, random, journal } = options;
+  /** How often each key was sent by somebody of its own. */
+  const senders = new Map<string, number>();
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;
     let node = random.below(urls.length);
+    // Every answer so far has said that nothing was done.
+    let nothingDone = true;
+    if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
       const impatient = key !== undefined && random.chance(4);
       const answer = await attempt(`${urls[node % urls.length]}${path}`, {
@@ -80,8 +87,12 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
       if (answer?.status === 500) journal.complain(`500 to ${method} ${path}: ${answer.text}`);
       if (answer !== null && !isOpen(answer)) {
         if (key !== undefined && holdsKey(answer)) journal.answered(key, answer);
+        if (key !== undefined && answer.replayed && nothingDone && senders.get(key) === 1) {
+          journal.complain(`${method} ${path} was done though all answers said it was not`);
+        }
         return answer;
       }
+      if (answer === null || codeOf(answer) !== 'service_unavailable') nothingDone = false;
       // As a load balancer would: what does not answer is not asked again at once.
       if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
