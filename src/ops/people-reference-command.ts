@@ -1,0 +1,49 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ROOTS } from '#dashboard/surface.ts';
+import { declaredPeopleRoutes } from '#declared-routes.ts';
+import { peopleReference, type Reference } from '#ops/people-reference.ts';
+
+/**
+ * `npm run people-reference` writes docs/dashboard-api.md and docs/operator-api.md; with `--check`
+ * it ends with 1 when one of them is stale.
+ */
+const FOLDER = path.join(import.meta.dirname, '../../docs');
+
+const INTRODUCTION =
+  'JSON over HTTPS from a page of the service: `POST /session` sets the session cookie ' +
+  '(HttpOnly, SameSite=Strict), and every change sends the `csrf_token` of `GET /session` as the ' +
+  'header `Csrf-Token`. Errors are those of the merchant API, with `session_missing` (401), ' +
+  '`csrf_token_invalid`, `role_missing` and `second_factor_required` (403) wherever they apply, ' +
+  'and 404 `resource_missing` for what is not there or is somebody else’s. An edit names the ' +
+  '`version` that it saw; a stale one answers 409 `version_conflict` and saves nothing.';
+
+const routes = declaredPeopleRoutes();
+const files: Readonly<Record<string, Reference>> = {
+  'dashboard-api.md': {
+    title: 'Dashboard API',
+    introduction:
+      `${INTRODUCTION} Roles: owner > admin > member > viewer; each may do what the ones after ` +
+      'it may. `{mode}` is `test` or `live`. What the merchant API has as well runs the same ' +
+      'code; its objects are described in the API reference at `/docs`.',
+    root: ROOTS.merchant,
+    routes: routes.dashboard,
+  },
+  'operator-api.md': {
+    title: 'Operator API',
+    introduction: `${INTRODUCTION} For the network’s own staff, with a proven second factor.`,
+    root: ROOTS.operator,
+    routes: routes.operator,
+  },
+};
+
+for (const [name, reference] of Object.entries(files)) {
+  const file = path.join(FOLDER, name);
+  const fresh = peopleReference(reference);
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, fresh);
+  } else if ((await readFile(file, 'utf8').catch(() => '')) !== fresh) {
+    console.error(`docs/${name} is stale: run npm run people-reference`);
+    process.exitCode = 1;
+  }
+}
