@@ -22,8 +22,6 @@ export interface ChaosProcess {
   terminate(): void;
   /** Stands still, holding its connections and leases, for this long. */
   freeze(ms: number): Promise<void>;
-  /** Resident memory in MB, or null when it does not run. */
-  pid(): number | undefined;
   /** Ends it for good. */
   close(): Promise<void>;
 }
@@ -94,29 +92,41 @@ export async function makeDemo(ground: ChaosGround) {
   return network;
 }
 
-/** Starts one process and keeps it running. */
-export async function startChaosProcess(
-  ground: ChaosGround,
-  options: ChaosProcessOptions,
-): Promise<ChaosProcess> {
-  const { name, role, clockOffMs = 0 } = options;
+async function prepareFolder(ground: ChaosGround, name: string): Promise<string> {
   const dataDir = path.join(ground.folder, name);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await copyFile(
-    path.join(ground.folder, DEMO_FOLDER, 'demo.json'),
-    path.join(dataDir, 'demo.json'),
-  );
-  const port = role === 'api' ? await freePort() : 0;
+  const demo = path.join(ground.folder, DEMO_FOLDER, 'demo.json');
+  await copyFile(demo, path.join(dataDir, 'demo.json'));
+  return dataDir;
+}
+
+function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number) {
+  const { clockOffMs = 0 } = options;
   const wrongClock = {
     CHAOS_CLOCK_MS: String(clockOffMs),
     NODE_OPTIONS: `--import=file://${CLOCK}`,
   };
-  const env = {
+  return {
     ...chaosEnv(ground),
     ...options.env,
     PORT: String(port),
     ...(clockOffMs === 0 ? {} : wrongClock),
   };
+}
+
+interface Supervised {
+  readonly child: () => ChildProcess | undefined;
+  readonly starts: () => number;
+  readonly logs: () => string;
+  /** Starts it no more; resolves when it has ended. */
+  end(): Promise<void>;
+}
+
+/** Starts the process again and again, with a pause. */
+function supervise(
+  name: string,
+  startLife: (number: number) => { readonly child: ChildProcess; logs(): string },
+): Supervised {
   let closing = false;
   let starts = 0;
   let earlier = '';
@@ -124,11 +134,8 @@ export async function startChaosProcess(
   const logs = () => (earlier + (life?.logs() ?? '')).slice(-LOG_LENGTH_MAX);
   const run = async () => {
     while (!closing) {
-      starts++;
-      const ofThisLife = starts === 1 ? { ...env, ...options.firstEnv } : env;
-      life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
+      life = startLife(++starts);
       const { child } = life;
-      if (child.pid !== undefined) ground.endWithUs(child.pid);
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       earlier = `${logs()}\n(${name} ended: ${child.signalCode ?? child.exitCode})\n`;
       life = null;
@@ -136,29 +143,54 @@ export async function startChaosProcess(
     }
   };
   const done = run();
-  const signal = (which: NodeJS.Signals) => void life?.child.kill(which);
+  return {
+    child: () => life?.child,
+    starts: () => starts,
+    logs,
+    end: () => {
+      closing = true;
+      return done;
+    },
+  };
+}
+
+/** Starts one process and keeps it running. */
+export async function startChaosProcess(
+  ground: ChaosGround,
+  options: ChaosProcessOptions,
+): Promise<ChaosProcess> {
+  const { name, role } = options;
+  const dataDir = await prepareFolder(ground, name);
+  const port = role === 'api' ? await freePort() : 0;
+  const env = lifeEnv(ground, options, port);
+  const { child, starts, logs, end } = supervise(name, (number) => {
+    const ofThisLife = number === 1 ? { ...env, ...options.firstEnv } : env;
+    const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
+    if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
+    return life;
+  });
+  const signal = (which: NodeJS.Signals) => void child()?.kill(which);
   if (!(await waitUntil(() => logs().includes(READY_LINE), READY_MS))) {
     throw new Error(`${name} did not start:\n${logs()}`);
   }
   return {
     name,
     url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
-    starts: () => starts,
+    starts,
     logs,
-    pid: () => life?.child.pid,
     kill: () => signal('SIGKILL'),
     terminate: () => signal('SIGTERM'),
     freeze: async (ms) => {
-      const frozen = life?.child;
+      const frozen = child();
       frozen?.kill('SIGSTOP');
       await sleep(ms);
       frozen?.kill('SIGCONT');
     },
     close: async () => {
-      closing = true;
+      const ended = end();
       signal('SIGCONT');
       signal('SIGTERM');
-      await done;
+      await ended;
     },
   };
 }

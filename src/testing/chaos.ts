@@ -134,8 +134,10 @@ async function count(db: Database, table: string): Promise<number> {
 }
 
 /** What an outage that we made is bound to be logged as. */
-const EXPECTED =
-  /cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit|ended: (SIGKILL|SIGTERM|0)/;
+const EXPECTED = new RegExp(
+  'cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit' +
+    '|ended: (SIGKILL|SIGTERM|0)',
+);
 
 /** Error lines that no outage explains, alike ones counted. */
 function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
@@ -202,7 +204,7 @@ async function judge(stage: Stage, journal: Journal): Promise<{ broken: string[]
   return { broken: all, rest: seconds };
 }
 
-/** Plays one chaos run from a seed. The order of choices repeats; the timing of a machine does not. */
+/** Plays one chaos run from a seed. Choices repeat with it; the timing of a machine does not. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, log } = options;
   const ground = await openChaosGround();

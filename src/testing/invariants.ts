@@ -98,7 +98,8 @@ const EVENTS: readonly Rule[] = [
       having count(*) filter (where e.type = 'payment_intent.created') <> 1
         or count(*) filter (where e.type = 'payment_intent.succeeded')
           <> (i.status = 'succeeded')::int
-        or count(*) filter (where e.type = 'payment_intent.canceled') <> (i.status = 'canceled')::int
+        or count(*) filter (where e.type = 'payment_intent.canceled')
+          <> (i.status = 'canceled')::int
         or count(*) filter (where e.type = 'payment_intent.processing') <>
           (select count(*) from chain_requests r where r.kind = 'payment' and r.subject_id = i.id)`,
   },

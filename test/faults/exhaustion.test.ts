@@ -86,7 +86,7 @@ describe('when something runs out', () => {
 
   after(() => stage?.close());
 
-  it('answers 503 in time while all connections to the database are taken, and recovers', async () => {
+  it('answers 503 in time while all database connections are taken, and recovers', async () => {
     const blocker = await stage.db.connect();
     await blocker.query('begin');
     await blocker.query('select 1 from account_modes for update');
