@@ -88,5 +88,5 @@ create table payments (
 
 create index payments_list on payments (account_id, livemode, created, position);
 create index payments_list_terminal on payments (account_id, livemode, terminal_id, created, position);
--- Daily sums and velocity of one payer.
-create index payments_payer on payments (payer_id, settled_at);
+-- One payer over all merchants: daily sums, and the history, newest first.
+create index payments_payer on payments (payer_id, settled_at, settlement_number);

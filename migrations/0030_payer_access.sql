@@ -52,6 +52,3 @@ create table payer_requests (
 );
 
 create index payer_requests_payer on payer_requests (payer_id, created desc);
-
--- A payer's history, newest first, over all merchants.
-create index payments_payer_list on payments (payer_id, settled_at, settlement_number);
