@@ -11,7 +11,7 @@ import { PersonClient } from '#testing/person-client.ts';
 /** Search, exports, statistics and the live feed over an account with many payments. */
 
 const PASSWORD = 'correct horse battery';
-const COUNT = 60_000;
+const COUNT = 30_000;
 const actor = { type: 'system', name: 'test' } as const;
 const PAYER = getAddress('0x00000000000000000000000000000000000000aa');
 

@@ -180,7 +180,7 @@ export function personSurface(
       const { access } = route;
       assert(isAccess(access), `${route.operationId} does not say who may use it`);
       const { mode } = placeOf(request.path);
-      if (route.path.includes('{mode}') && mode === null) {
+      if (route.path.includes('{account}/{mode}') && mode === null) {
         return refuse('route_missing', 'The mode in the path is test or live.');
       }
       return authorizePerson(settings, access, { caller, request });

@@ -217,4 +217,20 @@ describe('operators', () => {
     }
     assert.equal((await staff.delete('/me/totp')).status, 409, 'staff keep a factor');
   });
+
+  test('spending policy defaults are validated, versioned and in the log', async () => {
+    const path = '/spending_policy_defaults/live';
+    const { version, ...fields } = (await staff.get(path)).body;
+    assert.equal(version, 0);
+    const save = (change: object) => staff.send('PUT', path, { ...fields, version, ...change });
+    const wrong = await save({ per_payment: 2_000_000, per_period: 1_000_000 });
+    assert.equal(wrong.body.error?.param, 'per_period');
+    assert.equal((await save({ max_fee_rate: 301 })).body.error?.param, 'max_fee_rate');
+    const races = await Promise.all([save({ valid_days: 30 }), save({ valid_days: 60 })]);
+    assert.deepEqual(races.map((answer) => answer.status).sort(), [200, 409]);
+    assert.equal((await staff.get('/spending_policy_defaults/other')).status, 404);
+    const { body } = await staff.get('/audit_log?limit=1');
+    const [entry] = body.data as { action: string }[];
+    assert.equal(entry?.action, 'spending_policy_defaults.changed');
+  });
 });

@@ -7,6 +7,7 @@ import type { AnyRoute, Surface } from '#http/route.ts';
 import { operatorAccountRoutes } from '#ops/operator-account-routes.ts';
 import type { OperatorDeps } from '#ops/operator-deps.ts';
 import { operatorNetworkRoutes } from '#ops/operator-network-routes.ts';
+import { operatorPolicyRoutes } from '#ops/operator-policy-routes.ts';
 
 /** All routes of the operator API. */
 export function operatorRoutes(deps: OperatorDeps): AnyRoute<PersonCaller>[] {
@@ -17,6 +18,7 @@ export function operatorRoutes(deps: OperatorDeps): AnyRoute<PersonCaller>[] {
     ...meRoutes(settings),
     ...operatorAccountRoutes(deps),
     ...operatorNetworkRoutes(deps),
+    ...operatorPolicyRoutes(deps),
   ];
 }
 

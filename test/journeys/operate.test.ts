@@ -108,7 +108,7 @@ before(async () => {
   const started = await Promise.all([
     testDatabase(),
     startMailServer(),
-    ...NETWORKS.map((_, i) => startThrowawayChain({ chainId: 41_000 + i, blockTime: 1 })),
+    ...NETWORKS.map((_, i) => startThrowawayChain({ chainId: 41_000 + i, blockTime: 0.25 })),
   ]);
   [database, mail] = started;
   chains.set('testnet', started[2] as ThrowawayChain);
