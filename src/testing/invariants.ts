@@ -186,12 +186,6 @@ const AT_REST: readonly Rule[] = [
 
 const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...AT_REST];
 
-/** The number of rules that hold at any moment, and of all. */
-export const INVARIANT_COUNT = {
-  always: RULES.filter((rule) => rule.always).length,
-  atRest: RULES.length,
-};
-
 async function check(db: Database, rule: Rule): Promise<string[]> {
   const rows = await db.query<{ wrong: string }>(
     `select wrong from (${rule.sql}) as broken (wrong) limit ${SHOWN}`,

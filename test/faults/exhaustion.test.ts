@@ -164,14 +164,14 @@ async function mountSmall(): Promise<{ readonly path: string; unmount(): Promise
   const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);
   await mkdir(folder);
   const args = ['-t', 'tmpfs', '-o', 'size=220m,mode=1777', 'tmpfs', folder];
-  if (spawnSync('mount', args, { stdio: 'ignore' }).status !== 0) {
+  if (spawnSync('/bin/mount', args, { stdio: 'ignore' }).status !== 0) {
     await rm(folder, { recursive: true });
     return null;
   }
   return {
     path: folder,
     unmount: async () => {
-      spawnSync('umount', ['-l', folder], { stdio: 'ignore' });
+      spawnSync('/bin/umount', ['-l', folder], { stdio: 'ignore' });
       await rm(folder, { recursive: true, force: true });
     },
   };
