@@ -30,11 +30,31 @@ const READ_TARGETS = Array.from({ length: 20_000 }, () =>
 );
 const RESULTS = join(import.meta.dirname, 'results');
 
-function runChild(file: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
-  return fork(join(import.meta.dirname, file), { env: { ...process.env, ...env } });
+/** `BENCH_PROFILE=1` leaves a CPU profile of the service beside the results. */
+const PROFILE =
+  process.env.BENCH_PROFILE === '1' ? ['--cpu-prof', `--cpu-prof-dir=${RESULTS}`] : [];
+/** `BENCH_ONLY=get` runs one kind of work. */
+const ONLY = process.env.BENCH_ONLY ?? null;
+
+function runChild(
+  file: string,
+  env: NodeJS.ProcessEnv = {},
+  execArgv: string[] = [],
+): ChildProcess {
+  return fork(join(import.meta.dirname, file), { env: { ...process.env, ...env }, execArgv });
 }
 
+const NOTHING: Result = {
+  perSecond: 0,
+  p50Ms: 0,
+  p99Ms: 0,
+  requests: 0,
+  failures: 0,
+  ids: [],
+};
+
 async function load(job: Job): Promise<Result> {
+  if (ONLY !== null && ONLY !== job.kind) return NOTHING;
   const child = runChild('http-load.ts');
   child.send(job);
   const [result] = await once(child, 'message');
@@ -93,7 +113,7 @@ interface Round {
 async function runRound(ground: Ground, port: number, pgbench: string | null): Promise<Round> {
   const { url: databaseUrl, merchant } = ground;
   const floorOf = (script: string) =>
-    pgbench === null
+    pgbench === null || ONLY !== null
       ? Promise.resolve({ perSecond: Number.NaN, latencyMs: Number.NaN })
       : runPgbench(pgbench, {
           databaseUrl,
@@ -181,10 +201,14 @@ async function main(): Promise<void> {
     console.log('pgbench is not installed (set PGBENCH to its path): no floors in this run.');
   }
   const ground = await prepare();
-  const server = runChild('api-server.ts', {
-    DATABASE_URL: ground.url,
-    RATE_LIMIT: '100000000/1',
-  });
+  const server = runChild(
+    'api-server.ts',
+    {
+      DATABASE_URL: ground.url,
+      RATE_LIMIT: '100000000/1',
+    },
+    PROFILE,
+  );
   try {
     const [{ port }] = (await once(server, 'message')) as [{ port: number }];
     const rounds: Round[] = [];

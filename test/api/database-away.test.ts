@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answered, createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+
+let api: TestApi;
+let wire: TcpProxy;
+
+before(async () => {
+  api = await startTestApi({
+    databaseUrlFor: async (text) => {
+      const url = new URL(text);
+      wire = await startTcpProxy(Number(url.port));
+      url.port = String(wire.port);
+      return url.toString();
+    },
+  });
+});
+
+after(async () => {
+  // First the wire: connections on which answers still wait would be waited for.
+  await wire.close();
+  await api.close();
+});
+
+/** Cuts every connection of the server to its database, and each new one, until undone. */
+function cutWire(): () => void {
+  wire.onClientBytes = () => 'cut';
+  return () => {
+    wire.onClientBytes = () => 'pass';
+  };
+}
+
+async function timed(work: () => Promise<Answered>): Promise<Answered & { readonly ms: number }> {
+  const started = performance.now();
+  const answered = await work();
+  return { ...answered, ms: performance.now() - started };
+}
+
+const create = (idempotencyKey: string) =>
+  api.call({
+    path: '/v1/payment_intents',
+    idempotencyKey,
+    body: { amount: 1, terminal: api.merchant.test.terminal },
+  });
+
+async function untilBack(work: () => Promise<Answered>): Promise<Answered> {
+  for (let tries = 0; ; tries++) {
+    const answered = await work();
+    if (answered.status !== 503 || tries === 50) return answered;
+    await sleep(100);
+  }
+}
+
+test('without its database the API says so at once, and is back by itself', async () => {
+  await createTestIntent(api);
+  const mend = cutWire();
+  const key = randomUUID();
+  for (const work of [() => create(key), () => api.call({ path: '/v1/payments' })]) {
+    const { status, body, headers, ms } = await timed(work);
+    assert.equal(status, 503);
+    assert.ok(['service_unavailable', 'request_timeout'].includes(body.error.code));
+    assert.ok(headers['request-id'] !== undefined);
+    assert.ok(ms < 2_000, `answered after ${ms} ms`);
+  }
+  const ready = await fetch(`${api.url}/readyz`);
+  assert.equal(ready.status, 503);
+  assert.equal((await fetch(`${api.url}/livez`)).status, 200);
+  mend();
+  const created = await untilBack(() => create(key));
+  assert.equal(created.status, 201, created.text);
+  assert.equal((await fetch(`${api.url}/readyz`)).status, 200);
+});
+
+test('many requests at once do not queue up behind a database that is gone', async () => {
+  const mend = cutWire();
+  const started = performance.now();
+  const answers = await Promise.all(Array.from({ length: 64 }, () => create(randomUUID())));
+  assert.ok(performance.now() - started < 5_000);
+  assert.ok(answers.every(({ status }) => status === 503));
+  mend();
+  assert.equal((await untilBack(() => create(randomUUID()))).status, 201);
+});
+
+test('a request whose commit got lost is answered with what really happened, once', async () => {
+  await createTestIntent(api);
+  let isCut = false;
+  wire.onClientBytes = (text) => {
+    if (isCut || !text.includes('COMMIT')) return 'pass';
+    isCut = true;
+    return 'pass_and_cut';
+  };
+  const key = randomUUID();
+  const first = await create(key);
+  wire.onClientBytes = () => 'pass';
+  assert.ok(isCut, 'the wire was cut while committing');
+  assert.ok(first.status === 201 || first.body.error.code === 'request_timeout', first.text);
+  const again = await untilBack(() => create(key));
+  assert.equal(again.status, 201);
+  if (first.status === 201) assert.equal(again.text, first.text);
+  const rows = await api.db.query(
+    'select resource from idempotency_keys where key = $1 and resource is not null',
+    [key],
+  );
+  assert.equal(rows.length, 1);
+});
+
+test('a database that hangs costs a request five seconds, not forever', async () => {
+  await createTestIntent(api);
+  await sleep(1_000); // The key has to be read again.
+  let hangs = true;
+  wire.holdAnswers = () => hangs;
+  const { status, body, ms } = await timed(() => api.call({ path: '/v1/terminals' }));
+  assert.deepEqual([status, body.error.code], [503, 'service_unavailable']);
+  assert.ok(ms < 8_000, `answered after ${ms} ms`);
+  hangs = false;
+  const back = await untilBack(() => api.call({ path: '/v1/terminals' }));
+  assert.equal(back.status, 200);
+});

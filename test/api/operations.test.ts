@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+
+let api: TestApi;
+
+before(async () => {
+  api = await startTestApi({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  await createTestIntent(api);
+});
+
+after(() => api.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(api.url + path, { headers });
+
+test('health says what is there; chains that are away do not take the process out', async () => {
+  assert.equal((await get('/livez')).status, 200);
+  const ready = await get('/readyz');
+  assert.equal(ready.status, 200);
+  const { status, checks } = (await ready.json()) as {
+    status: string;
+    checks: Record<string, { status: string }>;
+  };
+  assert.equal(status, 'ready');
+  assert.equal(checks.database?.status, 'ok');
+  assert.equal(checks.testnet?.status, 'failing');
+});
+
+test('the numbers tell of requests, queues and chains, and are not for everybody', async () => {
+  const text = await (await get('/metrics')).text();
+  assert.match(
+    text,
+    /tapline_http_request_duration_seconds_count\{method="POST",operation="createPaymentIntent",status="201"\} 1/,
+  );
+  assert.match(text, /tapline_queue_depth\{queue="webhook_deliveries"\} 0/);
+  assert.match(text, /tapline_chain_up\{network="testnet"\} 0/);
+  const outside = await get('/metrics', { 'x-forwarded-for': '203.0.113.5' });
+  assert.equal(outside.status, 404);
+});
+
+test('refusals are counted by their code', async () => {
+  await api.call({ path: '/v1/payments', key: null });
+  const text = await (await get('/metrics')).text();
+  assert.match(text, /tapline_http_refusals_total\{code="api_key_missing"\} \d+/);
+});
+
+test('the reference names every operation and every code, and needs nothing from elsewhere', async () => {
+  const response = await get('/docs');
+  assert.equal(response.status, 200);
+  const page = await response.text();
+  const document = (await (await get('/openapi.json')).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+  assert.ok(operations.length > 25);
+  for (const { operationId } of operations) assert.ok(page.includes(`id="${operationId}"`));
+  const { body } = await api.call({ path: '/v1/payments', key: null });
+  const anchor = String((body.error as unknown as { doc_url: string }).doc_url).split('#')[1];
+  assert.ok(page.includes(`id="${anchor}"`), 'doc_url leads to the code');
+  assert.doesNotMatch(page, /(src|href)="https?:/);
+  const policy = response.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'none'/);
+});
+
+test('the reference is not sent again to whoever has it', async () => {
+  const first = await get('/docs');
+  const again = await get('/docs', { 'if-none-match': first.headers.get('etag') ?? '' });
+  assert.equal(again.status, 304);
+});
+
+test('every anchor that the reference links to is there', async () => {
+  const page = await (await get('/docs')).text();
+  const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  const missing = [...page.matchAll(/href="#([^"]+)"/g)]
+    .map(([, target]) => target)
+    .filter((target) => !ids.has(target));
+  assert.deepEqual([...new Set(missing)], []);
+});
