@@ -21,7 +21,7 @@ export interface ApplyWalletsDeps {
 }
 
 const BATCH = 20;
-/** Block times lag behind ours: asked this much later, the contract agrees that the wait is over. */
+/** Block times lag behind ours: this much later the contract agrees that the wait is over. */
 const MARGIN_MS = 15_000;
 const ACTOR = { type: 'system', name: 'settlement' } as const;
 
@@ -90,7 +90,7 @@ export async function applyWalletOutcomes(deps: ApplyWalletsDeps): Promise<boole
   return outcome !== undefined;
 }
 
-/** Asks the chain to put wallets into force whose wait is over. @returns whether there may be more. */
+/** Has wallets put into force whose wait is over. @returns whether there may be more. */
 export async function applyDueWallets(deps: ApplyWalletsDeps): Promise<boolean> {
   const now = deps.clock.now();
   const due = await deps.db.transaction(async (tx) => {

@@ -180,7 +180,7 @@ export async function removePasskey(
   });
 }
 
-/** What the browser needs to sign in with a passkey of ours, or (as second factor) the user's own. */
+/** What the browser needs to sign in by passkey, or (as second factor) with one of the user's. */
 export async function beginPasskeySignIn(
   deps: PeopleDeps,
   of: { readonly realm: Realm; readonly userId: string | null; readonly now: Date },

@@ -266,7 +266,7 @@ async function walletStatus(wanted: string): Promise<string> {
   });
 }
 
-test('another wallet is announced, can be stopped, and waits before it gets the money', async () => {
+test('another wallet is announced, can be stopped, and waits before it gets money', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
   assert.equal((await announce(next)).status, 202);
   assert.equal((await announce(next)).status, 409, 'one at a time');

@@ -74,7 +74,7 @@ test('somebody who has a user joins signed in as that user, and nobody else does
   assert.equal((await known.get(path('test/payments'))).status, 200);
 });
 
-test('a second invitation voids the first, a revoked one opens nothing, an old one neither', async () => {
+test('a second invitation voids the first; a revoked or old one opens nothing', async () => {
   await invite('late@team.test', 'admin');
   const first = await server.mailedToken('late@team.test');
   const second = await invite('late@team.test', 'viewer');

@@ -59,6 +59,20 @@ function peopleSurfaces({ merchant, operator }: ServerContext): Surface[] {
   ];
 }
 
+function contextOf(of: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>): ServerContext {
+  const { db, wakeups, clock } = of;
+  const secretKey = randomBytes(32);
+  const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [ORIGIN] };
+  const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, passkeys };
+  const settings = (realm: 'merchant' | 'operator') => ({
+    people,
+    cookies: { realm, secure: false },
+    anyOwnHost: false,
+  });
+  const merchant = settings('merchant');
+  return { people, secretKey, merchant, operator: settings('operator'), clock };
+}
+
 /**
  * Dashboard and operator API on a fresh database, with a clock that the test moves. Without
  * `surfaces` only what is about people and their sessions.
@@ -71,21 +85,8 @@ export async function startPeopleServer(
   const { db } = database;
   const clock = new FakeClock();
   const wakeups = localWakeups();
-  const secretKey = randomBytes(32);
-  const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [ORIGIN] };
-  const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, passkeys };
-  const settings = (realm: 'merchant' | 'operator') => ({
-    people,
-    cookies: { realm, secure: false },
-    anyOwnHost: false,
-  });
-  const context: ServerContext = {
-    people,
-    secretKey,
-    merchant: settings('merchant'),
-    operator: settings('operator'),
-    clock,
-  };
+  const context = contextOf({ db, wakeups, clock });
+  const { people, secretKey } = context;
   const app = await buildServer({
     surfaces: surfaces(context),
     clock,
