@@ -220,8 +220,8 @@ export async function checkDeliveries(
          on e.account_id = v.account_id and e.livemode = v.livemode and v.created > e.created
        where e.id = $1 and v.type <> 'ping'
          and e.enabled_events && array['*', v.type, split_part(v.type, '.', 1) || '.*']
-         and not exists (select from webhook_deliveries d
-           where d.endpoint_id = e.id and d.event_id = v.id and d.status = 'succeeded')`,
+       except select event_id from webhook_deliveries
+       where endpoint_id = $1 and status = 'succeeded'`,
       [id],
     );
     const delivered = await db.query<{ event_id: string }>(
