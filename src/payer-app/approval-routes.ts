@@ -2,7 +2,7 @@ import { type Answer, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
 import type { PayerDeps } from '#payer-app/deps.ts';
@@ -15,6 +15,7 @@ import {
 } from '#payers/create-approval.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
+import { selectPayerRequests } from '#payers/request-queries.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/payer.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
@@ -145,6 +146,27 @@ function approveRoute(deps: PayerDeps) {
   });
 }
 
+function followRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'GET',
+    path: '/approvals/{id}',
+    operationId: 'retrieveApproval',
+    tag: TAG,
+    summary: 'What became of an approval, or of test funds, that was `pending`',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'text' },
+    responses: { 200: requestResponse },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const payer = payerOfCaller(caller);
+      const [row] = await selectPayerRequests(deps.db, [params.id ?? '']);
+      if (row === undefined || row.payer_id !== payer.id) return resourceMissing('approval');
+      return answerWith(200, renderPayerRequest(row, payer.livemode));
+    },
+  });
+}
+
 function faucetRoute(deps: PayerDeps) {
   return defineRoute<PayerCaller, undefined, typeof FaucetBody>({
     method: 'POST',
@@ -170,5 +192,5 @@ function faucetRoute(deps: PayerDeps) {
 
 /** What a wallet allows the network to take. */
 export function approvalRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
-  return [walletRoute(deps), approveRoute(deps), faucetRoute(deps)];
+  return [walletRoute(deps), approveRoute(deps), followRoute(deps), faucetRoute(deps)];
 }

@@ -141,6 +141,10 @@ describe('a new wallet', () => {
     const approved = await approve(owner);
     assert.equal(approved.status, 201);
     assert.equal(approved.body.status, 'succeeded');
+    const followed = await me.get(`/approvals/${approved.body.id}`);
+    assert.deepEqual(followed.body, approved.body);
+    const stranger = await newOwner();
+    assert.equal((await stranger.me.get(`/approvals/${approved.body.id}`)).status, 404);
     assert.equal(await world.network.chain.nonces([account.address]).then(([n]) => n), 0n);
     const wallet = (await me.get('/approvals')).body;
     assert.equal(wallet.allowance, 400_000_000);

@@ -93,12 +93,13 @@ async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | R
   const command = approve ? await decideApproval(tx, current, now) : ({ type: 'reject' } as const);
   const steps = transition(before, command, now);
   if (isRefusal(steps)) return steps;
-  const deliveries = await saveSteps(tx, [{ before, steps }], now);
   const intent = present(steps.at(-1), 'step of a confirmation').intent;
   if (intent.status === 'processing') {
     const number = present(merchantNumber, 'merchant number');
     await requestOnChain(tx, { ...settlementOf(intent, number), now });
   }
+  // Last: it takes the account's order, which is held until the commit.
+  const deliveries = await saveSteps(tx, [{ before, steps }], now);
   return { intent, payerId, deliveries };
 }
 
