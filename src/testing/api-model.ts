@@ -123,6 +123,8 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
 }
 
 export function answerPayer(model: Model, intent: ModelIntent, approve: boolean): Expected {
+  // An app that lost the answer to its yes may say yes again.
+  if (approve && intent.status === 'succeeded') return INTENT;
   if (intent.status !== 'requires_action' || intent.pass === null) return UNEXPECTED;
   return approve ? settle(model, intent, intent.pass) : decline(intent, 'payer_rejected');
 }
