@@ -15,6 +15,7 @@ export interface FuzzRequest {
 
 interface Schema {
   readonly type?: string;
+  readonly const?: unknown;
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly minimum?: number;
@@ -148,6 +149,10 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     ];
     return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
   }
+  if (schema.const !== undefined) return fc.constant(JSON.stringify(schema.const));
+  if (name === 'enabled_events' || name === 'types') {
+    return fc.constantFrom('["*"]', '["payment.*"]', '["refund.created","ping"]');
+  }
   if (schema.enum !== undefined)
     return fc.constantFrom(...schema.enum).map((one) => JSON.stringify(one));
   const id = pickId(schema.pattern, known);
@@ -166,7 +171,7 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     case 'object':
       return objectJson(schema, known);
     case 'string':
-      return fittingText(schema, name).map((text) => JSON.stringify(text));
+      return fittingText(schema, name, known).map((text) => JSON.stringify(text));
     default:
       return fc
         .string({ maxLength: Math.min(schema.maxLength ?? 20, 20) })
@@ -174,13 +179,14 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
   }
 }
 
-function fittingText(schema: Schema, name: string): fc.Arbitrary<string> {
+function fittingText(schema: Schema, name: string, known: KnownIds): fc.Arbitrary<string> {
   if (schema.format === 'date-time') {
     return fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString());
   }
   if (name === 'order_id') return fc.uuid().map((uuid) => uuid.slice(0, 8));
   if (name === 'agent_token') return fc.constant('').map(() => newSecret('agentToken'));
-  if (name === 'value' || name === 'pass') return fc.constant('').map(() => newSecret('pass'));
+  if (name === 'value') return fc.constant('').map(() => newSecret('pass'));
+  if (name === 'pass') return fc.constantFrom(...(known.nfc_ ?? ['nfc_unknown']));
   if (name === 'cursor') return fc.constantFrom('', 'AAAA', 'x'.repeat(1_024));
   return fc.string({ maxLength: Math.min(schema.maxLength ?? 20, 20) });
 }

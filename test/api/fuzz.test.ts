@@ -15,6 +15,7 @@ import {
 } from '#testing/api-objects.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
+import { addPayer } from '#testing/store.ts';
 
 /** `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer. */
 const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
@@ -42,7 +43,7 @@ after(() => stop());
 async function knownIds(): Promise<KnownIds> {
   const { db, merchant } = api;
   const intents = [];
-  for (let i = 0; i < 20; i++) intents.push((await createTestIntent(api)).id);
+  for (let i = 0; i < 100; i++) intents.push((await createTestIntent(api)).id);
   const payments = [];
   for (let i = 0; i < 20; i++) payments.push((await addTestPayment(db, merchant.test)).id);
   const endpoints = [];
@@ -50,7 +51,9 @@ async function knownIds(): Promise<KnownIds> {
   await createTestIntent(api);
   const path = `/v1/webhook_endpoints/${endpoints[0]}/deliveries`;
   const deliveries = await api.call({ path });
+  const { pass } = await addPayer(api);
   return {
+    nfc_: [pass],
     pi_: intents,
     pay_: payments,
     tml_: [merchant.test.terminal],
@@ -62,14 +65,18 @@ async function knownIds(): Promise<KnownIds> {
 
 type Seen = Map<string, Map<number, number>>;
 
-function createSender(pool: Pool, seen: Seen) {
+/** Whose clock may be moved: it takes events and deadlines with it. */
+const MOVES_CLOCK = 'testAdvanceClock';
+
+function createSender(pool: Pool, seen: Seen, timeTraveller: string) {
   const check = createAnswerCheck(merchantDocument(declaredMerchantRoutes()));
   return async (request: FuzzRequest): Promise<void> => {
     const { method, path, headers, body, operationId } = request;
+    const key = operationId === MOVES_CLOCK ? timeTraveller : api.merchant.test.key;
     const response = await pool.request({
       method: method as Dispatcher.HttpMethod,
       path,
-      headers: { ...headers, authorization: `Bearer ${api.merchant.test.key}` },
+      headers: { ...headers, authorization: `Bearer ${key}` },
       body,
       headersTimeout: HANG_MS,
       bodyTimeout: HANG_MS,
@@ -98,7 +105,7 @@ test(`${REQUESTS} requests that are wrong somewhere: each is answered as documen
   const requests = fuzzRequests(document, await knownIds());
   const pool = new Pool(api.url, { connections: CONCURRENCY });
   const seen: Seen = new Map();
-  const send = createSender(pool, seen);
+  const send = createSender(pool, seen, (await api.addMerchant()).test.key);
   t.diagnostic(`seed ${SEED}`);
   for (let sent = 0; sent < REQUESTS; sent += PORTION) {
     const portion = fc.sample(requests, { numRuns: PORTION, seed: SEED + sent }).values();
@@ -115,9 +122,8 @@ test(`${REQUESTS} requests that are wrong somewhere: each is answered as documen
   // A fuzz that is refused at the door everywhere would pass as well: most routes must be reached.
   const counts = [...seen].map(([name, statuses]) => [name, Object.fromEntries(statuses)] as const);
   t.diagnostic(JSON.stringify(Object.fromEntries(counts)));
-  const reached = counts.filter(([, statuses]) =>
-    Object.keys(statuses).some((s) => Number(s) < 300),
-  );
+  const isReached = (status: string) => Number(status) < 300 || ['409', '503'].includes(status);
+  const reached = counts.filter(([, statuses]) => Object.keys(statuses).some(isReached));
   assert.ok(reached.length >= counts.length * 0.8, JSON.stringify(counts));
 });
 
