@@ -10,7 +10,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { addressBucket, PER_ADDRESS, takeAttempt } from '#accounts/attempts.ts';
+import { addressBucket, giveBackAttempt, PER_ADDRESS, takeAttempt } from '#accounts/attempts.ts';
 import { readName } from '#accounts/names.ts';
 import {
   type ChallengePurpose,
@@ -265,12 +265,14 @@ export async function signInWithPasskey(
   const ceremony = { realm, purpose: 'sign_in', userId: null, now } as const;
   const challenge = await recall(deps, response.response.clientDataJSON, ceremony);
   if (challenge === null) return passkeyRefused();
-  return deps.db.transaction(async (tx) => {
+  const result = await deps.db.transaction(async (tx) => {
     const user = await acceptPasskey(deps, tx, { response, challenge, now });
     if (user === null || user.realm !== realm || user.status !== 'active') return passkeyRefused();
     const of = { userId: user.id, realm, level: 'full', secondFactorAt: now, visit } as const;
     return { session: await openSession(tx, of), user };
   });
+  if (!isRefusal(result)) await giveBackAttempt(deps.db, bucket);
+  return result;
 }
 
 /** Proves the second factor of a session that is there, as a code would. */

@@ -161,15 +161,16 @@ async function acceptCode(
 
 /**
  * Proves the second factor with a code of the app or a recovery code: the session gets its full
- * rights and a new token. Whoever gets here knows the password, so counting per user locks
- * nobody out that was not in danger already.
+ * rights and a new token. Attempts are counted per person, and apart for a device that the person
+ * has signed in on: a thief of the password cannot lock its owner out by guessing codes.
  */
 export async function proveSecondFactor(
   deps: PeopleDeps,
   ref: FactorRef,
-  code: string,
+  proof: { readonly code: string; readonly device: string | null },
 ): Promise<OpenedSession | Refusal> {
-  const bucket = `second-factor ${ref.userId}`;
+  const { code } = proof;
+  const bucket = `second-factor ${proof.device ?? ref.userId}`;
   const counted = { allowance: PER_SECOND_FACTOR, now: ref.now };
   const tooMany = await takeAttempt(deps.db, bucket, counted);
   if (tooMany !== null) return tooMany;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { newDeviceToken } from '#accounts/attempts.ts';
+import { knownDevice, newDeviceToken } from '#accounts/attempts.ts';
 import { beginPasskeySignIn, provePasskey, signInWithPasskey } from '#accounts/passkeys.ts';
 import { type FactorRef, proveSecondFactor } from '#accounts/second-factor.ts';
 import { deleteSession } from '#accounts/session-queries.ts';
@@ -156,7 +156,11 @@ function secondFactorRoute(settings: SurfaceSettings) {
     response: SessionSchema,
     errors: ['sign_in_failed', 'rate_limit_exceeded'],
     handle: async ({ caller, body, now }) => {
-      const opened = await proveSecondFactor(settings.people, factorRef(caller, now), body.code);
+      const { realm, email } = sessionOf(caller);
+      const token = caller.cookies.device;
+      const device = knownDevice(settings.people.secretKey, token, { realm, email });
+      const proof = { code: body.code, device };
+      const opened = await proveSecondFactor(settings.people, factorRef(caller, now), proof);
       return isRefusal(opened) ? opened : answerStrong(settings, opened, { caller, now });
     },
   });

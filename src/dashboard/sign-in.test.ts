@@ -153,6 +153,22 @@ test('a code and a recovery code work once', async () => {
   assert.equal((await client.post('/session/second_factor', spare)).status, 401);
 });
 
+test('a thief of the password cannot lock the owner out by guessing codes', async () => {
+  const owner = await signedIn();
+  const { code } = await withTotp(owner);
+  const thief = browser();
+  await thief.post('/session', { email, password: PASSWORD });
+  let last = 401;
+  for (let i = 0; i < 11; i++) {
+    last = (await thief.post('/session/second_factor', { code: '000001' })).status;
+  }
+  assert.equal(last, 429);
+  server.clock.advance(30_000);
+  await owner.delete('/session');
+  await signedIn(owner);
+  assert.equal((await owner.post('/session/second_factor', { code: code() })).status, 200);
+});
+
 test('codes cannot be guessed: ten tries an hour', async () => {
   const client = await signedIn();
   await withTotp(client);
