@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { FakeClock } from '#core/clock.ts';
+import { newSecret } from '#core/secrets.ts';
+import { createAgentToken } from '#payers/create-agent-token.ts';
+import { updatePayerLimits } from '#payers/queries.ts';
+import { type PayItem, payBatch } from '#payments/pay-batch.ts';
+import { saveRiskSettings } from '#risk/queries.ts';
+import {
+  addMerchant,
+  addPayer,
+  addTerminal,
+  type Counter,
+  intentMaker,
+  newRequest,
+  openStore,
+  summaryOf,
+  type TestStore,
+} from '#testing/store.ts';
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+const AMOUNT = 2_500_000;
+const INTENTS = 4;
+const CREDENTIALS = 6;
+
+let store: TestStore;
+
+before(async () => {
+  store = await openStore({ clock: new FakeClock(NOON) });
+});
+after(() => store.close());
+
+/** One payment of a plan: which intent, which credential, what the chain said before. */
+interface Planned {
+  readonly intent: number;
+  readonly credential: number;
+  readonly chain: 'ok' | 'poor';
+}
+
+/** Intents of a merchant that allows two payments per payer and hour, and who may pay them. */
+interface Scene {
+  readonly counter: Counter;
+  readonly intents: readonly string[];
+  readonly credentials: readonly PayItem['request']['presented'][];
+}
+
+async function openScene(): Promise<Scene> {
+  const standing = await addMerchant(store.db, { now: NOON });
+  const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+  await store.db.transaction((tx) =>
+    saveRiskSettings(tx, standing.tenant, {
+      settings: {
+        firstPaymentConfirmFrom: null,
+        highAmountConfirmFrom: null,
+        velocityPerHour: 2,
+      },
+      version: 0,
+      now: NOON,
+    }),
+  );
+  const create = intentMaker(store);
+  const intents: string[] = [];
+  for (let i = 0; i < INTENTS; i++) intents.push(await create(counter, { amount: AMOUNT }));
+  const free = await addPayer(store);
+  const limited = await addPayer(store);
+  const careful = await addPayer(store);
+  const change = (id: string, perDay: bigint | null, confirm: boolean) =>
+    store.db.transaction((tx) =>
+      updatePayerLimits(tx, {
+        id,
+        limitPerPayment: null,
+        limitPerDay: perDay,
+        confirmFirstPayment: confirm,
+      }),
+    );
+  await change(limited.payer.id, BigInt(AMOUNT), false);
+  await change(careful.payer.id, null, true);
+  const mint = async (amount: number) => {
+    const { tenant } = standing;
+    const of = { payerId: free.payer.id, tenant, amount, expiresIn: 600, now: NOON };
+    return (await store.db.transaction((tx) => createAgentToken(tx, of))).secret;
+  };
+  const pass = (value: string) => ({ type: 'nfc_id' as const, value });
+  const token = (value: string) => ({ type: 'agent_token' as const, value });
+  const credentials = [
+    pass(free.pass),
+    pass(limited.pass),
+    pass(careful.pass),
+    pass(newSecret('pass')),
+    token(await mint(AMOUNT)),
+    token(await mint(AMOUNT + 1)),
+  ];
+  return { counter, intents, credentials };
+}
+
+function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
+  return plan.map(({ intent, credential, chain }) => ({
+    request: {
+      standing: scene.counter.standing,
+      intentId: scene.intents[intent] ?? '',
+      presented: scene.credentials[credential] ?? { type: 'nfc_id', value: '' },
+      idempotency: newRequest(scene.counter),
+      requestId: 'req_test',
+      now: NOON,
+    },
+    preflight: chain === 'ok' ? { ok: true } : { ok: false, decline: 'insufficient_funds' },
+  }));
+}
+
+/** What is left behind, by intent: its status and the types of its events, in order. */
+async function remains(scene: Scene): Promise<string[]> {
+  const rows = await store.db.query<{ id: string; left: string }>(
+    `select i.id, i.status || ' ' || (
+       select string_agg(e.type, ',' order by e.position) from events e where e.object_id = i.id)
+       || ' ' || (select count(*) from chain_requests r where r.subject_id = i.id) as left
+     from payment_intents i where i.id = any($1)`,
+    [scene.intents],
+  );
+  const byId = new Map(rows.map(({ id, left }) => [id, left]));
+  return scene.intents.map((id) => byId.get(id) ?? '');
+}
+
+async function runTogether(scene: Scene, plan: readonly Planned[]): Promise<string[]> {
+  const { paid } = await store.db.transaction((tx) => payBatch(tx, toItems(scene, plan)));
+  return paid.map(({ answer }) => summaryOf(answer));
+}
+
+async function runOneByOne(scene: Scene, plan: readonly Planned[]): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const planned of plan) outcomes.push(...(await runTogether(scene, [planned])));
+  return outcomes;
+}
+
+function each(...pairs: readonly (readonly [intent: number, credential: number])[]): Planned[] {
+  return pairs.map(([intent, credential]) => ({ intent, credential, chain: 'ok' }));
+}
+
+/** Plans whose later payments depend on the earlier ones, so that chance need not find them. */
+const EXAMPLES: [Planned[]][] = [
+  [each([0, 0], [1, 0], [2, 0])],
+  [each([0, 1], [1, 1])],
+  [each([0, 4], [1, 4], [0, 4])],
+  [each([0, 3], [0, 0], [0, 0])],
+  [each([0, 2], [0, 0], [1, 2])],
+];
+
+test('payments in one transaction end as they would have one after the other', async () => {
+  const planned: fc.Arbitrary<Planned> = fc.record({
+    intent: fc.nat(INTENTS - 1),
+    credential: fc.nat(CREDENTIALS - 1),
+    chain: fc.constantFrom('ok', 'ok', 'ok', 'poor'),
+  });
+  const plans = fc.array(planned, { minLength: 2, maxLength: 12 });
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(plans, async (plan) => {
+      const [together, oneByOne] = [await openScene(), await openScene()];
+      const outcomes = await runTogether(together, plan);
+      assert.deepEqual(outcomes, await runOneByOne(oneByOne, plan));
+      assert.deepEqual(await remains(together), await remains(oneByOne));
+      for (const outcome of outcomes) seen.add(outcome);
+    }),
+    { numRuns: 40, examples: EXAMPLES },
+  );
+  // The examples reach what a batch can get wrong: each of these depends on the payments before it.
+  for (const outcome of ['limit_exceeded', 'risk_blocked', 'agent_token_used']) {
+    assert.ok(seen.has(outcome), `no plan came to ${outcome}`);
+  }
+});
