@@ -11,10 +11,10 @@ with ids as (
       as order_id,
     (random() * 1e15)::bigint as position
 ), key as (
-  insert into idempotency_keys (account_id, livemode, caller, key, fingerprint, method, path, status,
-    resource, response_status, response_body, created, expires_at)
-  select :account, false, 'floor', key, '\\x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
-    'POST', '/v1/payment_intents', 'completed', intent, 201, repeat('b', 560), now(),
+  insert into idempotency_keys (account_id, livemode, caller, key, fingerprint, method, path,
+    status, resource, response_status, response_body, created, expires_at)
+  select :account, false, 'floor', key, decode(repeat('0123456789abcdef', 4), 'hex'), 'POST',
+    '/v1/payment_intents', 'completed', intent, 201, repeat('b', 560), now(),
     now() + interval '48 hours'
   from ids
 ), intent as (
@@ -46,9 +46,9 @@ export function storedId(n: number): string {
 export const STORE_INTENTS = `
 insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
   order_id, metadata, source, expires_at, status)
-select 'pi_' || lpad(n::text, 22, '0'), $1, false, n, now() - interval '1 day' + n * interval '1 ms',
-  2500000, $2, lpad(to_hex(n), 8, '0'), '{"table":"7"}', 'api', now() + interval '1 day',
-  'requires_payment_method'
+select 'pi_' || lpad(n::text, 22, '0'), $1, false, n,
+  now() - interval '1 day' + n * interval '1 ms', 2500000, $2, lpad(to_hex(n), 8, '0'),
+  '{"table":"7"}', 'api', now() + interval '1 day', 'requires_payment_method'
 from generate_series(0, $3::int - 1) as n`;
 
 /** Every column of an intent by its id. */

@@ -4,31 +4,28 @@ import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { merchantWebhooks } from '#merchant-webhooks.ts';
 
-const INTRODUCTION = `A payment network for physical stores: the customer taps a wallet pass on a \
-terminal, and the payment settles in USDC in about a second.
-
-**Authentication.** Every request carries \`Authorization: Bearer <API_KEY>\`. The key chooses the \
-mode: \`tlsk_test_…\` moves no real money, \`tlsk_live_…\` does.
-
-**Money.** Amounts are integers in USDC atoms (6 decimals): 2500000 is 2.50 USDC.
-
-**Idempotency.** Send an \`Idempotency-Key\` with every POST, the same one when you retry. The first \
-response is kept for 48 hours and replayed with \`Idempotent-Replayed: true\`. Validation refusals \
-free the key. Never retry a movement of money with a new key before the first is known to have \
-failed.
-
-**Errors.** Branch on \`error.code\`; handle codes you do not know by \`error.type\`. An unknown path \
-is 404 \`route_missing\`, a method that a path does not take 405 \`method_not_allowed\`, and a request \
-that is not well-formed HTTP 400, 408 or 431 \`body_invalid\` with the connection closed.
-
-**Lists.** Newest first. Send \`next_cursor\` back as \`cursor\`, with the same filters, until \
-\`has_more\` is false. A walk has no duplicates and no gaps, whatever is created meanwhile.
-
-**Rate limits.** Each response says where the key stands (\`RateLimit-*\`); 429 says with \
-\`Retry-After\` how many seconds to wait.
-
-**Versions.** \`Service-Version\` chooses a dated version; without it the key's own is used. Fields, \
-enum values, event types and error codes may be added at any time: ignore what you do not know.`;
+const INTRODUCTION = [
+  'A payment network for physical stores: the customer taps a wallet pass on a terminal, and the ' +
+    'payment settles in USDC in about a second.',
+  '**Authentication.** Every request carries `Authorization: Bearer <API_KEY>`. The key chooses ' +
+    'the mode: `tlsk_test_…` moves no real money, `tlsk_live_…` does.',
+  '**Money.** Amounts are integers in USDC atoms (6 decimals): 2500000 is 2.50 USDC.',
+  '**Idempotency.** Send an `Idempotency-Key` with every POST, the same one when you retry. The ' +
+    'first response is kept for 48 hours and replayed with `Idempotent-Replayed: true`. ' +
+    'Validation refusals free the key. Never retry a movement of money with a new key before ' +
+    'the first is known to have failed.',
+  '**Errors.** Branch on `error.code`; handle codes you do not know by `error.type`. An unknown ' +
+    'path is 404 `route_missing`, a method that a path does not take 405 `method_not_allowed`, ' +
+    'and a request that is not well-formed HTTP 400, 408 or 431 `body_invalid` with the ' +
+    'connection closed.',
+  '**Lists.** Newest first. Send `next_cursor` back as `cursor`, with the same filters, until ' +
+    '`has_more` is false. A walk has no duplicates and no gaps, whatever is created meanwhile.',
+  '**Rate limits.** Each response says where the key stands (`RateLimit-*`); 429 says with ' +
+    '`Retry-After` how many seconds to wait.',
+  "**Versions.** `Service-Version` chooses a dated version; without it the key's own is used. " +
+    'Fields, values of a list, event types and error codes may be added at any time: ignore what ' +
+    'you do not know.',
+].join('\n\n');
 
 const TAGS: readonly { readonly name: string; readonly description: string }[] = [
   { name: 'Payment intents', description: 'What a terminal is asked to collect.' },

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#core/refusal.ts';
 
-/** What each code means and what to do, for the reference. A code that is missing does not compile. */
+/** What each code means and what to do, for the reference. One that is missing does not compile. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   parameter_missing: 'A required parameter is missing; `param` names it.',
   parameter_invalid: 'A parameter has a value that is not allowed; `param` names it.',

@@ -223,7 +223,7 @@ function usedCodes(routes: readonly DeclaredRoute[]): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
 }
 
-/** The OpenAPI 3.1 document of declared routes: what is validated and sent is what is documented. */
+/** The OpenAPI 3.1 document of declared routes: what is validated and sent is documented. */
 export function openApiDocument(of: DocumentOf): Doc {
   const components = createComponents();
   const errors = createErrorResponses(headerRefs());

@@ -1,7 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import { type Refusal, refuse } from '#core/refusal.ts';
 
-/** Bodies of the API are flat: an object with metadata in it. Deeper ones are attacks or mistakes. */
+/** Bodies of the API are flat: an object with metadata in it. Deeper ones are mistakes. */
 const MAX_DEPTH = 10;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\]:,]|true|false|null/g;
 const EXACT_INTEGER = /^-?(0|[1-9]\d*)$/;

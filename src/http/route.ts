@@ -92,7 +92,7 @@ export interface Route<
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** null: any authenticated caller of the surface. */
+  /** null: every authenticated caller of the surface. */
   readonly scope: Scope | null;
   /** What a caller has to be, in the words of the surface's `authorize`, such as a role. */
   readonly access?: string;

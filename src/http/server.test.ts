@@ -196,7 +196,7 @@ for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 
   });
 }
 
-test('each check comes before the next: a request that breaks them all is refused for the first', async () => {
+test('a request that breaks every rule is refused for the first in their order', async () => {
   const limited = await startBareServer({
     surfaces: [bareSurface(routes)],
     limiter: memoryRateLimiter({ requests: 5, seconds: 3600 }),

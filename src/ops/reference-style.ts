@@ -23,7 +23,8 @@ h4 { font-size: .875rem; margin: 1.5rem 0 .25rem; color: var(--soft); font-weigh
 nav { padding: 1rem; border-bottom: 1px solid var(--line); }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav li { margin: 0; }
-nav a { display: block; padding: .2rem 0; color: var(--text); text-decoration: none; font-size: .9375rem; }
+nav a { display: block; padding: .2rem 0; color: var(--text); text-decoration: none;
+  font-size: .9375rem; }
 nav a:hover, nav a:focus-visible { color: var(--accent); text-decoration: underline; }
 nav .group { margin-top: 1rem; font-weight: 600; }
 nav summary { cursor: pointer; padding: .5rem 0; font-weight: 600; }
@@ -33,7 +34,8 @@ main { padding: 1.5rem 1rem 6rem; max-width: 60rem; min-width: 0; }
 .operation { padding: 2rem 0; border-bottom: 1px solid var(--line); }
 .operation:target, tr:target, .object:target { background: var(--panel);
   box-shadow: 0 0 0 1rem var(--panel); }
-.call { display: flex; gap: .6rem; flex-wrap: wrap; align-items: baseline; margin: .25rem 0 .75rem; }
+.call { display: flex; gap: .6rem; flex-wrap: wrap; align-items: baseline;
+  margin: .25rem 0 .75rem; }
 .method { font: 600 .8125rem ui-monospace, Menlo, Consolas, monospace; color: var(--other); }
 .method.get { color: var(--get); } .method.post { color: var(--post); }
 .fields { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--line); }

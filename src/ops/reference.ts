@@ -86,6 +86,11 @@ function curl(endpoint: Endpoint, parameters: readonly Parameter[]): string {
   return lines.join(' \\\n  ');
 }
 
+function tableHtml(head: string, rows: readonly string[]): string {
+  const body = `<thead>${head}</thead><tbody>${rows.join('\n')}</tbody>`;
+  return `<div class="wide"><table>${body}</table></div>`;
+}
+
 function errorsHtml(endpoint: Endpoint, document: ReferenceDocument): string {
   const rows = Object.entries(endpoint.responses)
     .filter(([status]) => Number(status) >= 400)
@@ -97,7 +102,7 @@ function errorsHtml(endpoint: Endpoint, document: ReferenceDocument): string {
       );
       return `<tr><td>${status}</td><td><ul class="codes">${items.join('')}</ul></td></tr>`;
     });
-  return `<details><summary>Errors</summary><div class="wide"><table>${rows.join('')}</table></div></details>`;
+  return `<details><summary>Errors</summary>${tableHtml('', rows)}</details>`;
 }
 
 function parametersHtml(parameters: readonly Parameter[], place: string, title: string): string {
@@ -139,7 +144,8 @@ function endpointHtml(endpoint: Endpoint, document: ReferenceDocument): string {
   const search = escapeHtml(`${method} ${path} ${summary} ${operationId}`.toLowerCase());
   return `<article class="operation" id="${operationId}" data-search="${search}">
 <h3><a href="#${operationId}">${escapeHtml(summary)}</a></h3>
-<p class="call"><span class="method ${method.toLowerCase()}">${method}</span><code>${escapeHtml(path)}</code></p>
+<p class="call"><span class="method ${method.toLowerCase()}">${method}</span>
+<code>${escapeHtml(path)}</code></p>
 ${proseHtml(description)}
 ${codeBlock(curl(endpoint, parameters), 'Request')}
 ${parametersHtml(parameters, 'path', 'Path')}
@@ -161,7 +167,8 @@ ${proseHtml(post.summary)}
 }
 
 function objectHtml([name, schema]: [string, Schema]): string {
-  return `<article class="object operation" id="objects/${name}" data-search="object ${name.toLowerCase()}">
+  const search = `object ${name.toLowerCase()}`;
+  return `<article class="object operation" id="objects/${name}" data-search="${search}">
 <h3><a href="#objects/${name}">${name}</a></h3>
 ${fieldsHtml(objectFields(schema, false))}
 </article>`;
@@ -170,7 +177,8 @@ ${fieldsHtml(objectFields(schema, false))}
 function errorHtml(code: ErrorCode): string {
   const [status, type] = ERROR_CODES[code];
   const search = `error ${code} ${status} ${type}`;
-  return `<tr id="errors/${code}" data-search="${search}"><td><a href="#errors/${code}"><code>${code}</code></a></td>
+  return `<tr id="errors/${code}" data-search="${search}">
+<td><a href="#errors/${code}"><code>${code}</code></a></td>
 <td>${status}</td><td><code>${type}</code></td><td>${inlineHtml(ERROR_MEANINGS[code])}</td></tr>`;
 }
 
@@ -182,18 +190,25 @@ function navigationHtml(endpoints: readonly Endpoint[], document: ReferenceDocum
         const link = `<a href="#${operationId}">${escapeHtml(summary)}</a>`;
         return `<li data-for="${operationId}">${link}</li>`;
       });
-    return `<li class="group"><a href="#${slug(name)}">${escapeHtml(name)}</a></li>${items.join('')}`;
+    const title = `<a href="#${slug(name)}">${escapeHtml(name)}</a>`;
+    return `<li class="group">${title}</li>${items.join('')}`;
   });
   const rest = ['Objects', 'Errors'].map(
     (name) => `<li class="group"><a href="#${slug(name)}">${name}</a></li>`,
   );
-  return `<nav aria-label="Contents"><input type="search" placeholder="Search ( / )" aria-label="Search the reference" hidden>
-<details open><summary>Contents</summary><ul>${groups.join('')}${rest.join('')}</ul></details></nav>`;
+  return `<nav aria-label="Contents">
+<input type="search" placeholder="Search ( / )" aria-label="Search the reference" hidden>
+<details open><summary>Contents</summary>
+<ul>${[...groups, ...rest].join('')}</ul></details></nav>`;
 }
 
 function sectionHtml(title: string, intro: string, content: string): string {
-  return `<section><h2 id="${slug(title)}">${escapeHtml(title)}</h2>${proseHtml(intro)}${content}</section>`;
+  const heading = `<h2 id="${slug(title)}">${escapeHtml(title)}</h2>`;
+  return `<section>${heading}${proseHtml(intro)}${content}</section>`;
 }
+
+const OF_OBJECTS = 'Fields may be added at any time: ignore what you do not know.';
+const OF_ERRORS = 'Branch on `code`. The list may grow: handle what you do not know by its `type`.';
 
 function mainHtml(endpoints: readonly Endpoint[], document: ReferenceDocument): string {
   const sections = document.tags.map(({ name, description }) => {
@@ -208,14 +223,15 @@ function mainHtml(endpoints: readonly Endpoint[], document: ReferenceDocument): 
       mentioned.includes(`"${code}"`) || code === 'route_missing' || code === 'method_not_allowed',
   );
   const head = '<tr><th>Code</th><th>Status</th><th>Type</th><th>Meaning</th></tr>';
-  const errors = `<div class="wide"><table><thead>${head}</thead><tbody>${codes.map(errorHtml).join('\n')}</tbody></table></div>`;
   const { schemas } = document.components;
   const objects = Object.entries(schemas).filter(
     ([name]) => !/^Event[A-Z]/.test(name) || name === 'EventList',
   );
-  return `${sections.join('\n')}
-${sectionHtml('Objects', 'Fields may be added at any time: ignore what you do not know.', objects.map(objectHtml).join('\n'))}
-${sectionHtml('Errors', 'Branch on `code`. The list may grow: handle what you do not know by its `type`.', errors)}`;
+  return [
+    ...sections,
+    sectionHtml('Objects', OF_OBJECTS, objects.map(objectHtml).join('\n')),
+    sectionHtml('Errors', OF_ERRORS, tableHtml(head, codes.map(errorHtml))),
+  ].join('\n');
 }
 
 const START = `<figure class="code"><figcaption>Before you begin</figcaption>

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { stampOrder } from '#db/commit-order.ts';
-import type { Database } from '#db/database.ts';
-import { toPayment } from '#payments/payment.ts';
+import { type Stamp, stampOrder } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { type Payment, toPayment } from '#payments/payment.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import type { TestApi } from '#testing/api.ts';
 import type { TestMode } from '#testing/merchants.ts';
@@ -12,6 +12,73 @@ import { playRefunds } from '#testing/store-payments.ts';
 
 const DAY_MS = 86_400_000;
 const AMOUNT = 2_500_000n;
+
+interface Settled {
+  readonly ids: { readonly payment: string; readonly intent: string };
+  readonly mode: TestMode;
+  readonly stamp: Stamp;
+  readonly amount: bigint;
+  readonly orderId: string;
+  readonly txHash: string;
+  readonly payer: { readonly payerId: string; readonly payerAddress: `0x${string}` };
+}
+
+async function insertSettledIntent(tx: Tx, of: Settled): Promise<void> {
+  const { tenant, terminal } = of.mode;
+  const credential = { type: 'nfc_id', passId: newId('pass', of.stamp.created) };
+  await tx.query(
+    `insert into payment_intents (id, account_id, livemode, position, created, amount,
+       terminal_id, order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, '{}', 'api', $5, 'succeeded', $9::text::jsonb,
+       $10, $11)`,
+    [
+      of.ids.intent,
+      tenant.accountId,
+      tenant.livemode,
+      of.stamp.next(),
+      of.stamp.created,
+      of.amount,
+      terminal,
+      of.orderId,
+      JSON.stringify({ ...of.payer, credential, reasonCode: null }),
+      of.ids.payment,
+      of.txHash,
+    ],
+  );
+}
+
+function toSettledPayment(of: Settled): Payment {
+  const { created } = of.stamp;
+  return toPayment({
+    id: of.ids.payment,
+    account_id: of.mode.tenant.accountId,
+    livemode: of.mode.tenant.livemode,
+    position: of.stamp.next(),
+    created,
+    payment_intent_id: of.ids.intent,
+    terminal_id: of.mode.terminal,
+    payer_id: of.payer.payerId,
+    payer_address: of.payer.payerAddress,
+    order_id: of.orderId,
+    split_group: null,
+    method_type: 'wallet_pass',
+    credential_type: 'nfc_id',
+    amount: of.amount,
+    fee_acquirer: 7_500n,
+    fee_protocol: 5_000n,
+    fee_cashback: 1_250n,
+    amount_reserved: 0n,
+    amount_refunded: 0n,
+    chain_id: 31_337n,
+    settlement_number: BigInt(randomBytes(6).readUIntBE(0, 6)),
+    batch_number: 1n,
+    tx_hash: of.txHash,
+    block_number: 7n,
+    log_index: 0,
+    settled_at: created,
+    refundable_until: new Date(created.getTime() + 180 * DAY_MS),
+  });
+}
 
 /** A settled payment, written straight into the tables: no chain is needed to read it. */
 export async function addTestPayment(
@@ -21,66 +88,17 @@ export async function addTestPayment(
 ): Promise<{ readonly id: string; readonly intentId: string }> {
   const now = new Date();
   const ids = { payment: newId('payment', now), intent: newId('paymentIntent', now) };
+  const payer = {
+    payerId: newId('payer', now),
+    payerAddress: `0x${randomBytes(20).toString('hex')}`,
+  } as const;
   const txHash = `0x${randomBytes(32).toString('hex')}`;
   const orderId = randomBytes(4).toString('hex');
-  const address = `0x${randomBytes(20).toString('hex')}` as const;
-  const attempt = { payerId: newId('payer', now), payerAddress: address };
   await db.transaction(async (tx) => {
     const stamp = await stampOrder(tx, mode.tenant, now, 2);
-    await tx.query(
-      `insert into payment_intents (id, account_id, livemode, position, created, amount,
-         terminal_id, order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, '{}', 'api', $5, 'succeeded', $9::text::jsonb,
-         $10, $11)`,
-      [
-        ids.intent,
-        mode.tenant.accountId,
-        mode.tenant.livemode,
-        stamp.next(),
-        stamp.created,
-        amount,
-        mode.terminal,
-        orderId,
-        JSON.stringify({
-          ...attempt,
-          credential: { type: 'nfc_id', passId: newId('pass', now) },
-          reasonCode: null,
-        }),
-        ids.payment,
-        txHash,
-      ],
-    );
-    await insertPayments(tx, [
-      toPayment({
-        id: ids.payment,
-        account_id: mode.tenant.accountId,
-        livemode: mode.tenant.livemode,
-        position: stamp.next(),
-        created: stamp.created,
-        payment_intent_id: ids.intent,
-        terminal_id: mode.terminal,
-        payer_id: attempt.payerId,
-        payer_address: address,
-        order_id: orderId,
-        split_group: null,
-        method_type: 'wallet_pass',
-        credential_type: 'nfc_id',
-        amount,
-        fee_acquirer: 7_500n,
-        fee_protocol: 5_000n,
-        fee_cashback: 1_250n,
-        amount_reserved: 0n,
-        amount_refunded: 0n,
-        chain_id: 31_337n,
-        settlement_number: BigInt(randomBytes(6).readUIntBE(0, 6)),
-        batch_number: 1n,
-        tx_hash: txHash,
-        block_number: 7n,
-        log_index: 0,
-        settled_at: stamp.created,
-        refundable_until: new Date(stamp.created.getTime() + 180 * DAY_MS),
-      }),
-    ]);
+    const settled = { ids, mode, stamp, amount, orderId, txHash, payer };
+    await insertSettledIntent(tx, settled);
+    await insertPayments(tx, [toSettledPayment(settled)]);
   });
   return { id: ids.payment, intentId: ids.intent };
 }

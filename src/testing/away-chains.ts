@@ -6,7 +6,7 @@ import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 /** Nobody listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 
-/** Both networks, with nodes that cannot be reached: what needs no chain works, the rest says so. */
+/** Both networks, with nodes that nobody can reach: what needs no chain works. */
 export function openAwayChains(): Promise<Chain[]> {
   return Promise.all(
     NETWORKS.map((network, index) =>

@@ -110,10 +110,9 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   const validatorOf = (operation: Operation, status: number): ValidateFunction | null => {
     const response = operation.responses[status];
     const reference = response?.$ref as string | undefined;
-    const base =
-      reference === undefined
-        ? `#/${pointer('paths', operation.template, operation.method.toLowerCase(), 'responses', status)}`
-        : reference;
+    const method = operation.method.toLowerCase();
+    const own = `#/${pointer('paths', operation.template, method, 'responses', status)}`;
+    const base = reference ?? own;
     const target = reference === undefined ? response : resolve(document, reference);
     if (target?.content === undefined) return null;
     const path = `${DOCUMENT}${base}/${pointer('content', 'application/json', 'schema')}`;
@@ -125,7 +124,8 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   };
 
   return (exchange) => {
-    const where = `${exchange.method} ${exchange.path} → ${exchange.status} ${exchange.text.slice(0, 300)}`;
+    const { method, path, status, text } = exchange;
+    const where = `${method} ${path} → ${status} ${text.slice(0, 300)}`;
     checkCommonHeaders(exchange, where);
     const operation = findOperation(operations, exchange);
     if (operation === null) {

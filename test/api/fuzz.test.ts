@@ -100,7 +100,7 @@ function describe(request: FuzzRequest, error: unknown): Error {
   return new Error(`FUZZ_SEED=${SEED}: ${shown}\n${message}`, { cause: error });
 }
 
-test(`${REQUESTS} requests that are wrong somewhere: each is answered as documented, none by a 500`, async (t) => {
+test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`, async (t) => {
   const document = merchantDocument(declaredMerchantRoutes());
   const requests = fuzzRequests(document, await knownIds());
   const pool = new Pool(api.url, { connections: CONCURRENCY });

@@ -29,10 +29,8 @@ test('health says what is there; chains that are away do not take the process ou
 
 test('the numbers tell of requests, queues and chains, and are not for everybody', async () => {
   const text = await (await get('/metrics')).text();
-  assert.match(
-    text,
-    /tapline_http_request_duration_seconds_count\{method="POST",operation="createPaymentIntent",status="201"\} 1/,
-  );
+  const labels = 'method="POST",operation="createPaymentIntent",status="201"';
+  assert.ok(text.includes(`tapline_http_request_duration_seconds_count{${labels}} 1`));
   assert.match(text, /tapline_queue_depth\{queue="webhook_deliveries"\} 0/);
   assert.match(text, /tapline_chain_up\{network="testnet"\} 0/);
   const outside = await get('/metrics', { 'x-forwarded-for': '203.0.113.5' });
@@ -45,7 +43,7 @@ test('refusals are counted by their code', async () => {
   assert.match(text, /tapline_http_refusals_total\{code="api_key_missing"\} \d+/);
 });
 
-test('the reference names every operation and every code, and needs nothing from elsewhere', async () => {
+test('the reference names every operation and code, and needs nothing from elsewhere', async () => {
   const response = await get('/docs');
   assert.equal(response.status, 200);
   const page = await response.text();
