@@ -2,6 +2,7 @@ import { applyRegistrations } from '#accounts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#accounts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
 import { dropExpired } from '#accounts/drop-expired.ts';
+import { tellOwners } from '#accounts/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#accounts/mail.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
@@ -76,6 +77,7 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     ...deps,
     secretKey: deps.webhookKey,
     allowCidrs: deps.webhookAllowCidrs,
+    tellDisabled: tellOwners(deps.peopleKey),
   });
   const loops = startLoops(deps);
   const mails = startMailWorker({ ...deps, secretKey: deps.peopleKey });

@@ -1,6 +1,6 @@
 import { only } from '#core/assert.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import type { Database } from '#db/database.ts';
+import type { Database, Tx } from '#db/database.ts';
 import { appendEvents } from '#events/append.ts';
 import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint.ts';
 import { endDueDeliveries, lockEndpoint, updateEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -13,6 +13,9 @@ export interface DisabledNotice {
   readonly url: string;
   readonly reason: DisabledReason;
 }
+
+/** Leaves word for the owners, in the transaction that disables: a crash cannot lose it. */
+export type TellDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Promise<void>;
 
 export interface Disabled {
   readonly notice: DisabledNotice;
@@ -32,6 +35,7 @@ export async function disableEndpoint(
     readonly reason: DisabledReason;
     readonly now: Date;
     readonly failingBefore?: Date;
+    readonly tell?: TellDisabled | undefined;
   },
 ): Promise<Disabled | null> {
   const { endpointId, reason, now, failingBefore } = of;
@@ -50,6 +54,8 @@ export async function disableEndpoint(
       { tenant, type, objectId: endpointId, object, stamp },
     ]);
     const { accountId, livemode } = tenant;
-    return { notice: { accountId, livemode, endpointId, url: row.url, reason }, deliveries };
+    const notice = { accountId, livemode, endpointId, url: row.url, reason };
+    await of.tell?.(tx, notice, now);
+    return { notice, deliveries };
   });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
+import type { Tx } from '#db/database.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import {
   addEndpoint,
@@ -202,7 +203,14 @@ describe('a failing endpoint', () => {
     clock.advance(5 * DAY_MS - 60_000);
     assert.deepEqual(await disableLongFailing(s.bench), []);
     clock.advance(120_000);
-    const [notice, ...more] = await disableLongFailing(s.bench);
+    const told: string[] = [];
+    const tellDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
+      // In the transaction that disables: what it writes is there exactly if the endpoint is off.
+      assert.ok(tx.inTransaction);
+      told.push(endpointId);
+    };
+    const [notice, ...more] = await disableLongFailing({ ...s.bench, tellDisabled });
+    assert.deepEqual(told, [s.endpointId]);
     assert.equal(notice?.endpointId, s.endpointId);
     assert.equal(notice?.reason, 'persistent_failure');
     assert.equal(more.length, 0);

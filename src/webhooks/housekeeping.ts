@@ -4,7 +4,11 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { maintainPartitions } from '#events/retention.ts';
-import { type DisabledNotice, disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import {
+  type DisabledNotice,
+  disableEndpoint,
+  type TellDisabled,
+} from '#webhooks/disable-endpoint.ts';
 import { selectLongFailing } from '#webhooks/endpoint-queries.ts';
 import { replayStep } from '#webhooks/replay.ts';
 import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
@@ -14,7 +18,7 @@ export interface HousekeepingDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onDisabled?: (notice: DisabledNotice) => void;
+  readonly tellDisabled?: TellDisabled;
   readonly onError: (name: string, error: unknown) => void;
 }
 
@@ -33,15 +37,15 @@ const MAX_DISABLED = 100;
  * @returns what their owners should hear of.
  */
 export async function disableLongFailing(
-  deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups'>,
+  deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups' | 'tellDisabled'>,
 ): Promise<DisabledNotice[]> {
-  const { db, clock, wakeups } = deps;
+  const { db, clock, wakeups, tellDisabled: tell } = deps;
   const now = clock.now();
   const failingBefore = addMs(now, -DISABLE_AFTER_MS);
   const notices: DisabledNotice[] = [];
   for (const endpointId of await selectLongFailing(db, failingBefore, MAX_DISABLED)) {
     const reason = 'persistent_failure';
-    const done = await disableEndpoint(db, { endpointId, reason, now, failingBefore });
+    const done = await disableEndpoint(db, { endpointId, reason, now, failingBefore, tell });
     if (done !== null) notices.push(done.notice);
   }
   if (notices.length > 0) wakeups.send('deliveries');
@@ -92,7 +96,7 @@ export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<voi
     name: 'webhook sweep',
     pollMs: SWEEP_MS,
     run: async () => {
-      for (const notice of await disableLongFailing(deps)) deps.onDisabled?.(notice);
+      await disableLongFailing(deps);
       return false;
     },
     onError,

@@ -6,7 +6,7 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
-import { type DisabledNotice, disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { disableEndpoint, type TellDisabled } from '#webhooks/disable-endpoint.ts';
 import { Fleet } from '#webhooks/fleet.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { releaseLanes } from '#webhooks/queue-queries.ts';
@@ -25,8 +25,8 @@ export interface WebhookWorkerDeps {
   readonly resolver?: Resolver;
   /** Certificate authorities beside the usual ones. */
   readonly ca?: string;
-  /** Called after an endpoint was disabled: the way to tell its owner by e-mail. */
-  readonly onDisabled?: (notice: DisabledNotice) => void;
+  /** The way to tell the owners of a disabled endpoint by e-mail. */
+  readonly tellDisabled?: TellDisabled;
 }
 
 export interface WebhookWorker {
@@ -76,10 +76,10 @@ function createReleaser(deps: WebhookWorkerDeps, owner: string) {
 
 async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<void> {
   const { db, clock, wakeups } = deps;
-  const done = await disableEndpoint(db, { endpointId, reason: 'gone', now: clock.now() });
+  const of = { endpointId, reason: 'gone', now: clock.now(), tell: deps.tellDisabled } as const;
+  const done = await disableEndpoint(db, of);
   if (done === null) return;
   if (done.deliveries > 0) wakeups.send('deliveries');
-  deps.onDisabled?.(done.notice);
 }
 
 /** The two loops that get work, each waking the other. */
