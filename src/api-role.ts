@@ -9,7 +9,7 @@ import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { eventRoutes } from '#events/routes.ts';
-import type { Surface } from '#http/route.ts';
+import { anySurface, type Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { idempotencyRoutes } from '#idempotency/routes.ts';
 import { createDomainCheck } from '#payer-app/own-domain.ts';
@@ -98,16 +98,16 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   const shared = createShared(deps);
   const merchant = merchantSurface(shared);
   const surfaces = [
-    merchant,
+    anySurface(merchant),
     ...peopleSurfaces(deps, shared, merchant),
-    deviceSurface(shared),
-    pairingSurface(shared),
-    payerSurface(shared),
+    anySurface(deviceSurface(shared)),
+    anySurface(pairingSurface(shared)),
+    anySurface(payerSurface(shared)),
   ];
   const operations = createOperations(deps);
   const app = await buildServer({
     ...deps,
-    surfaces: surfaces as unknown as Surface[],
+    surfaces,
     limiter: operations.limiter,
     trustedProxies: deps.config.trustedProxies,
     onAnswered: operations.onAnswered,

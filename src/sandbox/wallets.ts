@@ -2,12 +2,8 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deriveKey } from '#config.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The parts that the sandbox plays on its own chains. */
-export const CHAIN_ROLES = ['admin', 'registrar', 'guardian', 'treasurer'] as const;
-export type ChainRole = (typeof CHAIN_ROLES)[number];
-
 /** Relayer lanes of a sandbox network. */
-export const SANDBOX_LANES = 4;
+const SANDBOX_LANES = 4;
 
 /**
  * A wallet of the sandbox, always the same for one data folder and name: what a crash lost is made
