@@ -21,7 +21,7 @@ import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts'
 /** Some seeds with every test run, many at night: FAULTS=nightly, or FAULTS_RUNS=n. */
 const NIGHTLY_RUNS = 300;
 const RUNS = Number(
-  process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 8),
+  process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 15),
 );
 const COMMANDS = 30;
 
