@@ -220,6 +220,7 @@ async function mineBlocks(call: RpcCall, saver: ChainSaver, signal: AbortSignal)
     }
     // Late blocks are not made up for: a burst after a pause would be no block per second either.
     nextAt = Math.max(nextAt + BLOCK_MS, performance.now());
-    await sleep(nextAt - performance.now(), undefined, { signal, ref: false }).catch(() => {});
+    const pauseMs = Math.max(0, nextAt - performance.now());
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
   }
 }
