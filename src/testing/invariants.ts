@@ -1,4 +1,4 @@
-import type { Database } from '#db/database.ts';
+import type { Sql } from '#db/database.ts';
 
 /**
  * What must hold in the database whatever was killed when. Each rule is a statement that finds the
@@ -186,7 +186,7 @@ const AT_REST: readonly Rule[] = [
 
 const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...AT_REST];
 
-async function check(db: Database, rule: Rule): Promise<string[]> {
+async function check(db: Sql, rule: Rule): Promise<string[]> {
   const rows = await db.query<{ wrong: string }>(
     `select wrong from (${rule.sql}) as broken (wrong) limit ${SHOWN}`,
   );
@@ -198,7 +198,7 @@ async function check(db: Database, rule: Rule): Promise<string[]> {
  * @returns what is broken, as sentences; empty when all is well.
  */
 export async function checkInvariants(
-  db: Database,
+  db: Sql,
   options: { readonly atRest: boolean },
 ): Promise<string[]> {
   const broken: string[] = [];
@@ -210,7 +210,7 @@ export async function checkInvariants(
 
 /** Endpoints that were enabled all the time: each event since then has its delivery. */
 export async function checkDeliveries(
-  db: Database,
+  db: Sql,
   endpoints: readonly { readonly id: string; readonly accepted: ReadonlySet<string> }[],
 ): Promise<string[]> {
   const broken: string[] = [];
