@@ -212,10 +212,15 @@ export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<{ account_id: string; livemode: boolean; order_id: string }[]> {
+  // One look-up by the whole unique key each: see `selectKeys`.
   return tx.query(
-    `select account_id, livemode, order_id from payment_intents
-     where (account_id, livemode, order_id) in (
-       select * from unnest($1::text[], $2::boolean[], $3::text[]))`,
+    `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
+         as wanted (account_id, livemode, order_id)
+       cross join lateral (
+         select account_id, livemode, order_id from payment_intents p
+         where p.account_id = wanted.account_id and p.livemode = wanted.livemode
+           and p.order_id = wanted.order_id
+         offset 0) i`,
     [
       wanted.map((want) => want.tenant.accountId),
       wanted.map((want) => want.tenant.livemode),
