@@ -92,27 +92,44 @@ const EVENTS: readonly Rule[] = [
   {
     name: 'each intent has one event of its creation and one of its end',
     always: true,
-    sql: `select i.id || ' ' || i.status || ': ' || coalesce(string_agg(e.type, ' '), 'no events')
-      from payment_intents i left join events e on e.object_id = i.id
-      group by i.id, i.status
-      having count(*) filter (where e.type = 'payment_intent.created') <> 1
-        or count(*) filter (where e.type = 'payment_intent.succeeded')
-          <> (i.status = 'succeeded')::int
-        or count(*) filter (where e.type = 'payment_intent.canceled')
-          <> (i.status = 'canceled')::int
-        or count(*) filter (where e.type = 'payment_intent.processing') <>
-          (select count(*) from chain_requests r where r.kind = 'payment' and r.subject_id = i.id)`,
+    sql: `with told as (
+        select object_id, string_agg(type, ' ') as types,
+          count(*) filter (where type = 'payment_intent.created') as created,
+          count(*) filter (where type = 'payment_intent.succeeded') as succeeded,
+          count(*) filter (where type = 'payment_intent.canceled') as canceled,
+          count(*) filter (where type = 'payment_intent.processing') as processing
+        from events where object_id like 'pi\\_%' group by object_id
+      ), asked as (
+        select subject_id, count(*) as requests from chain_requests
+        where kind = 'payment' group by subject_id
+      )
+      select i.id || ' ' || i.status || ': ' || coalesce(t.types, 'no events')
+      from payment_intents i left join told t on t.object_id = i.id
+      left join asked a on a.subject_id = i.id
+      where t.created is distinct from 1
+        or t.succeeded <> (i.status = 'succeeded')::int
+        or t.canceled <> (i.status = 'canceled')::int
+        or t.processing <> coalesce(a.requests, 0)`,
   },
   {
     name: 'each payment has one event of its success and one of its cashback',
     always: true,
-    sql: `select p.id || ': ' || coalesce(string_agg(e.type, ' '), 'no events') from payments p
-      left join events e on e.object_id = p.id
-      group by p.id, p.fee_cashback
-      having count(*) filter (where e.type = 'payment.succeeded') <> 1
-        or count(*) filter (where e.type = 'payment.cashback_paid') <> (p.fee_cashback > 0)::int
-        or count(*) filter (where e.type = 'payment.refunded') <>
-          (select count(*) from refunds r where r.payment_id = p.id and r.status = 'succeeded')`,
+    sql: `with told as (
+        select object_id, string_agg(type, ' ') as types,
+          count(*) filter (where type = 'payment.succeeded') as succeeded,
+          count(*) filter (where type = 'payment.cashback_paid') as cashback,
+          count(*) filter (where type = 'payment.refunded') as refunded
+        from events where object_id like 'pay\\_%' group by object_id
+      ), back as (
+        select payment_id, count(*) as refunds from refunds
+        where status = 'succeeded' group by payment_id
+      )
+      select p.id || ': ' || coalesce(t.types, 'no events')
+      from payments p left join told t on t.object_id = p.id
+      left join back b on b.payment_id = p.id
+      where t.succeeded is distinct from 1
+        or t.cashback <> (p.fee_cashback > 0)::int
+        or t.refunded <> coalesce(b.refunds, 0)`,
   },
   {
     name: 'each refund has one event per step',
