@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Merchants} from "./Merchants.sol";
+import {PackedCharges, PackedChargesFields} from "./PackedCharges.sol";
 import {PackedLedger} from "./PackedLedger.sol";
 import {PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentTree} from "./PaymentTree.sol";
@@ -10,20 +11,12 @@ import {BASIS_POINTS, MAX_AMOUNT, Reason} from "./PaymentTypes.sol";
 /// @title The books of settled payments: one bit per payment and one Merkle root per batch.
 /// @notice The bit keeps a payment from settling twice. The root binds refunds to what was settled.
 abstract contract Batches is Merchants {
-    /// @dev What a payment costs its payer on top of the sale, in atoms.
-    struct Charges {
-        uint256 acquirerFee;
-        uint256 protocolFee;
-        uint256 cashback;
-    }
-
     /// @dev A batch under way: what is read once, changed in memory and written back at its end.
-    /// `account` is the Merchant slot of `merchant`, zero while none is loaded. `leaves` points to
-    /// the leaves of the `settled` payments so far.
+    /// `account` is the Merchant slot of `merchant`, zero while none is loaded. `charges` is the sum
+    /// over the `settled` payments so far, whose leaves `leaves` points to.
     struct Batch {
         PackedLedger ledger;
-        uint256 acquirerFees;
-        uint256 protocolFees;
+        PackedCharges charges;
         uint256 wordIndex;
         uint256 word;
         uint256 merchant;
@@ -35,15 +28,13 @@ abstract contract Batches is Merchants {
     mapping(uint256 word => uint256 bits) private _settledNumbers;
     mapping(uint256 batch => bytes32 root) internal _roots;
 
+    /// @param terms The packed payment's last 17 bytes: merchant (4) | amount (5) | order id (8). So
+    /// number, payer and terms put together are the preimage of the payment's leaf. One word, as a
+    /// topic for the merchant and a word each for the others would cost another 700 gas.
     /// @param charges Four numbers of 64 bits, from the highest: the batch, acquirer fee, protocol
     /// fee and cashback, in atoms. One word, as a word each would cost another 768 gas.
     event PaymentSettled(
-        uint64 indexed number,
-        address indexed payer,
-        uint32 indexed merchant,
-        uint64 amount,
-        bytes8 orderId,
-        uint256 charges
+        uint64 indexed number, address indexed payer, bytes17 terms, uint256 charges
     );
     event PaymentFailed(uint64 indexed number, uint8 reason);
 
@@ -82,13 +73,12 @@ abstract contract Batches is Merchants {
         return Reason.NONE;
     }
 
-    /// @dev Enters a payment whose money has arrived. The sums of fees stay far below 2^256; they
-    /// are checked against their stored width when they are written.
+    /// @dev Enters a payment whose money has arrived.
     function _book(
         Batch memory batch,
         PaymentHead head,
         PaymentTail tail,
-        Charges memory charges,
+        PackedCharges charges,
         bytes32 leaf
     ) internal {
         unchecked {
@@ -96,48 +86,45 @@ abstract contract Batches is Merchants {
             if (account < batch.account) revert MerchantBalanceTooHigh(tail.merchant());
             batch.account = account;
             batch.word |= 1 << (head.number() & 0xff);
-            batch.acquirerFees += charges.acquirerFee;
-            batch.protocolFees += charges.protocolFee - charges.cashback;
+            batch.charges = batch.charges + charges;
             PaymentTree.set(batch.leaves, batch.settled, leaf);
             batch.settled += 1;
             emit PaymentSettled(
                 head.number(),
                 head.payer(),
-                tail.merchant(),
-                tail.amount(),
-                tail.orderId(),
-                (uint256(batch.ledger.batches() + 1) << 192) | (charges.acquirerFee << 128)
-                    | (charges.protocolFee << 64) | charges.cashback
+                tail.terms(),
+                charges.withBatch(batch.ledger.batches() + 1)
             );
         }
     }
 
-    /// @dev Writes back. A batch in which nothing settled leaves no trace and uses up no number.
+    /// @dev Writes back. A batch in which nothing settled leaves no trace and uses up no number. When
+    /// one has, a word and an account are loaded; should the last ones be untouched, then writing
+    /// them changes nothing.
     function _closeBatch(Batch memory batch) internal {
         if (batch.settled == 0) return;
-        _flushWord(batch);
-        _flushMerchant(batch);
-        PackedLedger ledger = batch.ledger.withBatch(batch.acquirerFees, batch.protocolFees);
+        _settledNumbers[batch.wordIndex] = batch.word;
+        _storeAccount(uint32(batch.merchant), batch.account);
+        PackedLedger ledger = batch.ledger.withBatch(batch.charges);
         _ledger = ledger;
         _roots[ledger.batches()] = PaymentTree.root(batch.leaves, batch.settled);
     }
 
     /// @dev Rounded down, each on its own, so that nobody pays more than a rate. Cannot overflow:
     /// amounts have 40 bits and rates 16. Cashback is at most the protocol fee (see {Governance}).
+    /// @return charges What the sale costs its payer.
     /// @return pulled What leaves the payer's wallet.
-    function _charge(Charges memory charges, PackedLedger ledger, uint256 amount)
+    function _charge(PackedLedger ledger, uint256 amount)
         internal
         pure
-        returns (uint256 pulled)
+        returns (PackedCharges charges, uint256 pulled)
     {
         unchecked {
             uint256 acquirerFee = amount * ledger.acquirerRate() / BASIS_POINTS;
             uint256 protocolFee = amount * ledger.protocolRate() / BASIS_POINTS;
             uint256 cashback = amount * ledger.cashbackRate() / BASIS_POINTS;
-            charges.acquirerFee = acquirerFee;
-            charges.protocolFee = protocolFee;
-            charges.cashback = cashback;
-            return amount + acquirerFee + protocolFee - cashback;
+            charges = PackedChargesFields.pack(acquirerFee, protocolFee, cashback);
+            pulled = amount + acquirerFee + protocolFee - cashback;
         }
     }
 
@@ -150,24 +137,17 @@ abstract contract Batches is Merchants {
         return Reason.NONE;
     }
 
+    /// @dev Writes the word before it back, unless that is empty or there was none.
     function _loadWord(Batch memory batch, uint256 index) private {
-        _flushWord(batch);
+        if (batch.word != 0) _settledNumbers[batch.wordIndex] = batch.word;
         batch.wordIndex = index;
         batch.word = _settledNumbers[index];
     }
 
+    /// @dev Writes the account before it back, unless its merchant is unknown or there was none.
     function _loadMerchant(Batch memory batch, uint32 merchant) private {
-        _flushMerchant(batch);
+        if (batch.account != 0) _storeAccount(uint32(batch.merchant), batch.account);
         batch.merchant = merchant;
         batch.account = _loadAccount(merchant);
-    }
-
-    /// @dev Writes nothing new for a word in which no payment of the batch settled.
-    function _flushWord(Batch memory batch) private {
-        if (batch.word != 0) _settledNumbers[batch.wordIndex] = batch.word;
-    }
-
-    function _flushMerchant(Batch memory batch) private {
-        if (batch.account != 0) _storeAccount(uint32(batch.merchant), batch.account);
     }
 }

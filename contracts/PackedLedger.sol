@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {PackedCharges} from "./PackedCharges.sol";
+
 /// @notice Everything that each batch reads and writes besides its payments, in one word, from the
 /// lowest bit: settlingPaused (8) | refundingPaused (8) | acquirerRate (16) | protocolRate (16)
 /// | cashbackRate (16) | batches (48) | acquirerFees (64) | protocolFees (64); 16 bits stay free.
@@ -71,19 +73,27 @@ library PackedLedgerFields {
         return PackedLedger.wrap((PackedLedger.unwrap(ledger) & ~RATES_MASK) | rates);
     }
 
-    /// @return The ledger after one more batch, which earned these fees.
-    function withBatch(PackedLedger ledger, uint256 acquirerEarned, uint256 protocolEarned)
+    /// @return The ledger after one more batch. It earned these charges less their cashback, which
+    /// is at most the protocol fee (see {Governance}).
+    function withBatch(PackedLedger ledger, PackedCharges charges)
         internal
         pure
         returns (PackedLedger)
     {
-        uint256 acquirer = ledger.acquirerFees() + acquirerEarned;
-        uint256 protocol = ledger.protocolFees() + protocolEarned;
-        if ((acquirer | protocol) > type(uint64).max) revert FeesTooHigh(acquirer, protocol);
-        uint256 word = PackedLedger.unwrap(ledger.withFees(uint64(acquirer), uint64(protocol)));
-        // 2^48 batches are 8 million years of one per second.
         unchecked {
-            return PackedLedger.wrap(word + (1 << BATCHES_SHIFT));
+            uint256 acquirer = charges.acquirerFee();
+            uint256 protocol = uint256(charges.protocolFee()) - charges.cashback();
+            uint256 acquirerSum = ledger.acquirerFees() + acquirer;
+            uint256 protocolSum = ledger.protocolFees() + protocol;
+            if ((acquirerSum | protocolSum) > type(uint64).max) {
+                revert FeesTooHigh(acquirerSum, protocolSum);
+            }
+            // As the sums fit their fields, one addition each does. 2^48 batches are 8 million
+            // years of one per second.
+            return PackedLedger.wrap(
+                PackedLedger.unwrap(ledger) + (acquirer << ACQUIRER_FEES_SHIFT)
+                    + (protocol << PROTOCOL_FEES_SHIFT) + (1 << BATCHES_SHIFT)
+            );
         }
     }
 

@@ -92,9 +92,11 @@ library PackedPolicyFields {
     }
 
     /// @dev Fits 32 bits until the year 2106 whatever the length; periods start at the Unix epoch.
-    function _periodAt(PackedPolicy policy, uint256 time) private pure returns (uint256) {
-        unchecked {
-            return uint32(time / policy.periodSeconds());
+    /// Divides by hand, as no caller comes here with a period of zero, which solc would check.
+    function _periodAt(PackedPolicy policy, uint256 time) private pure returns (uint256 period) {
+        uint256 length = policy.periodSeconds();
+        assembly ("memory-safe") {
+            period := and(div(time, length), 0xffffffff)
         }
     }
 }

@@ -31,11 +31,13 @@ library PaymentCodec {
 
     /// @return payments How many payments `packed` holds: 1 to MAX_COUNT.
     function count(bytes calldata packed) internal pure returns (uint256 payments) {
-        if (packed.length == 0 || packed.length % SIZE != 0) {
-            revert PaymentsMalformed(packed.length, SIZE);
+        unchecked {
+            payments = packed.length / SIZE;
+            if (payments == 0 || payments * SIZE != packed.length) {
+                revert PaymentsMalformed(packed.length, SIZE);
+            }
+            if (payments > MAX_COUNT) revert TooManyPayments(payments, MAX_COUNT);
         }
-        payments = packed.length / SIZE;
-        if (payments > MAX_COUNT) revert TooManyPayments(payments, MAX_COUNT);
     }
 
     /// @dev Payment `index`; the caller has bounded it with {count}.
@@ -93,5 +95,10 @@ library PaymentCodec {
     /// @return The merchant's order id: 1 to 8 ASCII characters, zeros on the right.
     function orderId(PaymentTail tail) internal pure returns (bytes8) {
         return bytes8(uint64(PaymentTail.unwrap(tail) >> 120));
+    }
+
+    /// @return Merchant, amount and order id as they stand in the packed payment.
+    function terms(PaymentTail tail) internal pure returns (bytes17) {
+        return bytes17(bytes32(PaymentTail.unwrap(tail)));
     }
 }

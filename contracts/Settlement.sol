@@ -7,6 +7,7 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {Governance, Setup} from "./Governance.sol";
 import {Merchants} from "./Merchants.sol";
+import {PackedCharges} from "./PackedCharges.sol";
 import {PackedLedger} from "./PackedLedger.sol";
 import {PackedPolicy} from "./PackedPolicy.sol";
 import {PaymentCodec, PaymentHead, PaymentTail} from "./PaymentCodec.sol";
@@ -81,14 +82,14 @@ contract Settlement is Refunds {
     {
         uint256 count = PaymentCodec.count(payments);
         Batch memory batch = _openBatch(count);
-        Charges memory charges;
         for (uint256 i = 0; i < count; ++i) {
             (PaymentHead head, PaymentTail tail) = PaymentCodec.read(payments, i);
-            uint256 reason = _settle(batch, head, tail, charges, PaymentCodec.leaf(payments, i));
-            if (reason == Reason.NONE) continue;
-            if (reasons.length == 0) reasons = new bytes(count);
-            reasons[i] = bytes1(uint8(reason));
-            emit PaymentFailed(head.number(), uint8(reason));
+            uint256 reason = _settle(batch, head, tail, PaymentCodec.leaf(payments, i));
+            if (reason != Reason.NONE) {
+                if (reasons.length == 0) reasons = new bytes(count);
+                reasons[i] = bytes1(uint8(reason));
+                emit PaymentFailed(head.number(), uint8(reason));
+            }
         }
         _closeBatch(batch);
     }
@@ -103,10 +104,9 @@ contract Settlement is Refunds {
     {
         (PaymentHead head, PaymentTail tail) = PaymentCodec.readOne(packed);
         Batch memory batch = _openBatch(1);
-        Charges memory charges;
+        (PackedCharges charges, uint256 value) = _charge(batch.ledger, tail.amount());
         uint256 reason = _refusal(batch, head, tail);
         if (reason == Reason.NONE) {
-            uint256 value = _charge(charges, batch.ledger, tail.amount());
             reason = _pullAuthorized(head, tail, value, authorization);
         }
         if (reason == Reason.NONE) _book(batch, head, tail, charges, PaymentCodec.leaf(packed, 0));
@@ -170,9 +170,9 @@ contract Settlement is Refunds {
         view
         returns (uint256 acquirerFee, uint256 protocolFee, uint256 cashback, uint256 pulled)
     {
-        Charges memory charges;
-        pulled = _charge(charges, _ledger, amount);
-        return (charges.acquirerFee, charges.protocolFee, charges.cashback, pulled);
+        PackedCharges charges;
+        (charges, pulled) = _charge(_ledger, amount);
+        return (charges.acquirerFee(), charges.protocolFee(), charges.cashback(), pulled);
     }
 
     /// @notice The EIP-3009 nonce that binds an authorization to its payment. Number and order id
@@ -195,7 +195,6 @@ contract Settlement is Refunds {
         Batch memory batch,
         PaymentHead head,
         PaymentTail tail,
-        Charges memory charges,
         bytes32 leaf
     ) private returns (uint256 reason) {
         reason = _refusal(batch, head, tail);
@@ -205,7 +204,8 @@ contract Settlement is Refunds {
         PackedPolicy policy;
         (reason, policy) = slot.policy.spend(tail.amount(), _feeRate(ledger), block.timestamp);
         if (reason != Reason.NONE) return reason;
-        reason = _pull(head.payer(), _charge(charges, ledger, tail.amount()));
+        (PackedCharges charges, uint256 value) = _charge(ledger, tail.amount());
+        reason = _pull(head.payer(), value);
         if (reason != Reason.NONE) return reason;
         slot.policy = policy;
         _book(batch, head, tail, charges, leaf);
@@ -277,9 +277,8 @@ contract Settlement is Refunds {
         uint256 pullGas = PULL_GAS;
         assembly ("memory-safe") {
             succeeded := call(pullGas, token, 0, start, length, 0x00, 0x20)
-            if and(succeeded, answers) {
-                succeeded := and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1))
-            }
+            let affirmed := and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1))
+            succeeded := and(succeeded, or(affirmed, iszero(answers)))
         }
     }
 
@@ -295,8 +294,7 @@ contract Settlement is Refunds {
         address payer = head.payer();
         (reason,) = _policies[payer].policy.spend(tail.amount(), _feeRate(ledger), block.timestamp);
         if (reason != Reason.NONE) return reason;
-        Charges memory charges;
-        uint256 value = _charge(charges, ledger, tail.amount());
+        (, uint256 value) = _charge(ledger, tail.amount());
         if (TOKEN.balanceOf(payer) < value) return Reason.INSUFFICIENT_FUNDS;
         if (TOKEN.allowance(payer, address(this)) < value) return Reason.INSUFFICIENT_ALLOWANCE;
         return Reason.NONE;

@@ -31,7 +31,7 @@ export type GasTable = Record<string, number>;
 export const GAS_CEILINGS: GasTable = {
   batchOf100: 21_500,
   batchOf10: 29_500,
-  single: 91_500,
+  single: 90_000,
   firstRefundOfBatchOf100: 81_000,
   secondRefundOfBatchOf100: 81_000,
 };

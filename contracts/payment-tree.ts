@@ -24,8 +24,7 @@ export function orderIdToBytes8(orderId: string): Hex {
   return stringToHex(orderId, { size: 8 });
 }
 
-/** The order id of a `bytes8` in an event. */
-export function orderIdFromBytes8(bytes: Hex): string {
+function orderIdFromBytes8(bytes: Hex): string {
   return Buffer.from(bytes.slice(2), 'hex').toString('latin1').replace(/\0+$/, '');
 }
 
@@ -88,6 +87,18 @@ function parentOf(children: readonly Hex[]): Hex {
   if (right === undefined) return left;
   const [low, high] = left.toLowerCase() < right.toLowerCase() ? [left, right] : [right, left];
   return keccak256(`0x${low.slice(2)}${high.slice(2)}`);
+}
+
+/** What the `terms` of a PaymentSettled event hold. */
+export type Terms = Pick<PackedPaymentFields, 'merchant' | 'amount' | 'orderId'>;
+
+/** Takes the `terms` of a PaymentSettled event apart: the last 17 bytes of the packed payment. */
+export function unpackTerms(terms: Hex): Terms {
+  return {
+    merchant: Number(`0x${terms.slice(2, 10)}`),
+    amount: BigInt(`0x${terms.slice(10, 20)}`),
+    orderId: orderIdFromBytes8(`0x${terms.slice(20, 36)}`),
+  };
 }
 
 /** What the `charges` word of a PaymentSettled event holds; fees and cashback in atoms. */

@@ -63,7 +63,7 @@ interface ISettlement {
     event MerchantRegistered(uint32 indexed merchant, bytes32 indexed merchantReference, address indexed wallet);
     event PaymentFailed(uint64 indexed number, uint8 reason);
     event PaymentRefunded(uint64 indexed number, address indexed payer, uint32 indexed merchant, uint8 index, uint64 amount, uint64 totalRefunded);
-    event PaymentSettled(uint64 indexed number, address indexed payer, uint32 indexed merchant, uint64 amount, bytes8 orderId, uint256 charges);
+    event PaymentSettled(uint64 indexed number, address indexed payer, bytes17 terms, uint256 charges);
     event PolicyRevoked(address indexed payer);
     event PolicySet(address indexed payer, uint48 perPayment, uint48 perPeriod, uint24 periodSeconds, uint40 expiresAt, uint16 maxFeeRate);
     event RatesApplied(uint16 acquirer, uint16 protocol, uint16 cashback);

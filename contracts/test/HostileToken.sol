@@ -11,6 +11,7 @@ contract HostileToken {
         Two,
         InvalidOpcode,
         HugeRevert,
+        RevertWithTrue,
         Reenter
     }
 
@@ -44,6 +45,12 @@ contract HostileToken {
         if (answer == Answer.Two) _return(2, 32);
         if (answer == Answer.InvalidOpcode) assembly { invalid() }
         if (answer == Answer.HugeRevert) assembly { revert(0, 10000) }
+        if (answer == Answer.RevertWithTrue) {
+            assembly {
+                mstore(0, 1)
+                revert(0, 32)
+            }
+        }
         if (answer == Answer.Reenter) {
             (reentered,) = msg.sender.call(reentry);
         }

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
+import {PackedCharges, PackedChargesFields} from "../PackedCharges.sol";
 import {PackedLedger} from "../PackedLedger.sol";
 import {PackedPolicy, PackedPolicyFields} from "../PackedPolicy.sol";
 import {PaymentCodec, PaymentHead, PaymentTail} from "../PaymentCodec.sol";
@@ -30,6 +31,8 @@ contract PackedWordsTest is TestBase {
             head.number(), head.payer(), tail.merchant(), tail.amount(), tail.orderId()
         );
         assertEq(keccak256(again), keccak256(packed), "fields");
+        bytes memory asInTheEvent = abi.encodePacked(head.number(), head.payer(), tail.terms());
+        assertEq(keccak256(asInTheEvent), keccak256(packed), "terms");
         assertEq(PaymentCodec.leaf(three, 1), keccak256(packed), "leaf");
         assertEq(PaymentCodec.count(three), 3, "count");
     }
@@ -48,7 +51,8 @@ contract PackedWordsTest is TestBase {
         public
         pure
     {
-        PackedLedger ledger = PackedLedger.wrap(0).withBatch(a.acquirerFees, a.protocolFees);
+        PackedLedger ledger =
+            PackedLedger.wrap(0).withBatch(_charges(a.acquirerFees, a.protocolFees));
         ledger = _write(ledger, a);
         _check(ledger, a);
         ledger = _write(ledger, b).withFees(b.acquirerFees, b.protocolFees);
@@ -56,11 +60,42 @@ contract PackedWordsTest is TestBase {
         assertEq(ledger.batches(), 1, "batches");
     }
 
-    function test_aBatchAddsItsFeesAndCountsItself() public pure {
-        PackedLedger ledger = PackedLedger.wrap(0).withBatch(3, 4).withBatch(10, 20);
+    function test_aBatchAddsItsFeesLessCashbackAndCountsItself() public pure {
+        PackedLedger ledger = PackedLedger.wrap(0).withBatch(PackedChargesFields.pack(3, 4, 1))
+            .withBatch(PackedChargesFields.pack(10, 20, 20));
         assertEq(ledger.acquirerFees(), 13, "acquirer fees");
-        assertEq(ledger.protocolFees(), 24, "protocol fees");
+        assertEq(ledger.protocolFees(), 3, "protocol fees");
         assertEq(ledger.batches(), 2, "batches");
+    }
+
+    function testFuzz_aBatchKeepsWhatTheLedgerHeld(LedgerModel memory model) public pure {
+        model.acquirerFees = uint64(bound(model.acquirerFees, 0, type(uint64).max - 1));
+        model.protocolFees = uint64(bound(model.protocolFees, 0, type(uint64).max - 2));
+        PackedLedger ledger =
+            _write(PackedLedger.wrap(0), model).withFees(model.acquirerFees, model.protocolFees);
+        ledger = ledger.withBatch(_charges(1, 2));
+        (model.acquirerFees, model.protocolFees) = (model.acquirerFees + 1, model.protocolFees + 2);
+        _check(ledger, model);
+        assertEq(ledger.batches(), 1, "batches");
+    }
+
+    /// @dev What a full batch can come to at most fits, field by field.
+    function testFuzz_chargesAddUpFieldByField(uint48[3] memory a, uint48[3] memory b) public pure {
+        PackedCharges sum =
+            PackedChargesFields.pack(a[0], a[1], a[2]) + PackedChargesFields.pack(b[0], b[1], b[2]);
+        assertEq(sum.acquirerFee(), uint256(a[0]) + b[0], "acquirer fee");
+        assertEq(sum.protocolFee(), uint256(a[1]) + b[1], "protocol fee");
+        assertEq(sum.cashback(), uint256(a[2]) + b[2], "cashback");
+        assertEq(
+            sum.withBatch(7),
+            (uint256(7) << 192) | (uint256(sum.acquirerFee()) << 128)
+                | (uint256(sum.protocolFee()) << 64) | sum.cashback(),
+            "event"
+        );
+    }
+
+    function _charges(uint64 acquirerFee, uint64 protocolFee) private pure returns (PackedCharges) {
+        return PackedChargesFields.pack(acquirerFee, protocolFee, 0);
     }
 
     function _write(PackedLedger ledger, LedgerModel memory model)
@@ -83,16 +118,21 @@ contract PackedWordsTest is TestBase {
     }
 
     function test_feesThatDoNotFitAreRefused() public {
-        uint256 highest = type(uint64).max;
-        this.earn(highest, highest);
-        vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", highest + 1, 0));
-        this.earn(highest + 1, 0);
-        vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", 0, highest + 1));
-        this.earn(0, highest + 1);
+        uint64 highest = type(uint64).max;
+        uint256 above = uint256(highest) + 1;
+        this.earn(highest, highest, 0, 0);
+        vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", above, highest));
+        this.earn(highest, highest, 1, 0);
+        vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", highest, above));
+        this.earn(highest, highest, 0, 1);
     }
 
-    function earn(uint256 acquirerFees, uint256 protocolFees) external pure {
-        PackedLedger.wrap(0).withBatch(acquirerFees, protocolFees);
+    function earn(uint64 acquirerFees, uint64 protocolFees, uint64 acquirer, uint64 protocol)
+        external
+        pure
+    {
+        PackedLedger.wrap(0).withFees(acquirerFees, protocolFees)
+            .withBatch(_charges(acquirer, protocol));
     }
 
     struct PolicyModel {

@@ -21,13 +21,14 @@ contract PullsTest is SettlementFixture {
 
     function test_onlyTheAnswerTrueIsAPayment() public {
         _useHostileToken();
-        HostileToken.Answer[6] memory refusals = [
+        HostileToken.Answer[7] memory refusals = [
             HostileToken.Answer.False,
             HostileToken.Answer.Nothing,
             HostileToken.Answer.Short,
             HostileToken.Answer.Two,
             HostileToken.Answer.InvalidOpcode,
-            HostileToken.Answer.HugeRevert
+            HostileToken.Answer.HugeRevert,
+            HostileToken.Answer.RevertWithTrue
         ];
         for (uint64 i = 0; i < refusals.length; ++i) {
             hostile.set(refusals[i], 0, "");

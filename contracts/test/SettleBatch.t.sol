@@ -24,9 +24,7 @@ contract SettleBatchTest is SettlementFixture {
         emit ISettlement.PaymentSettled(
             7,
             payer,
-            merchant,
-            SALE,
-            bytes8("ORDER-1"),
+            bytes17(abi.encodePacked(merchant, SALE, bytes8("ORDER-1"))),
             (uint256(1) << 192) | (uint256(7_500) << 128) | (uint256(5_000) << 64) | 1_250
         );
         _settle(_sale(7));

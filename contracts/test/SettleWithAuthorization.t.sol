@@ -46,9 +46,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         emit ISettlement.PaymentSettled(
             1,
             agentPayer,
-            merchant,
-            SALE,
-            ORDER,
+            bytes17(abi.encodePacked(merchant, SALE, ORDER)),
             (uint256(1) << 192) | (uint256(7_500) << 128) | (uint256(5_000) << 64) | 1_250
         );
         assertEq(_send(_agentSale(1), _free()), Reason.NONE, "reason");

@@ -1,28 +1,41 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeEventLog, encodeAbiParameters, encodeEventTopics, type Hex, padHex } from 'viem';
+import {
+  decodeEventLog,
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  padHex,
+  slice,
+} from 'viem';
 import { eventTopics, type RawLog, readEvents } from '#settlement/contract-events.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { packPayment } from '../../contracts/payment-tree.ts';
 
 const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const PAYER = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
 
-const args = {
-  number: 2n ** 63n + 5n,
+const NUMBER = 2n ** 63n + 5n;
+
+const packed = packPayment({
+  number: NUMBER,
   payer: PAYER,
   merchant: 4_000_000_001,
   amount: 10n ** 12n,
-  orderId: '0x412d310000000000' as Hex,
+  orderId: 'A-1',
+});
+
+const args = {
+  number: NUMBER,
+  payer: PAYER,
+  terms: slice(packed, 28),
   charges: (77n << 192n) | (3_000_000_001n << 128n) | (2_000_000_002n << 64n) | 500_000_003n,
 } as const;
 
 const log: RawLog = {
   address: SETTLEMENT,
   topics: encodeEventTopics({ abi: settlementAbi, eventName: 'PaymentSettled', args }) as Hex[],
-  data: encodeAbiParameters(
-    [{ type: 'uint64' }, { type: 'bytes8' }, { type: 'uint256' }],
-    [args.amount, args.orderId, args.charges],
-  ),
+  data: encodeAbiParameters([{ type: 'bytes17' }, { type: 'uint256' }], [args.terms, args.charges]),
   transactionHash: padHex('0x1', { size: 32 }),
   blockHash: padHex('0x2', { size: 32 }),
   blockNumber: '0x10',

@@ -9,7 +9,7 @@ import {
 import { type PaymentReason, paymentReason } from '#settlement/contract-calls.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
-import { orderIdFromBytes8 } from '../../contracts/payment-tree.ts';
+import { unpackTerms } from '../../contracts/payment-tree.ts';
 
 /** A log as JSON-RPC gives it. */
 export interface RawLog {
@@ -125,17 +125,17 @@ const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: '
  * which is 80 ms of a block of 400 (this: 5 us). contract-events.test.ts holds the two together.
  */
 function readPaymentSettled(log: RawLog): PaymentSettled {
-  const [, number = '0x', payer = '0x', merchant = '0x'] = log.topics;
-  const data = log.data.slice(2);
-  const charges = BigInt(`0x${data.slice(2 * WORD, 3 * WORD)}`);
+  const [, number = '0x', payer = '0x'] = log.topics;
+  const { merchant, amount, orderId } = unpackTerms(log.data);
+  const charges = BigInt(`0x${log.data.slice(2 + WORD, 2 + 2 * WORD)}`);
   return {
     ...placeOf(log),
     event: 'PaymentSettled',
     number: BigInt(number),
     payer: getAddress(`0x${payer.slice(-ADDRESS)}`),
     merchantNumber: BigInt(merchant),
-    amount: BigInt(`0x${data.slice(0, WORD)}`),
-    orderId: orderIdFromBytes8(`0x${data.slice(WORD, WORD + BYTES8)}`),
+    amount,
+    orderId,
     batchNumber: charges >> 192n,
     feeAcquirer: (charges >> 128n) & UINT64,
     feeProtocol: (charges >> 64n) & UINT64,
@@ -146,7 +146,6 @@ function readPaymentSettled(log: RawLog): PaymentSettled {
 /** Hex digits. */
 const WORD = 64;
 const ADDRESS = 40;
-const BYTES8 = 16;
 
 /** One word of four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
 const UINT64 = 0xffff_ffff_ffff_ffffn;

@@ -20,6 +20,7 @@ import {
 } from '#testing/spawn-network.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { unpackTerms } from '../../contracts/payment-tree.ts';
 
 /** One whole network for this file: real database, real chains, real HTTP. */
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
@@ -129,7 +130,7 @@ test('a payment goes all the way: intent, terminal, tap, chain, balance, webhook
   assert.equal(Number(receipt.blockNumber), payment.block_number);
   const own = logs.find((log) => log.logIndex === payment.log_index);
   assert.equal(own?.args.payer, payment.payer);
-  assert.equal(own?.args.amount, BigInt(amount));
+  assert.equal(own && unpackTerms(own.args.terms).amount, BigInt(amount));
   const payer = payment.payer as `0x${string}`;
   assert.equal(await balanceOf(payer), 10_000_000_000_000n - 2_511_250n);
   assert.equal(await availableBalance(), before + amount);
@@ -190,7 +191,7 @@ test('killing the process right after the tap ends in the same payment, once', a
   const payments = (await merchant.get(`/payments?payment_intent=${intentId}`)).body.data;
   assert.equal((payments as unknown[]).length, 1);
   const { logs } = await settledOnChain(String(intent.tx_hash));
-  assert.equal(logs.filter((log) => log.args.amount === 1_000_000n).length, 1);
+  assert.equal(logs.filter((log) => unpackTerms(log.args.terms).amount === 1_000_000n).length, 1);
 });
 
 test('a second start on the same folder says so and ends, and the first goes on', async () => {
