@@ -191,6 +191,35 @@ contract SettleBatchTest is SettlementFixture {
         settlement.preflight(payment);
     }
 
+    function test_feesThatDoNotFitStopABatchInsteadOfRunningOver() public {
+        _bookAcquirerFees(type(uint64).max - 7_500);
+        assertEq(_settleOne(_sale(1)), Reason.NONE, "up to the last atom");
+        bytes memory payment = _sale(2);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.FeesTooHigh.selector, uint256(type(uint64).max) + 7_500, 7_500
+            )
+        );
+        vm.prank(OPERATOR);
+        settlement.settleBatch(payment);
+    }
+
+    /// @dev No test lives to see so many fees, so they are put into the ledger, the slot that
+    /// pausing writes.
+    function _bookAcquirerFees(uint64 fees) private {
+        vm.record();
+        vm.prank(GUARDIAN);
+        settlement.pauseSettling();
+        (, bytes32[] memory writes) = vm.accesses(address(settlement));
+        vm.prank(ADMIN);
+        settlement.unpauseSettling();
+        bytes32 ledger = vm.load(address(settlement), writes[0]);
+        vm.store(address(settlement), writes[0], ledger | bytes32(uint256(fees) << 112));
+        (uint64 acquirerFees, uint64 protocolFees) = settlement.bookedFees();
+        assertEq(acquirerFees, fees, "booked");
+        assertEq(protocolFees, 0, "nothing else");
+    }
+
     function test_malformedBatchesAreRefused() public {
         bytes[3] memory malformed = [bytes(""), new bytes(44), new bytes(91)];
         for (uint256 i = 0; i < malformed.length; ++i) {

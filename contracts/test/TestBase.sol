@@ -31,6 +31,7 @@ interface Vm {
     function snapshotState() external returns (uint256 id);
     function revertToState(uint256 id) external returns (bool);
     function load(address target, bytes32 slot) external view returns (bytes32);
+    function store(address target, bytes32 slot, bytes32 value) external;
     function record() external;
     function accesses(address target)
         external
