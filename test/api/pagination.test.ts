@@ -14,17 +14,23 @@ before(async () => {
 
 after(() => api.close());
 
+/** Rows of one statement: well within the time that a statement may take. */
+const PORTION = 100_000;
+
 async function addMany(key: { accountId: string; livemode: boolean }, terminal: string) {
-  await api.db.query(
-    `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
-       order_id, metadata, source, expires_at, status, cancellation_reason, canceled_at)
-     select 'pi_' || lpad(n::text, 22, '0'), $1, $2, n,
-       timestamptz '2026-01-01' + n * interval '3 ms', 1, $3, lpad(to_hex(n), 8, '0'), '{}',
-       case when n % 2 = 0 then 'api' else 'terminal' end, timestamptz '2026-02-01', 'canceled',
-       'expired', timestamptz '2026-02-01'
-     from generate_series(1, $4::int) as n`,
-    [key.accountId, key.livemode, terminal, MANY],
-  );
+  for (let from = 1; from <= MANY; from += PORTION) {
+    await api.db.query(
+      `insert into payment_intents (id, account_id, livemode, position, created, amount,
+         terminal_id, order_id, metadata, source, expires_at, status, cancellation_reason,
+         canceled_at)
+       select 'pi_' || lpad(n::text, 22, '0'), $1, $2, n,
+         timestamptz '2026-01-01' + n * interval '3 ms', 1, $3, lpad(to_hex(n), 8, '0'), '{}',
+         case when n % 2 = 0 then 'api' else 'terminal' end, timestamptz '2026-02-01', 'canceled',
+         'expired', timestamptz '2026-02-01'
+       from generate_series($4::int, $5::int) as n`,
+      [key.accountId, key.livemode, terminal, from, Math.min(from + PORTION - 1, MANY)],
+    );
+  }
   await api.db.query('analyze payment_intents');
 }
 
