@@ -100,7 +100,6 @@ test('two transactions that wait for each other both succeed: one runs again', a
   const cross = (first: number, second: number) =>
     database.db.transaction(async (tx) => {
       runs++;
-      await tx.query(`set local deadlock_timeout = '30ms'`);
       await tx.query(update, [first, `by ${first}`]);
       if (++waiting === 2) bothHold();
       await met;

@@ -278,7 +278,9 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
     // The password is base64url, so it needs no escaping; role statements take no parameters.
     const command = roles.rows.length === 0 ? 'create' : 'alter';
-    await client.query(`${command} role ${ROLE} login createdb password '${site.rolePassword}'`);
+    // It may make lesser roles, such as the one that docs/operate.md runs the service with.
+    const rights = `login createdb createrole password '${site.rolePassword}'`;
+    await client.query(`${command} role ${ROLE} ${rights}`);
     await client.query(`grant pg_monitor to ${ROLE}`);
     const found = await client.query('select 1 from pg_database where datname = $1', [ROLE]);
     if (found.rows.length === 0) await client.query(`create database ${ROLE} owner ${ROLE}`);
