@@ -37,7 +37,7 @@ export interface PaymentFilters {
 const STATUS_CONDITIONS: Readonly<Record<PaymentStatus, string>> = {
   succeeded: 'amount_refunded = 0',
   partially_refunded: 'amount_refunded > 0 and amount_refunded < amount',
-  refunded: 'amount_refunded = amount',
+  refunded: 'amount_refunded > 0 and amount_refunded = amount',
 };
 
 export async function selectPaymentPage(
