@@ -88,5 +88,8 @@ create table payments (
 
 create index payments_list on payments (account_id, livemode, created, position);
 create index payments_list_terminal on payments (account_id, livemode, terminal_id, created, position);
+-- What was refunded, wholly or in part: few among many.
+create index payments_list_refunded on payments (account_id, livemode, created, position)
+  where amount_refunded > 0;
 -- One payer over all merchants: daily sums, and the history, newest first.
 create index payments_payer on payments (payer_id, settled_at, settlement_number);
