@@ -63,7 +63,7 @@ async function create(pool: Pool, job: TapJob, number: number): Promise<Target> 
   const counter = job.counters[number % job.counters.length];
   const pass = job.passes[number % job.passes.length];
   if (counter === undefined || pass === undefined) throw new Error('no counter or no pass');
-  const body = { amount: 2_500_000, terminal: counter.id, expires_in: 600 };
+  const body = { amount: 2_000_000, terminal: counter.id, expires_in: 600 };
   const answer = await post(pool, '/api/v1/payment_intents', job.key, body);
   const { id } = (await answer.body.json()) as { id: string };
   if (answer.statusCode !== 201) throw new Error(`create answered ${answer.statusCode}`);

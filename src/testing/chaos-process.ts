@@ -171,6 +171,9 @@ export async function startChaosProcess(
   });
   const signal = (which: NodeJS.Signals) => void child()?.kill(which);
   if (!(await waitUntil(() => logs().includes(READY_LINE), READY_MS))) {
+    const ended = end();
+    signal('SIGKILL');
+    await ended;
     throw new Error(`${name} did not start:\n${logs()}`);
   }
   return {

@@ -34,6 +34,8 @@ const FUNDS = 10_000_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 /** Atoms per payment and per day of a limited payer: reached after a dozen payments. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
+/** Payments from here on have to be confirmed by their payer: one in 25. */
+const CONFIRM_FROM = 2_400_000;
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
@@ -98,6 +100,11 @@ export async function fillWorld(
     accountId,
     size.refundDailyLimit,
   ]);
+  await db.query(
+    `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
+     values ($1, false, $2, now())`,
+    [accountId, CONFIRM_FROM],
+  );
   const added = await addPayers(ground, db, size.payers);
   await limitNewest(db, size.limited);
   const rich = await db.query<{ label: string }>(

@@ -78,12 +78,17 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 async function startProcesses(ground: ChaosGround): Promise<ChaosProcess[]> {
-  return Promise.all([
+  const starting = await Promise.allSettled([
     startChaosProcess(ground, { name: 'api-1', role: 'api' }),
     startChaosProcess(ground, { name: 'api-2', role: 'api', clockOffMs: -CLOCK_OFF_MS }),
     startChaosProcess(ground, { name: 'worker-1', role: 'worker' }),
     startChaosProcess(ground, { name: 'worker-2', role: 'worker', clockOffMs: CLOCK_OFF_MS }),
   ]);
+  const started = starting.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = starting.find((one) => one.status === 'rejected');
+  if (failed === undefined) return started;
+  await Promise.all(started.map((process) => process.close()));
+  throw failed.reason;
 }
 
 /** The rules that hold at any moment, again and again, while the database answers. */
@@ -107,13 +112,14 @@ function watchInvariants(db: Database, log: (line: string) => void) {
   };
 }
 
-/** Retries of webhooks are minutes apart: now that receivers are well, they are due at once. */
-async function hurryDeliveries(db: Database): Promise<void> {
+/** Retries, expiries and confirmations are a minute and more away: let them be due now. */
+async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_lanes set not_before = '-infinity'`);
   await db.query(
     `update payment_intents set expires_at = now() where status = 'requires_payment_method'`,
   );
+  await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
 }
 
 /** Waits until all rules hold. @returns what is still broken when the time is up. */
@@ -125,7 +131,7 @@ async function comeToRest(db: Database): Promise<{ broken: string[]; seconds: nu
     const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
     const seconds = (performance.now() - started) / 1000;
     if (broken.length === 0 || seconds * 1000 > REST_MS) return { broken, seconds };
-    await hurryDeliveries(db).catch(() => {});
+    await hurry(db).catch(() => {});
     await sleep(REST_POLL_MS);
   }
 }
@@ -206,41 +212,52 @@ async function judge(stage: Stage, journal: Journal): Promise<{ broken: string[]
   return { broken: all, rest: seconds };
 }
 
-/** Plays one chaos run from a seed. Choices repeat with it; the timing of a machine does not. */
-export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+/** Everything that a run needs, and one way to end all of it, half-way starts included. */
+async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
   const ground = await openChaosGround();
-  const journal = openJournal();
+  stops.push(ground.close);
   log('ground is up');
   const first = await makeDemo(ground);
   const db = openDatabase({ url: ground.database.url, maxConnections: 6 });
+  stops.push(db.close);
   const world = await fillWorld(ground, db, { sandbox: first.sandbox, size: options.size });
   const { base_url } = first.sandbox;
   const endpoints = await addEndpoints(caller(`${base_url}/v1`, world.secretKey), seed);
+  stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
   await first.stop();
   const processes = await startProcesses(ground);
+  stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('four processes are up');
-  const stage = { ground, db, world, processes, endpoints };
+  return { ground, db, world, processes, endpoints };
+}
+
+async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport> {
+  const journal = openJournal();
+  const { db, processes } = stage;
+  const played = await play(stage, options, journal);
+  const judged = await judge(stage, journal);
+  return {
+    seed: options.seed,
+    broken: [...new Set([...played.during, ...judged.broken])],
+    payments: await count(db, 'payments'),
+    refunds: await count(db, 'refunds'),
+    events: await count(db, 'events'),
+    deliveries: await count(db, 'webhook_deliveries'),
+    faults: played.struck,
+    starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
+    answers: Object.fromEntries([...journal.counts].sort()),
+    errors: countErrors(processes),
+    secondsToRest: Math.round(judged.rest),
+  };
+}
+
+/** Plays one chaos run from a seed. Choices repeat with it; the timing of a machine does not. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const stops: (() => Promise<unknown>)[] = [];
   try {
-    const played = await play(stage, options, journal);
-    const judged = await judge(stage, journal);
-    return {
-      seed,
-      broken: [...new Set([...played.during, ...judged.broken])],
-      payments: await count(db, 'payments'),
-      refunds: await count(db, 'refunds'),
-      events: await count(db, 'events'),
-      deliveries: await count(db, 'webhook_deliveries'),
-      faults: played.struck,
-      starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
-      answers: Object.fromEntries([...journal.counts].sort()),
-      errors: countErrors(processes),
-      secondsToRest: Math.round(judged.rest),
-    };
+    return await perform(options, await setStage(options, stops));
   } finally {
-    await Promise.all(processes.map((process) => process.close()));
-    await db.close();
-    for (const { receiver } of endpoints) await receiver.close();
-    await ground.close();
+    for (const stop of stops.reverse()) await stop();
   }
 }
