@@ -11,6 +11,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { eventRoutes } from '#events/routes.ts';
 import { anySurface, type Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
+import { createHeldKeyCheck } from '#idempotency/held-key.ts';
 import { idempotencyRoutes } from '#idempotency/routes.ts';
 import { createDomainCheck } from '#payer-app/own-domain.ts';
 import { createConfirmationRoom, createRequestRoom } from '#payer-app/rooms.ts';
@@ -111,6 +112,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     limiter: operations.limiter,
     trustedProxies: deps.config.trustedProxies,
     onAnswered: operations.onAnswered,
+    checkHeldKey: createHeldKeyCheck(deps.db),
   });
   await operations.addTo(app, merchant.routes);
   return app;

@@ -13,6 +13,7 @@ import { checkText, parseJsonObject } from '#http/parse-json.ts';
 import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import { type Check, compileCheck, parseQuery } from '#http/validate.ts';
+import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
 type Values = { [key: string]: Json };
@@ -187,14 +188,30 @@ function read(
   };
 }
 
+/** A key that another request holds is the first thing to say, whatever is wrong with this one. */
+async function refusalOf(
+  request: FastifyRequest,
+  refusal: Refusal,
+  of: { readonly route: AnyRoute; readonly checkHeldKey: CheckHeldKey | undefined },
+): Promise<Refusal> {
+  const { route, checkHeldKey } = of;
+  if (route.idempotency === 'ignored' || checkHeldKey === undefined) return refusal;
+  const call = callOf(request);
+  const sent = idempotentRequest(request, call, {});
+  return (sent && (await checkHeldKey(sent, call.now))) ?? refusal;
+}
+
 /** The last part of a request: body and query, the route's own work, the answer. */
-export function createHandler(route: AnyRoute, log: Log) {
+export function createHandler(route: AnyRoute, log: Log, checkHeldKey?: CheckHeldKey) {
   const compiled = compile(route);
   const limitMs = route.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = callOf(request);
     const handled = read(request, reply, compiled);
-    if (isRefusal(handled)) return sendRefusal(reply, call, handled);
+    if (isRefusal(handled)) {
+      const refusal = await refusalOf(request, handled, { route, checkHeldKey });
+      return sendRefusal(reply, call, refusal);
+    }
     const answer = await withinTime<Answer | Refusal | Stream>(route.handle(handled as never), {
       ms: limitMs - (performance.now() - call.startedMs),
       late: requestTimeout,

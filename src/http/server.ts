@@ -19,6 +19,7 @@ import { createHandler } from '#http/handle.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
+import type { CheckHeldKey } from '#idempotency/held-key.ts';
 
 export interface ServerOptions {
   readonly surfaces: readonly Surface[];
@@ -31,6 +32,8 @@ export interface ServerOptions {
   readonly onAnswered?: (request: FastifyRequest, call: Call, status: number) => void;
   /** Answers paths outside every surface that nobody has added; default: 404 as JSON. */
   readonly notFound?: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  /** Knows the idempotency keys that are held. */
+  readonly checkHeldKey?: CheckHeldKey;
   /** Default: the versions of the API. */
   readonly versions?: ApiVersions;
   /** Default: {@link PATIENCE}. */
@@ -144,7 +147,7 @@ function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptio
     const { method } = route;
     const url = routerPath(route.path);
     const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
-    const handler = createHandler(route, options.log);
+    const handler = createHandler(route, options.log, options.checkHeldKey);
     app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
   const allowed = createAllowed(surface);

@@ -128,6 +128,9 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
+    // The key comes before the body in the order of checks.
+    const broken = { path: other.path, body: { amount: 'much' } };
+    await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
 }
 
