@@ -281,7 +281,7 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
     // It may make lesser roles, such as the one that docs/operate.md runs the service with.
     const rights = `login createdb createrole password '${site.rolePassword}'`;
     await client.query(`${command} role ${ROLE} ${rights}`);
-    await client.query(`grant pg_monitor to ${ROLE}`);
+    await client.query(`grant pg_monitor, pg_checkpoint to ${ROLE}`);
     const found = await client.query('select 1 from pg_database where datname = $1', [ROLE]);
     if (found.rows.length === 0) await client.query(`create database ${ROLE} owner ${ROLE}`);
   } finally {
