@@ -156,6 +156,37 @@ test('an operator decides, with a reason, and both modes hear of it', async () =
   assert.equal((await merchant.post(path('live/api_keys'), key)).status, 201);
 });
 
+test('an operator resolves alarms and accepts differences, once and with a reason', async () => {
+  const now = server.clock.now();
+  await server.db.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     values (false, 'place_changed', 'pi_test', '{}', $1)`,
+    [now],
+  );
+  await server.db.query(
+    `insert into reconciliation_differences
+       (livemode, kind, subject, details, first_seen, last_seen)
+     values (false, 'payment_place_differs', 'pay_test', '{}', $1, $1)`,
+    [now],
+  );
+  const idIn = async (table: 'chain_alarms' | 'reconciliation_differences') => {
+    const rows = await server.db.query<{ id: bigint }>(`select id from ${table}`);
+    return String(rows[0]?.id);
+  };
+  const reason = { reason: 'A reorganisation moved it.' };
+  const accept = `/reconciliation/differences/${await idIn('reconciliation_differences')}/accept`;
+  const resolve = `/alarms/${await idIn('chain_alarms')}/resolve`;
+  for (const path of [accept, resolve]) {
+    assert.equal((await staff.post(path)).status, 400);
+    assert.equal((await staff.post(path, reason)).status, 200);
+    assert.equal((await staff.post(path, reason)).status, 404);
+  }
+  const rows = await server.db.query<{ accepted_at: Date | null }>(
+    'select accepted_at from reconciliation_differences',
+  );
+  assert.notEqual(rows[0]?.accepted_at ?? null, null);
+});
+
 test('going live needs the consent of the very wallet, and the chain', async () => {
   const asked = await merchant.get(path(`test/go_live/consent?wallet=${wallet.address}`));
   assert.equal(asked.status, 200, asked.text);

@@ -22,6 +22,7 @@ import {
   selectWork,
 } from '#ops/operator-queries.ts';
 import { selectPayer, updatePayerBlocked } from '#payers/queries.ts';
+import { acceptDifference } from '#settlement/reconcile-queries.ts';
 import { readRelayerStatus } from '#settlement/relayer-status.ts';
 import { resolveAlarm } from '#settlement/status-queries.ts';
 
@@ -133,13 +134,26 @@ function relayersRoute({ db, chains }: OperatorDeps) {
   });
 }
 
-function alarmRoute({ db }: OperatorDeps) {
+/** A person has looked into something that the service keeps saying until then. */
+function lookedIntoRoute(
+  { db }: OperatorDeps,
+  of: {
+    readonly path: string;
+    readonly operationId: string;
+    readonly summary: string;
+    readonly thing: string;
+    readonly action: string;
+    readonly status: string;
+    readonly write: (tx: Tx, id: bigint, now: Date) => Promise<boolean>;
+  },
+) {
+  const { path, operationId, summary, thing, action, status } = of;
   return personRoute<undefined, typeof ReasonBody>({
     method: 'POST',
-    path: '/alarms/{id}/resolve',
-    operationId: 'resolveAlarm',
+    path,
+    operationId,
     tag: TAG,
-    summary: 'An alarm was looked into',
+    summary,
     access: 'operator',
     params: { id: 'text' },
     body: ReasonBody,
@@ -147,16 +161,39 @@ function alarmRoute({ db }: OperatorDeps) {
     errors: ['resource_missing'],
     handle: async (request) => {
       const id = request.params.id ?? '';
-      if (!/^[1-9]\d{0,17}$/.test(id)) return resourceMissing('alarm');
+      if (!/^[1-9]\d{0,17}$/.test(id)) return resourceMissing(thing);
       const { reason } = request.body;
       const done = await db.transaction(async (tx) => {
-        if (!(await resolveAlarm(tx, BigInt(id), request.now))) return false;
-        const action = 'alarm.resolved';
+        if (!(await of.write(tx, BigInt(id), request.now))) return false;
         await record(tx, request, { action, objectId: id, livemode: null, reason });
         return true;
       });
-      return done ? answerWith(200, { status: 'resolved' }) : resourceMissing('open alarm');
+      return done ? answerWith(200, { status }) : resourceMissing(`open ${thing}`);
     },
+  });
+}
+
+function alarmRoute(deps: OperatorDeps) {
+  return lookedIntoRoute(deps, {
+    path: '/alarms/{id}/resolve',
+    operationId: 'resolveAlarm',
+    summary: 'An alarm was looked into',
+    thing: 'alarm',
+    action: 'alarm.resolved',
+    status: 'resolved',
+    write: resolveAlarm,
+  });
+}
+
+function differenceRoute(deps: OperatorDeps) {
+  return lookedIntoRoute(deps, {
+    path: '/reconciliation/differences/{id}/accept',
+    operationId: 'acceptDifference',
+    summary: 'A difference between chain and database is known and lived with, as long as it stays',
+    thing: 'difference',
+    action: 'difference.accepted',
+    status: 'accepted',
+    write: acceptDifference,
   });
 }
 
@@ -303,6 +340,7 @@ export function operatorNetworkRoutes(deps: OperatorDeps): AnyRoute<PersonCaller
     blockRoute(deps, 'unblock'),
     relayersRoute(deps),
     alarmRoute(deps),
+    differenceRoute(deps),
     queuesRoute(deps),
     reconciliationRoute(deps),
     configurationRoute(deps),
