@@ -27,6 +27,8 @@ export interface StoreServer {
 export interface StoreServerOptions {
   readonly chains?: readonly Chain[];
   readonly defaultPass?: string;
+  /** Of every route of the merchant API; default: each route's own. */
+  readonly timeLimitMs?: number;
 }
 
 /** Chain ids of the test networks where no chain runs. */
@@ -37,7 +39,7 @@ const CHAIN_IDS = [
 
 export async function serveStore(
   store: TestStore,
-  { chains = [], defaultPass }: StoreServerOptions = {},
+  { chains = [], defaultPass, timeLimitMs }: StoreServerOptions = {},
 ): Promise<StoreServer> {
   const { db, wakeups, clock } = store;
   const built = createShared({
@@ -55,8 +57,13 @@ export async function serveStore(
     ...built,
     payIntent: createIntentPayer(store.pay),
   };
+  const merchantApi = merchantSurface(shared);
+  const limited =
+    timeLimitMs === undefined
+      ? merchantApi.routes
+      : merchantApi.routes.map((route) => ({ ...route, timeLimitMs }));
   const surfaces = [
-    merchantSurface(shared),
+    { ...merchantApi, routes: limited },
     deviceSurface(shared),
     pairingSurface(shared),
     payerSurface({ ...shared, signIn }),

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller, Reply } from '#testing/api-client.ts';
+import { keepRefunding } from '#testing/api-objects.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { addPayment } from '#testing/store-payments.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+
+/** Instead of 30 s: every request below is made to take longer, however fast the machine. */
+const TIME_LIMIT_MS = 400;
+/** A busy machine's; work that has the lock again needs some milliseconds. */
+const WORK_LIMIT_MS = 20_000;
+
+let store: TestStore;
+let server: StoreServer;
+let merchant: Caller;
+
+before(async () => {
+  store = await openStore();
+  server = await serveStore(store, { timeLimitMs: TIME_LIMIT_MS });
+  merchant = await server.merchant();
+});
+
+after(async () => {
+  await server.close();
+  await store.close();
+});
+
+/** Holds the account's order lock, for which everything waits that the account lists. */
+async function holdAccount(): Promise<{ release(): Promise<void> }> {
+  const { accountId, livemode } = store.standing.tenant;
+  const holder = await store.db.connect();
+  await holder.query('begin');
+  await holder.query(
+    'select 1 from account_modes where account_id = $1 and livemode = $2 for update',
+    [accountId, livemode],
+  );
+  return {
+    release: async () => {
+      await holder.query('rollback');
+      await holder.end();
+    },
+  };
+}
+
+/** Until the work of this request has stored its response, with nobody asking for it. */
+async function untilStored(key: string): Promise<void> {
+  const end = performance.now() + WORK_LIMIT_MS;
+  for (;;) {
+    const rows = await store.db.query(
+      `select from idempotency_keys where key = $1 and status = 'completed'`,
+      [key],
+    );
+    if (rows.length === 1) return;
+    assert.ok(performance.now() < end, 'the work did not go on after the answer');
+    await sleep(10);
+  }
+}
+
+const codeOf = ({ body }: Reply) => (body.error as { readonly code?: string } | undefined)?.code;
+
+function assertTimedOut(reply: Reply): void {
+  assert.deepEqual([reply.status, codeOf(reply)], [503, 'request_timeout']);
+  assert.equal(reply.headers.get('idempotent-replayed'), null);
+}
+
+/** The request runs into the limit, is sent once more meanwhile, and then finds its response. */
+async function timeOutAndRetry(send: () => Promise<Reply>, key: string): Promise<Reply> {
+  const account = await holdAccount();
+  try {
+    assertTimedOut(await send());
+    const meanwhile = await send();
+    const said = `${meanwhile.status} ${codeOf(meanwhile)}`;
+    const allowed = ['503 request_timeout', '409 idempotency_request_in_progress'];
+    assert.ok(allowed.includes(said), said);
+  } finally {
+    await account.release();
+  }
+  await untilStored(key);
+  const retry = await send();
+  assert.equal(retry.status, 201, JSON.stringify(retry.body));
+  assert.equal(retry.headers.get('idempotent-replayed'), 'true');
+  assert.deepEqual((await send()).body, retry.body);
+  return retry;
+}
+
+async function eventsOf(objectId: unknown, type: string): Promise<number> {
+  const values = [objectId, type];
+  return (await store.db.query('select from events where object_id = $1 and type = $2', values))
+    .length;
+}
+
+test('a create that ran out of time goes on, and its retry gets the real response', async () => {
+  const key = randomUUID();
+  const body = { amount: 2_500_000, terminal: store.terminalId, order_id: 'LATE-1' };
+  const retry = await timeOutAndRetry(() => merchant.post('/payment_intents', body, key), key);
+  assert.equal(retry.body.status, 'requires_payment_method');
+  const intents = await store.db.query<{ id: string }>(
+    'select id from payment_intents where order_id = $1',
+    [body.order_id],
+  );
+  assert.deepEqual(
+    intents.map(({ id }) => id),
+    [retry.body.id],
+  );
+  assert.equal(await eventsOf(retry.body.id, 'payment_intent.created'), 1);
+  const read = await merchant.get(`/payment_intents/${retry.body.id}`);
+  assert.deepEqual(read.body, retry.body);
+});
+
+test('a refund that ran out of time goes on, and pays back once', async () => {
+  const payment = await addPayment(store, 1_000);
+  const chain = keepRefunding(store);
+  try {
+    const key = randomUUID();
+    const body = { payment: payment.id, amount: 400 };
+    const retry = await timeOutAndRetry(() => merchant.post('/refunds', body, key), key);
+    assert.equal(retry.body.status, 'succeeded');
+    const refunds = await store.db.query<{ id: string }>(
+      'select id from refunds where payment_id = $1',
+      [payment.id],
+    );
+    assert.deepEqual(
+      refunds.map(({ id }) => id),
+      [retry.body.id],
+    );
+    assert.equal(await eventsOf(retry.body.id, 'refund.succeeded'), 1);
+    const { body: read } = await merchant.get(`/payments/${payment.id}`);
+    assert.equal(read.amount_refunded, 400);
+  } finally {
+    await chain.stop();
+  }
+});
+
+test('until the chain has answered a retry hears that its request still runs', async () => {
+  const payment = await addPayment(store, 1_000);
+  const key = randomUUID();
+  const send = () => merchant.post('/refunds', { payment: payment.id }, key);
+  assertTimedOut(await send());
+  const meanwhile = await send();
+  assert.deepEqual([meanwhile.status, codeOf(meanwhile)], [409, 'idempotency_request_in_progress']);
+  const chain = keepRefunding(store);
+  try {
+    await untilStored(key);
+    const retry = await send();
+    assert.deepEqual([retry.status, retry.body.status], [201, 'succeeded']);
+    assert.equal(retry.headers.get('idempotent-replayed'), 'true');
+  } finally {
+    await chain.stop();
+  }
+});
