@@ -15,7 +15,7 @@ import {
 } from './payment-tree.ts';
 import { startTestNode } from './test/test-node.ts';
 
-/** Every shape of a tree up to two full levels and one more, and a batch as large as they get. */
+/** Every shape up to a full tree of 32 and one more, and the largest batch that gas.ts measures. */
 const SIZES = [...Array.from({ length: 33 }, (_, i) => i + 1), 100];
 
 /** Where the test's node is given the code of test/TreeProbe.sol. */
