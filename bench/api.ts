@@ -11,7 +11,8 @@ import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
 import { CREATE_FLOOR, READ_FLOOR, STORE_INTENTS, STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
-import { findPgbench, runPgbench } from './pgbench.ts';
+import { findPgbench, runFloor } from './pgbench.ts';
+import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
  * Creating and reading payment intents over HTTP with everything on, beside what PostgreSQL does
@@ -23,12 +24,13 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONNECTIONS = 64;
 /** As many as PostgreSQL does best with on two cores. */
 const FLOOR_CLIENTS = 8;
+/** What the table says where the floor is not pgbench's. */
+const LOWER_FLOOR = "floor: own clients, below pgbench's";
 const WARM_UP_SECONDS = 2;
 /** In no order, as customers' servers ask. */
 const READ_TARGETS = Array.from({ length: 20_000 }, () =>
   storedId(Math.floor(Math.random() * STORED_INTENTS)),
 );
-const RESULTS = join(import.meta.dirname, 'results');
 
 /** `BENCH_PROFILE=1` leaves a CPU profile of the service beside the results. */
 const PROFILE =
@@ -97,13 +99,10 @@ async function prepare(): Promise<Ground> {
   return { url: postgres.url, db, merchant, stop };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
 interface Round {
-  readonly createFloor: number;
-  readonly readFloor: number;
+  /** Statements per second; null when `BENCH_ONLY` leaves the floors out. */
+  readonly createFloor: number | null;
+  readonly readFloor: number | null;
   readonly create: Result;
   readonly get: Result;
   readonly list: Result;
@@ -112,16 +111,12 @@ interface Round {
 
 async function runRound(ground: Ground, port: number, pgbench: string | null): Promise<Round> {
   const { url: databaseUrl, merchant } = ground;
-  const floorOf = (script: string) =>
-    pgbench === null || ONLY !== null
-      ? Promise.resolve({ perSecond: Number.NaN, latencyMs: Number.NaN })
-      : runPgbench(pgbench, {
-          databaseUrl,
-          script,
-          clients: FLOOR_CLIENTS,
-          seconds: SECONDS,
-          variables: { account: merchant.accountId },
-        });
+  const floorOf = async (script: string) => {
+    if (ONLY !== null) return null;
+    const variables = { account: merchant.accountId };
+    const of = { databaseUrl, script, clients: FLOOR_CLIENTS, seconds: SECONDS, variables };
+    return (await runFloor(pgbench, of)).perSecond;
+  };
   const base = {
     port,
     connections: CONNECTIONS,
@@ -138,8 +133,8 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   const get = await load({ ...base, kind: 'get', targets: READ_TARGETS });
   const list = await load({ ...base, kind: 'list', targets: ['', '?limit=20&source=api'] });
   return {
-    createFloor: createFloor.perSecond,
-    readFloor: readFloor.perSecond,
+    createFloor,
+    readFloor,
     create,
     get,
     list,
@@ -147,58 +142,44 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   };
 }
 
-interface Line {
-  readonly work: string;
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly failures: number;
-  readonly floor: number;
-  readonly ratio: number;
-  readonly target: string;
-}
-
-function summarise(rounds: readonly Round[]): Line[] {
-  const line = (work: string, kind: 'create' | 'get' | 'list' | 'replay', target: string): Line => {
+/** `floorName` stands beside each line: '' where the floor is pgbench's. */
+function summarise(rounds: readonly Round[], floorName: string): BenchLine[] {
+  const line = (kind: 'create' | 'get' | 'list' | 'replay', work: string, target: string) => {
     const results = rounds.map((round) => round[kind]);
-    const floors = rounds.map((round) => (kind === 'create' ? round.createFloor : round.readFloor));
+    const beside = rounds.flatMap((round) => {
+      const floor = kind === 'create' ? round.createFloor : round.readFloor;
+      return floor === null ? [] : [{ floor, ratio: round[kind].perSecond / floor }];
+    });
     return {
       work,
       perSecond: median(results.map((result) => result.perSecond)),
       p50Ms: median(results.map((result) => result.p50Ms)),
       p99Ms: median(results.map((result) => result.p99Ms)),
       failures: results.reduce((sum, result) => sum + result.failures, 0),
-      floor: median(floors),
-      ratio: median(results.map((result, i) => result.perSecond / (floors[i] ?? Number.NaN))),
+      ...(beside.length > 0 && {
+        floor: median(beside.map(({ floor }) => floor)),
+        ratio: median(beside.map(({ ratio }) => ratio)),
+      }),
+      value: floorName,
       target,
     };
   };
   return [
     line('create', 'create', '>= 1.0, p99 <= 20 ms'),
-    line('get by id', 'get', '>= 0.45'),
-    line('list page of 20', 'list', ''),
-    line('replayed create', 'replay', ''),
+    line('get', 'get by id', '>= 0.45'),
+    line('list', 'list page of 20', ''),
+    line('replay', 'replayed create', ''),
   ];
-}
-
-function print(lines: readonly Line[]): void {
-  const shown = lines.map(({ work, perSecond, p50Ms, p99Ms, failures, floor, ratio, target }) => ({
-    work,
-    'per s': Math.round(perSecond),
-    'p50 ms': Number(p50Ms.toFixed(1)),
-    'p99 ms': Number(p99Ms.toFixed(1)),
-    failures,
-    'floor per s': Math.round(floor),
-    ratio: Number(ratio.toFixed(2)),
-    target,
-  }));
-  console.table(shown);
 }
 
 async function main(): Promise<void> {
   const pgbench = findPgbench();
-  if (pgbench === null) {
-    console.log('pgbench is not installed (set PGBENCH to its path): no floors in this run.');
+  const isLowerFloor = pgbench === null && ONLY === null;
+  if (isLowerFloor) {
+    console.log(
+      'Without pgbench (set PGBENCH to its path) the floors are of bench/floor-clients.ts: ' +
+        'they lie lower, so no ratio below says that a target is reached.',
+    );
   }
   const ground = await prepare();
   const server = runChild(
@@ -215,8 +196,8 @@ async function main(): Promise<void> {
     for (let i = 0; i < ROUNDS; i++) rounds.push(await runRound(ground, port, pgbench));
     server.send('memory');
     const [{ memory }] = (await once(server, 'message')) as [{ memory: number }];
-    const lines = summarise(rounds);
-    print(lines);
+    const lines = summarise(rounds, isLowerFloor ? LOWER_FLOOR : '');
+    printTable(lines);
     console.log(`Memory of the API process: ${Math.round(memory / 1e6)} MB`);
     await mkdir(RESULTS, { recursive: true });
     const text = JSON.stringify(

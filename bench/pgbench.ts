@@ -1,4 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,8 +22,12 @@ export interface FloorOf {
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** `PGBENCH`, the search path, or where Debian keeps it; null when it is not installed. */
+/**
+ * `PGBENCH`, the search path, or where Debian keeps it; null when it is not installed, or when
+ * `PGBENCH=none` asks for the floor of a machine without it.
+ */
 export function findPgbench(): string | null {
+  if (process.env.PGBENCH === 'none') return null;
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted().reverse() : [];
   const places = [
     process.env.PGBENCH ?? '',
@@ -32,6 +37,25 @@ export function findPgbench(): string | null {
   const works = (place: string) =>
     place !== '' && spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0;
   return places.find(works) ?? null;
+}
+
+/** The script's floor: pgbench's, or without it the lower one of bench/floor-clients.ts. */
+export function runFloor(pgbench: string | null, of: FloorOf): Promise<Floor> {
+  return pgbench === null ? runFloorClients(of) : runPgbench(pgbench, of);
+}
+
+async function runFloorClients(of: FloorOf): Promise<Floor> {
+  const child = fork(join(import.meta.dirname, 'floor-clients.ts'));
+  child.send(of);
+  const floor = once(child, 'message').then(([message]) => message as Floor);
+  const failure = once(child, 'exit').then(([code]) => {
+    throw new Error(`floor-clients.ts ended with ${code} before it had a floor`);
+  });
+  try {
+    return await Promise.race([floor, failure]);
+  } finally {
+    if (child.connected) child.disconnect();
+  }
 }
 
 /** Runs the script with prepared statements over TCP. */

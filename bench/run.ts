@@ -5,7 +5,8 @@ import { type BenchLine, printTable, RESULTS, report } from './report.ts';
 
 /**
  * `npm run bench [-- names…]`: every benchmark in turn, each in a process of its own so that none
- * measures another's memory; then one table of all, which is also `bench/results/all.json`.
+ * measures another's memory; then one table of all, which is also `bench/results/all.json`. The
+ * settings are environment variables (bench/README.md); the programs get them as they are.
  */
 const PROGRAMS = [
   'start',

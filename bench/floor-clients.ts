@@ -1,0 +1,76 @@
+import pg from 'pg';
+import type { Floor, FloorOf } from './pgbench.ts';
+
+/**
+ * The floor where pgbench is not installed, in a process of its own: the same script over as many
+ * connections, each with one prepared statement under way at a time. JavaScript reads and writes
+ * the wire here, on the cores that PostgreSQL would need: what it reaches is less than pgbench's.
+ */
+
+/** Not counted: connections open, code is compiled. */
+const WARM_UP_MS = 1_000;
+
+/** What pgbench makes of a script, for one statement: `\set n random(low, high)` and `:n`. */
+interface Statement {
+  readonly text: string;
+  /** The values of one execution. */
+  readonly values: () => string[];
+}
+
+const RANDOM = /^\\set (\w+) random\((\d+), (\d+)\)$/gm;
+/** A variable, and not the `::` of a cast. */
+const VARIABLE = /(?<!:):([a-z_]\w*)/g;
+
+function randomIn(low: number, high: number): string {
+  return String(low + Math.floor(Math.random() * (high - low + 1)));
+}
+
+/** @throws when the script names a variable that nothing sets, or has another `\` command. */
+function readScript({ script, variables = {} }: FloorOf): Statement {
+  const sources = new Map<string, () => string>(
+    Object.entries(variables).map(([name, value]) => [name, () => value]),
+  );
+  for (const [, name = '', low, high] of script.matchAll(RANDOM)) {
+    sources.set(name, () => randomIn(Number(low), Number(high)));
+  }
+  const names: string[] = [];
+  const text = script.replaceAll(RANDOM, '').replaceAll(VARIABLE, (_, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  if (/^\\/m.test(text)) throw new Error(`a command that is not known here:\n${text}`);
+  const read = names.map((name) => {
+    const source = sources.get(name);
+    if (source === undefined) throw new Error(`nothing sets :${name}`);
+    return source;
+  });
+  return { text, values: () => read.map((source) => source()) };
+}
+
+async function measure(of: FloorOf): Promise<Floor> {
+  const { text, values } = readScript(of);
+  const clients = Array.from(
+    { length: of.clients },
+    () => new pg.Client({ connectionString: of.databaseUrl }),
+  );
+  await Promise.all(clients.map((client) => client.connect()));
+  const start = performance.now() + WARM_UP_MS;
+  const end = start + of.seconds * 1_000;
+  let executed = 0;
+  const run = async (client: pg.Client) => {
+    for (;;) {
+      await client.query({ name: 'floor', text, values: values() });
+      const now = performance.now();
+      if (now >= end) return;
+      if (now >= start) executed++;
+    }
+  };
+  await Promise.all(clients.map(run));
+  await Promise.all(clients.map((client) => client.end()));
+  const perSecond = executed / of.seconds;
+  return { perSecond, latencyMs: (of.clients * 1_000) / perSecond };
+}
+
+process.on('message', async (of) => {
+  process.send?.(await measure(of as FloorOf));
+});
