@@ -42,7 +42,8 @@ const BODY = /^[0-9A-Za-z]{22}$/;
 const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
 
-function random80(): bigint {
+/** 80 random bits that nobody can guess. */
+export function random80(): bigint {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;

@@ -94,13 +94,15 @@ export function feedRoutes(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
     access: 'viewer',
     query: FeedQuery,
     errors: ['rate_limit_exceeded'],
-    handle: async ({ caller, query, now, gone }) => {
+    handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
       const userId = sessionOf(caller).user_id;
       if ((open.get(userId) ?? 0) >= MAX_STREAMS) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;
       const start = await startPlace(deps, { tenant, lastId, now });
-      const stream = Readable.from(follow(deps, { tenant, start, gone }), { highWaterMark: 1 });
+      const stream = Readable.from(follow(deps, { tenant, start, gone: whenGone() }), {
+        highWaterMark: 1,
+      });
       change(userId, 1);
       stream.once('close', () => change(userId, -1));
       return {

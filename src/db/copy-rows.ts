@@ -26,7 +26,8 @@ interface CopyConnection {
   endCopyFrom(): void;
 }
 
-const SPECIAL = /[\\\n\r\t]/g;
+const SPECIAL = /[\\\n\r\t]/;
+const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '\n': '\\n',
@@ -37,7 +38,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function copyText(value: CopyValue): string {
   if (value === null) return '\\N';
   if (typeof value !== 'string') return String(value);
-  return value.replaceAll(SPECIAL, (character) => ESCAPES[character] ?? '');
+  if (!SPECIAL.test(value)) return value;
+  return value.replaceAll(ALL_SPECIAL, (character) => ESCAPES[character] ?? '');
 }
 
 /** Of one row: logged texts are cut to a few hundred characters each. */

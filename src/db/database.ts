@@ -22,9 +22,21 @@ export interface Database extends Sql {
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
    */
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
+  /** Statements that follow each other on one connection of the pool. */
+  openPipeline(): Pipeline;
   /** A connection of its own, outside the pool (LISTEN, advisory locks held for long). */
   connect(): Promise<pg.Client>;
   close(): Promise<void>;
+}
+
+/**
+ * One statement after the other, each a transaction of its own, in the order in which they were
+ * asked for. The next is sent before the one before it has answered, so the server never waits for
+ * us between them.
+ */
+export interface Pipeline {
+  /** @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done. */
+  run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
 /** Returned by a transaction's work to roll back and still answer with `value`. */
@@ -83,8 +95,8 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
-/** SQLSTATE classes and codes that mean "not now" rather than "wrong". */
-const UNAVAILABLE = /^(08|57P0[1-5]|53[0-4]00$|58)/;
+/** SQLSTATE classes and codes that mean "not now" rather than "wrong"; 57014: it took too long. */
+const UNAVAILABLE = /^(08|57014|57P0[1-5]|53[0-4]00$|58)/;
 const UNAVAILABLE_NODE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -94,10 +106,16 @@ const UNAVAILABLE_NODE = new Set([
   'EHOSTUNREACH',
 ]);
 
+/** Reads `2026-10-01 12:00:00.123+00`. Every row has some, so our own zone's go a shorter way. */
+function toDate(text: string): Date {
+  if (text.endsWith('+00')) return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`);
+  return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
+}
+
 function typeParsers(): pg.CustomTypesConfig {
   const parsers = new Map<number, (text: string) => unknown>([
     [INT8, BigInt],
-    [TIMESTAMPTZ, (text) => new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))],
+    [TIMESTAMPTZ, toDate],
   ]);
   return {
     getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
@@ -205,6 +223,43 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   }
 }
 
+/** A connection that a pipeline has from the pool, and how many of its statements are under way. */
+interface Taken {
+  readonly client: Promise<pg.PoolClient>;
+  underWay: number;
+  broken?: Error;
+}
+
+function openPipeline(pool: pg.Pool): Pipeline {
+  let taken: Taken | null = null;
+  const leave = async (from: Taken) => {
+    from.underWay--;
+    // Whoever comes after a break gets another connection.
+    if (taken === from && (from.underWay === 0 || from.broken !== undefined)) taken = null;
+    if (from.underWay === 0) (await from.client).release(from.broken);
+  };
+  return {
+    run: async <Row>(text: string, values: readonly unknown[]) => {
+      taken ??= { client: checkout(pool), underWay: 0 };
+      const on = taken;
+      on.underWay++;
+      const client = await on.client.catch((error) => {
+        if (taken === on) taken = null;
+        throw error;
+      });
+      try {
+        return await run<Row>(client, text, values);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable)) throw error;
+        on.broken = new CommitUnknown('the connection broke in a statement', { cause: error });
+        throw on.broken;
+      } finally {
+        await leave(on);
+      }
+    },
+  };
+}
+
 function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof RunAgain || code === DEADLOCK || code === SERIALIZATION;
@@ -243,6 +298,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
       }
     },
+    openPipeline: () => openPipeline(pool),
     connect: async () => {
       const client = new pg.Client(settings);
       client.on('error', () => {});

@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
@@ -32,59 +33,82 @@ interface EventRow {
   body: string;
 }
 
+/** What an event says before its data, up to and without the number of its `sequence`. */
+export function eventHead(event: {
+  readonly id: string;
+  readonly type: EventType;
+  readonly livemode: boolean;
+  readonly created: Date;
+}): string {
+  const head = JSON.stringify({
+    id: event.id,
+    object: 'event',
+    type: event.type,
+    api_version: CURRENT_API_VERSION,
+    livemode: event.livemode,
+    network: networkOf(event.livemode),
+    created: event.created.toISOString(),
+  });
+  return `${head.slice(0, -1)},"sequence":`;
+}
+
+/** What an endpoint may have subscribed to, to hear of an event of this type. */
+export function topicsOf(type: EventType): string[] {
+  return ['*', type, familyOf(type)];
+}
+
 function toRow(draft: EventDraft): EventRow {
   const { created } = draft.stamp;
   const position = draft.stamp.next();
   const id = newId('event', created);
-  const { livemode } = draft.tenant;
+  const { tenant, type } = draft;
   const data =
     draft.previousAttributes === undefined
       ? { object: draft.object }
       : { object: draft.object, previous_attributes: draft.previousAttributes };
-  const body = JSON.stringify({
-    id,
-    object: 'event',
-    type: draft.type,
-    api_version: CURRENT_API_VERSION,
-    livemode,
-    network: networkOf(livemode),
-    created: created.toISOString(),
-    sequence: Number(position),
-    data,
-  });
+  const head = eventHead({ id, type, livemode: tenant.livemode, created });
   return {
     id,
-    account_id: draft.tenant.accountId,
-    livemode,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     position: position.toString(),
     created,
-    type: draft.type,
-    topics: ['*', draft.type, familyOf(draft.type)],
+    type,
+    topics: topicsOf(type),
     object_id: draft.objectId,
-    body,
+    body: `${head}${position},"data":${JSON.stringify(data)}}`,
   };
 }
 
+/**
+ * Steps of a statement that write the events of `happened` (id, account_id, livemode, position,
+ * created, type, topics, object_id, body) and their deliveries; `due` has a row for each delivery.
+ */
+export const APPEND_STEPS = `
+  appended as (
+    insert into events (id, account_id, livemode, position, created, type, object_id, body)
+    select id, account_id, livemode, position, created, type, object_id, body from happened
+  ), due as (
+    insert into webhook_due
+      (endpoint_id, event_created, event_position, id, account_id, livemode, event_id, event_type,
+       created, updated, due_at)
+    select e.id, h.created, h.position, webhook_delivery_id(h.id, e.id), h.account_id, h.livemode,
+      h.id, h.type, h.created, h.created, h.created
+    from happened h
+    join webhook_endpoints e
+      on e.account_id = h.account_id and e.livemode = h.livemode
+      and e.status = 'enabled' and e.enabled_events && h.topics
+    where h.type <> 'ping'
+    returning 1 as delivery
+  )`;
+
 const APPEND = `
-  with input as (
+  with happened as (
     select * from jsonb_to_recordset($1::jsonb) as t (
       id text, account_id text, livemode boolean, position bigint, created timestamptz,
       type text, topics text[], object_id text, body text)
-  ), written as (
-    insert into events (id, account_id, livemode, position, created, type, object_id, body)
-    select id, account_id, livemode, position, created, type, object_id, body from input
-  )
-  insert into webhook_due
-    (endpoint_id, event_created, event_position, id, account_id, livemode, event_id, event_type,
-     created, updated, due_at)
-  select e.id, i.created, i.position, webhook_delivery_id(i.id, e.id), i.account_id, i.livemode,
-    i.id, i.type, i.created, i.created, i.created
-  from input i
-  join webhook_endpoints e
-    on e.account_id = i.account_id and e.livemode = i.livemode
-    and e.status = 'enabled' and e.enabled_events && i.topics
-  where i.type <> 'ping'
-  returning 1 as delivery`;
+  ), ${APPEND_STEPS}
+  select count(*) as deliveries from due`;
 
 /** An event as it was written. */
 export interface WrittenEvent {
@@ -100,14 +124,15 @@ export async function writeEvents(
   drafts: readonly EventDraft[],
 ): Promise<{ readonly events: readonly WrittenEvent[]; readonly deliveries: number }> {
   const rows = drafts.map(toRow);
-  const deliveries = (await tx.query(APPEND, [JSON.stringify(rows)])).length;
+  const values = [JSON.stringify(rows)];
+  const counted = only(await tx.query<{ deliveries: bigint }>(APPEND, values), 'count');
   const events = rows.map(({ id, created, position, body }) => ({
     id,
     created,
     position: BigInt(position),
     body,
   }));
-  return { events, deliveries };
+  return { events, deliveries: Number(counted.deliveries) };
 }
 
 /**

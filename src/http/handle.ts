@@ -126,7 +126,8 @@ function idempotentRequest(
 /** The response's own event: a listener on a kept-alive socket would outlive the request. */
 function whenGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
+  if (reply.raw.destroyed) controller.abort();
+  else reply.raw.once('close', () => controller.abort());
   return controller.signal;
 }
 
@@ -169,7 +170,6 @@ function read(
   call.objectId = params.id ?? null;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
-  let gone: AbortSignal | undefined;
   return {
     caller: call.caller as never,
     params,
@@ -181,10 +181,9 @@ function read(
       route.idempotency === 'ignored' ? null : idempotentRequest(request, call, sentBody),
     requestId: call.requestId,
     now: call.now,
-    get gone() {
-      gone ??= whenGone(reply);
-      return gone;
-    },
+    // Not a getter: each object literal with one gets a hidden class of its own, which keeps all
+    // that the request holds (7 KB) until the next full garbage collection.
+    whenGone: () => whenGone(reply),
   };
 }
 

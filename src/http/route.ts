@@ -54,7 +54,7 @@ export interface Handled<C extends Caller, Q, B> {
   readonly requestId: string;
   readonly now: Date;
   /** Aborted when the client is gone: long polls end then. */
-  readonly gone: AbortSignal;
+  readonly whenGone: () => AbortSignal;
 }
 
 /** A body that is sent as it is produced (exports, event streams), with its own headers. */

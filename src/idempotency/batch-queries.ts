@@ -53,6 +53,9 @@ export interface DecidedRequest {
   readonly expiresAt: Date;
 }
 
+export const NEW_KEY_COLUMNS = `account_id, livemode, caller, key, fingerprint, method, path,
+  status, resource, response_status, response_body, created, expires_at`;
+
 /**
  * Stores requests that were decided in this transaction. A key that somebody else has claimed since
  * it was looked for makes the transaction run again: then it finds the row.
@@ -75,9 +78,7 @@ export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]):
     expires_at: expiresAt,
   }));
   const written = await tx.query(
-    `insert into idempotency_keys as k
-       (account_id, livemode, caller, key, fingerprint, method, path, status, resource,
-        response_status, response_body, created, expires_at)
+    `insert into idempotency_keys as k (${NEW_KEY_COLUMNS})
      select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
        status, resource, response_status, response_body, created, expires_at
      from jsonb_to_recordset($1::jsonb) as t

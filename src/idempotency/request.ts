@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/refusal.ts';
+import { tenantKey } from '#db/commit-order.ts';
 
 /** Responses are kept this long (api-v1.md section 8). */
 export const IDEMPOTENCY_HOURS = 48;
@@ -15,6 +16,11 @@ export interface IdempotentRequest {
   readonly method: string;
   readonly path: string;
   readonly fingerprint: Buffer;
+}
+
+/** A text for a map key: whose key it is, and which. */
+export function keyOf(request: IdempotentRequest): string {
+  return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
 }
 
 /** Method, path and the meaning of the body: key order and white space do not matter. */
@@ -59,4 +65,9 @@ export function requestInProgress(): Refusal {
     'The first request with this Idempotency-Key is still running. Nothing was done twice. ' +
       'Wait a moment and send it again with the same key.',
   );
+}
+
+/** What a request gets that meets another with its key under way. */
+export function meetUnderWay(first: IdempotentRequest, request: IdempotentRequest): Refusal {
+  return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }

@@ -26,8 +26,14 @@ export function keyExpiry(now: Date): Date {
 
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 
+/** Of a key's row, what decides over a request that comes again. */
+export type StoredAnswer = Pick<
+  KeyRow,
+  'fingerprint' | 'status' | 'response_status' | 'response_body'
+>;
+
 /** What a request gets whose key is already there. */
-export function decideReplay(row: KeyRow, fingerprint: Buffer): Answer | Refusal {
+export function decideReplay(row: StoredAnswer, fingerprint: Buffer): Answer | Refusal {
   if (!row.fingerprint.equals(fingerprint)) return keyReused();
   if (row.status === 'in_progress') return requestInProgress();
   return {

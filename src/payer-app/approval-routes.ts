@@ -130,7 +130,7 @@ function approveRoute(deps: PayerDeps) {
     body: ApprovalBody,
     responses: { 201: requestResponse },
     errors: ['service_unavailable', 'unexpected_state'],
-    handle: async ({ caller, body, now, gone }) => {
+    handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       const wallet = await readWallet(deps, payer);
       if (isRefusal(wallet)) return wallet;
@@ -141,7 +141,7 @@ function approveRoute(deps: PayerDeps) {
         approval: { permit: body.permit ?? null, policy: body.policy ?? null },
         now,
       });
-      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone });
+      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
     },
   });
 }
@@ -181,11 +181,11 @@ function faucetRoute(deps: PayerDeps) {
     bodyExample: {},
     responses: { 201: requestResponse },
     errors: ['route_missing', 'unexpected_state'],
-    handle: async ({ caller, body, now, gone }) => {
+    handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       if (payer.livemode) return refuse('route_missing', 'There is no faucet of real money.');
       const id = await askFaucet(deps, { payer, amount: body.amount ?? DEFAULT_FAUCET_ATOMS, now });
-      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone });
+      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
     },
   });
 }

@@ -63,7 +63,7 @@ function listRoute(deps: PayerDeps) {
     query: ConfirmationsQuery,
     responses: { 200: { schema: shortListOf(ConfirmationSchema), description: 'All of them.' } },
     errors: [],
-    handle: async ({ caller, query, gone }) => {
+    handle: async ({ caller, query, whenGone }) => {
       const payer = payerOfCaller(caller);
       const known = (query.known ?? '').split(',').filter((id) => id !== '');
       const stillAsked = (intents: readonly PaymentIntent[] = []) => {
@@ -73,7 +73,7 @@ function listRoute(deps: PayerDeps) {
       const found = await deps.confirmations.wait(payer.id, {
         accept: (intents) => !sameIds(stillAsked(intents), known),
         waitMs: (query.wait ?? 0) * 1000,
-        gone,
+        gone: whenGone(),
       });
       const asked = stillAsked(found);
       const names = await merchantNames(deps, asked);
@@ -100,7 +100,7 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     params: { intent: 'paymentIntent' },
     responses: { 200: { schema: ConfirmationSchema, description: 'What became of it.' } },
     errors: ['resource_missing', 'payment_intent_unexpected_state', 'account_not_live'],
-    handle: async ({ caller, params, now, gone }) => {
+    handle: async ({ caller, params, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       const answered = await answerConfirmation(deps, {
         intentId: params.intent ?? '',
@@ -110,7 +110,7 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
       });
       if (isRefusal(answered)) return answered;
       const settled =
-        answered.status === 'processing' ? await awaitSettled(deps, answered.id, gone) : null;
+        answered.status === 'processing' ? await awaitSettled(deps, answered.id, whenGone()) : null;
       const intent = settled ?? answered;
       const names = await merchantNames(deps, [intent]);
       const name = names.get(intent.tenant.accountId) ?? '';

@@ -47,7 +47,7 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
       'payment_intent_unexpected_state',
       'service_unavailable',
     ],
-    handle: async ({ caller, params, body, idempotency, requestId, now, gone }) => {
+    handle: async ({ caller, params, body, idempotency, requestId, now, whenGone }) => {
       if (!isSecret('agentToken', body.agent_token)) {
         return refuse(
           'parameter_invalid',
@@ -63,7 +63,7 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
         idempotency,
         requestId,
         now,
-        gone,
+        gone: whenGone(),
       });
     },
   });

@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
 import { claim, keyExpiry } from '#idempotency/run-once.ts';
-import { type CreateIntent, type CreateRequest, createIntentCreator } from '#payments/create.ts';
+import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
+import type { CreateRequest } from '#payments/create-request.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
 

@@ -6,12 +6,7 @@ import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { type DecidedRequest, insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
-import {
-  freesKey,
-  type IdempotentRequest,
-  keyReused,
-  requestInProgress,
-} from '#idempotency/request.ts';
+import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
 import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
 import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
 import { lockPayers, type PayerRow } from '#payers/queries.ts';
@@ -69,10 +64,6 @@ interface Ground {
   readonly facts: readonly (Pick<PaymentFacts, 'settings' | 'activity'> | null)[];
   readonly changes: Map<string, { before: PaymentIntent; steps: Step[] }>;
   readonly underWay: { payerId: string; intent: PaymentIntent }[];
-}
-
-function keyOf(request: IdempotentRequest): string {
-  return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
 }
 
 function credentialOf(ground: Pick<Ground, 'credentials'>, request: PayRequest): Found | null {
@@ -233,7 +224,7 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
 
 /** Decides one after the other; of several requests with one key the first runs. */
 function decideAll(ground: Ground, items: readonly PayItem[]): Paid[] {
-  const seen = new Map<string, Buffer>();
+  const seen = new Map<string, IdempotentRequest>();
   return items.map((item, index): Paid => {
     const { idempotency, requestId } = item.request;
     const key = idempotency === null ? null : keyOf(idempotency);
@@ -244,7 +235,7 @@ function decideAll(ground: Ground, items: readonly PayItem[]): Paid[] {
     if (key !== null && idempotency !== null) {
       const first = seen.get(key);
       if (first !== undefined) return { answer: meetUnderWay(first, idempotency), intent: null };
-      seen.set(key, idempotency.fingerprint);
+      seen.set(key, idempotency);
     }
     const decided = decide(ground, item, index);
     if (!isRefusal(decided)) {
@@ -253,10 +244,6 @@ function decideAll(ground: Ground, items: readonly PayItem[]): Paid[] {
     const holds = idempotency !== null && !freesKey(decided.code);
     return { answer: holds ? answerRefusal(decided, requestId) : decided, intent: null };
   });
-}
-
-function meetUnderWay(first: Buffer, request: IdempotentRequest): Refusal {
-  return first.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }
 
 function toDecided(items: readonly PayItem[], paid: readonly Paid[], ground: Ground) {

@@ -57,6 +57,8 @@ export type IntentState =
     };
 
 export type PaymentIntent = IntentFacts & IntentState;
+/** What others see of an intent: all but its place in the account's order. */
+export type ShownIntent = Omit<IntentFacts, 'position'> & IntentState;
 export type IntentStatus = IntentState['status'];
 
 export const INTENT_STATUSES = [

@@ -146,6 +146,11 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
   await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
 
+/** What an intent that nobody has tapped has. */
+export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
+  terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
+  status`;
+
 export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
   const rows = intents.map((intent) => ({
     id: intent.id,
@@ -165,9 +170,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     status: intent.status,
   }));
   await tx.query(
-    `insert into payment_intents
-       (id, account_id, livemode, position, created, amount, terminal_id, order_id, description,
-        metadata, source, split_group, expires_at, picked_up_at, status)
+    `insert into payment_intents (${NEW_INTENT_COLUMNS})
      select * from jsonb_to_recordset($1::jsonb) as t
        (id text, account_id text, livemode boolean, position bigint, created timestamptz,
         amount bigint, terminal_id text, order_id text, description text, metadata jsonb,

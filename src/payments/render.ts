@@ -2,7 +2,7 @@ import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { ShownIntent } from '#payments/payment-intent.ts';
 
 type JsonObject = { [key: string]: Json };
 
@@ -10,7 +10,7 @@ function iso(at: Date | null): string | null {
   return at === null ? null : at.toISOString();
 }
 
-function nextAction(intent: PaymentIntent): Json {
+function nextAction(intent: ShownIntent): Json {
   if (intent.status !== 'requires_action') return null;
   return {
     type: 'payer_confirmation',
@@ -23,7 +23,7 @@ function nextAction(intent: PaymentIntent): Json {
  * The payment intent as api-v1.md section 2 shows it. Pass `asOf(intent, now)`: no response shows
  * an expired intent as open.
  */
-export function renderIntent(intent: PaymentIntent): JsonObject {
+export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
   const canceled = intent.status === 'canceled' ? intent : null;
   return {

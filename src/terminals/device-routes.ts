@@ -95,14 +95,14 @@ function nextRoute(deps: DeviceDeps) {
       204: { schema: null, description: 'None came.' },
     },
     errors: ['terminal_inactive'],
-    handle: async ({ caller, query, gone }) => {
+    handle: async ({ caller, query, whenGone }) => {
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
       const waitMs = (query.wait ?? 0) * 1000;
       const intent = await deps.terminals.wait(caller.terminalId, {
         accept: (found) => found !== undefined,
         waitMs,
-        gone,
+        gone: whenGone(),
       });
       if (intent === undefined) return { status: 204, body: '' };
       const pickedUpAt = intent.pickedUpAt ?? deps.clock.now();
@@ -129,7 +129,7 @@ function watchRoute(deps: DeviceDeps) {
     query: WatchQuery,
     responses: { 200: intentResponse('The intent.') },
     errors: ['resource_missing'],
-    handle: async ({ caller, params, query, gone }) => {
+    handle: async ({ caller, params, query, whenGone }) => {
       const { terminalId, tenant } = caller;
       const isOwn = (intent: PaymentIntent) =>
         intent.terminalId === terminalId && intent.tenant.accountId === tenant.accountId;
@@ -139,7 +139,7 @@ function watchRoute(deps: DeviceDeps) {
           !isOwn(seen) ||
           asOf(seen, deps.clock.now()).status !== query.status,
         waitMs: (query.wait ?? 0) * 1000,
-        gone,
+        gone: whenGone(),
       });
       if (intent === undefined || !isOwn(intent)) return resourceMissing('payment intent');
       return answerWith(200, renderIntent(asOf(intent, deps.clock.now())));
@@ -202,7 +202,7 @@ function tapRoute(deps: DeviceDeps) {
       'service_unavailable',
     ],
     handle: async (request) => {
-      const { caller, params, body, idempotency, requestId, now, gone } = request;
+      const { caller, params, body, idempotency, requestId, now, whenGone } = request;
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
       return deps.payIntent({
@@ -213,7 +213,7 @@ function tapRoute(deps: DeviceDeps) {
         idempotency,
         requestId,
         now,
-        gone,
+        gone: whenGone(),
       });
     },
   });

@@ -91,7 +91,7 @@ function tapRoute(deps: TestHelperDeps) {
       'terminal_inactive',
       'payment_intent_unexpected_state',
     ],
-    handle: async ({ caller, params, body, idempotency, requestId, now, gone }) => {
+    handle: async ({ caller, params, body, idempotency, requestId, now, whenGone }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;
       const value = body.credential?.value ?? deps.defaultPass;
@@ -115,7 +115,7 @@ function tapRoute(deps: TestHelperDeps) {
         idempotency,
         requestId,
         now,
-        gone,
+        gone: whenGone(),
       });
     },
   });
@@ -139,7 +139,7 @@ function payerConfirmRoute(deps: TestHelperDeps) {
     bodyExample: { approve: true },
     responses: { 200: intentResponse("The intent after the payer's answer.") },
     errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
-    handle: async ({ caller, params, body, now, gone }) => {
+    handle: async ({ caller, params, body, now, whenGone }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;
       const { accountId, livemode } = caller.tenant;
@@ -151,7 +151,7 @@ function payerConfirmRoute(deps: TestHelperDeps) {
       });
       if (isRefusal(intent)) return intent;
       const settled =
-        intent.status === 'processing' ? await awaitSettled(deps, intent.id, gone) : intent;
+        intent.status === 'processing' ? await awaitSettled(deps, intent.id, whenGone()) : intent;
       return answerWith(200, renderIntent(settled ?? intent));
     },
   });

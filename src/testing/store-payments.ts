@@ -3,7 +3,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Clock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { isRefusal, type Refusal } from '#core/refusal.ts';
-import type { CreateRequest, NewIntent } from '#payments/create.ts';
+import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';

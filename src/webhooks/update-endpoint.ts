@@ -58,8 +58,9 @@ async function apply(
     updated: now,
   });
   if (status === 'disabled') {
-    // With the account's order in hand no event can be fanning out to this endpoint any more.
-    await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 0);
+    // With the account's order in hand no event can be fanning out to this endpoint any more. The
+    // place tells those that began before (`stampSteps`) to look again.
+    await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 1);
     await endDueDeliveries(tx, row.id, now);
   }
   return only(updated, 'webhook endpoint');
@@ -94,7 +95,7 @@ export async function removeEndpoint(
   const removed = await deps.db.transaction<true | Refusal>(async (tx) => {
     const row = await lockEndpoint(tx, tenant, id);
     if (row === undefined) return new Abandon<true | Refusal>(resourceMissing('webhook endpoint'));
-    await stampOrder(tx, tenant, now, 0);
+    await stampOrder(tx, tenant, now, 1);
     await deleteEndpoint(tx, id);
     return true;
   });

@@ -1,0 +1,217 @@
+import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
+import { type Answer, answerWith } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import type { Refusal } from '#core/refusal.ts';
+import { stampSteps, tenantKey } from '#db/commit-order.ts';
+import { codeOf, type Pipeline } from '#db/database.ts';
+import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
+import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
+import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
+import { decideReplay, keyExpiry, type StoredAnswer } from '#idempotency/run-once.ts';
+import {
+  type CreateRequest,
+  newOrderId,
+  PLACES_PER_CREATE,
+  toNewIntent,
+} from '#payments/create-request.ts';
+import { NEW_INTENT_COLUMNS } from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
+
+/**
+ * What is plain goes in one statement that is a transaction of its own: keys with their responses,
+ * intents, events and deliveries, in the account's order. A row is plain when its key and order id
+ * are new, its terminal is there and active, and nobody else has the account's order in hand. Rows
+ * of keys that are known come back, so that a batch of replays writes nothing.
+ *
+ * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it.
+ */
+const CREATE = `
+  with input as materialized (
+    select * from json_to_recordset($1::json) as t (
+      item int, place int, account_id text, livemode boolean, created timestamptz,
+      caller text, key text, fingerprint text, method text, path text, key_expires_at timestamptz,
+      id text, amount bigint, terminal_id text, order_id text, order_id_given boolean,
+      description text, metadata jsonb, source text, split_group text, expires_at timestamptz,
+      picked_up_at timestamptz, body json, event_id text, event_head text)
+  ), known as materialized (
+    select i.item, k.*
+    from input i cross join lateral (
+      select fingerprint, status, response_status, response_body, expires_at
+      from idempotency_keys k
+      where k.account_id = i.account_id and k.livemode = i.livemode
+        and k.caller = i.caller and k.key = i.key
+      offset 0) k
+  ), open as materialized (
+    select * from input i
+    where i.item <> all (array(select item from known))
+      and (
+        select t.status from terminals t
+        where t.id = i.terminal_id and t.account_id = i.account_id and t.livemode = i.livemode
+      ) = 'active'
+      and (not i.order_id_given or (
+        select 1 from payment_intents p
+        where p.account_id = i.account_id and p.livemode = i.livemode and p.order_id = i.order_id
+      ) is null)
+  ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
+    select o.*, s.before + o.place as position
+    from open o join stamped s on s.account_id = o.account_id and s.livemode = o.livemode
+  ), keys as (
+    insert into idempotency_keys (${NEW_KEY_COLUMNS})
+    select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
+      'completed', id, 201, body, created, key_expires_at
+    from plain
+  ), intents as (
+    insert into payment_intents (${NEW_INTENT_COLUMNS})
+    select id, account_id, livemode, position, created, amount, terminal_id, order_id, description,
+      metadata, source, split_group, expires_at, picked_up_at, 'requires_payment_method'
+    from plain
+  ), happened as (
+    select event_id as id, account_id, livemode, position + 1 as position, created, $2 as type,
+      $3::text[] as topics, id as object_id,
+      event_head || (position + 1) || ',"data":{"object":' || body || '}}' as body
+    from plain
+  ), ${APPEND_STEPS}
+  select array(select item from plain) as items, (select count(*) from due) as deliveries, known.*
+  from (values (1)) one left join known on true`;
+
+const CREATED = 'payment_intent.created';
+
+/** Codes of a statement that met somebody quicker: a key or an order id, or a circle of locks. */
+const MET_ANOTHER = new Set(['23505', '40P01']);
+
+/** `null`: this request was not touched. */
+export type AtOnce = { readonly answer: Answer | Refusal; readonly created: boolean } | null;
+
+export interface CreatedAtOnce {
+  /** One per request. */
+  readonly outcomes: readonly AtOnce[];
+  readonly deliveries: number;
+}
+
+/** The first says what was written. Each is of a known key, but for one when there is none. */
+type OutcomeRow = { readonly items: number[]; readonly deliveries: bigint } & (
+  | { readonly item: null }
+  | (StoredAnswer & { readonly item: number; readonly expires_at: Date })
+);
+
+interface Candidate {
+  readonly request: CreateRequest;
+  /** Which of the batch's requests it is. */
+  readonly item: number;
+}
+
+/**
+ * The first of each key and order id, of accounts that may take payments: what follows them has to
+ * be decided after them.
+ */
+function candidates(requests: readonly CreateRequest[]): Candidate[] {
+  const seen = new Set<string>();
+  const isFirst = (text: string) => !seen.has(text) && seen.add(text) !== null;
+  return requests.flatMap((request, item) => {
+    const { standing, idempotency, input } = request;
+    const first = isFirst(`key ${keyOf(idempotency)}`);
+    const order = `order ${tenantKey(standing.tenant)} ${input.orderId}`;
+    const alone = input.orderId === null || isFirst(order);
+    return first && alone && checkMayTakePayments(standing) === null ? [{ request, item }] : [];
+  });
+}
+
+interface Row {
+  readonly item: number;
+  readonly request: IdempotentRequest;
+  /** JSON. */
+  readonly text: string;
+  readonly answer: Answer;
+}
+
+function toRow({ request, item }: Candidate, place: number, created: Date): Row {
+  const { standing, idempotency, input, now } = request;
+  const { accountId, livemode } = standing.tenant;
+  const intent = toNewIntent(request, input.orderId ?? newOrderId(), created);
+  const answer = answerWith(201, renderIntent(intent));
+  const eventId = newId('event', created);
+  const columns = JSON.stringify({
+    item,
+    place,
+    account_id: accountId,
+    livemode,
+    created,
+    caller: idempotency.caller,
+    key: idempotency.key,
+    fingerprint: idempotency.fingerprint.toString('base64'),
+    method: idempotency.method,
+    path: idempotency.path,
+    key_expires_at: keyExpiry(now),
+    id: intent.id,
+    amount: input.amount,
+    terminal_id: intent.terminalId,
+    order_id: intent.orderId,
+    order_id_given: input.orderId !== null,
+    description: intent.description,
+    metadata: intent.metadata,
+    source: intent.source,
+    split_group: intent.splitGroup,
+    expires_at: intent.expiresAt,
+    picked_up_at: intent.pickedUpAt,
+    event_id: eventId,
+    event_head: eventHead({ id: eventId, type: CREATED, livemode, created }),
+  });
+  // As JSON inside JSON, not as a text in it: nothing of the body has to be escaped.
+  const text = `${columns.slice(0, -1)},"body":${answer.body}}`;
+  return { item, request: idempotency, text, answer };
+}
+
+/** Each account and mode's requests count from the first place after those that are given away. */
+function toRows(tried: readonly Candidate[]): Row[] {
+  const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
+  return [...byTenant.values()].flatMap((group) => {
+    const created = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
+    return group.map((candidate, n) => toRow(candidate, 1 + n * PLACES_PER_CREATE, created));
+  });
+}
+
+/** Nothing when somebody was quicker: the whole statement has done nothing then. */
+async function write(pipeline: Pipeline, rows: readonly Row[]): Promise<OutcomeRow[]> {
+  const values = [`[${rows.map(({ text }) => text).join(',')}]`, CREATED, topicsOf(CREATED)];
+  try {
+    return await pipeline.run<OutcomeRow>(CREATE, values);
+  } catch (error) {
+    if (MET_ANOTHER.has(codeOf(error))) return [];
+    throw error;
+  }
+}
+
+/** An expired key is nobody's, but its row has to give way: that is not plain. */
+function replay(known: StoredAnswer & { readonly expires_at: Date }, of: CreateRequest): AtOnce {
+  if (known.expires_at <= of.now) return null;
+  return { answer: decideReplay(known, of.idempotency.fingerprint), created: false };
+}
+
+/**
+ * Creates the plain ones of these intents in one round trip, and answers what comes again. A
+ * request whose key was used by another of the batch has met that one under way. The others are
+ * left untouched, and so are all when somebody was quicker with one of the keys.
+ * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+ */
+export async function createAtOnce(
+  pipeline: Pipeline,
+  requests: readonly CreateRequest[],
+): Promise<CreatedAtOnce> {
+  const tried = candidates(requests);
+  if (tried.length === 0) return { outcomes: requests.map(() => null), deliveries: 0 };
+  const rows = toRows(tried);
+  const found = await write(pipeline, rows);
+  const written = new Set(found[0]?.items);
+  const created = new Map(rows.flatMap((row) => (written.has(row.item) ? [[row.item, row]] : [])));
+  const known = new Map(found.flatMap((row) => (row.item === null ? [] : [[row.item, row]])));
+  const used = new Map([...created.values()].map(({ request }) => [keyOf(request), request]));
+  const outcomes = requests.map((request, item): AtOnce => {
+    const [own, stored] = [created.get(item), known.get(item)];
+    if (own !== undefined) return { answer: own.answer, created: true };
+    if (stored !== undefined) return replay(stored, request);
+    const first = used.get(keyOf(request.idempotency));
+    if (first === undefined) return null;
+    return { answer: meetUnderWay(first, request.idempotency), created: false };
+  });
+  return { outcomes, deliveries: Number(found[0]?.deliveries ?? 0) };
+}
