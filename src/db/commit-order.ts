@@ -86,31 +86,36 @@ export async function stampOrders(
 
 /**
  * Steps of one statement that stamps and writes at once, without ever waiting: `wanted` to
- * `stamped`. They read `open` (account_id, livemode, created; `created` the same for all rows of
- * one account and mode) and leave in `stamped`, for each account and mode, the last place `before`
- * the `places` per row that it got.
+ * `stamped`. They read `open` (account_id, livemode, created, place; `created` the same for all
+ * rows of one account and mode, `place` the first of the row's `places`, counted from 1) and leave
+ * in `stamped`, for each account and mode, the last place `before` those that it got. Rows may
+ * leave gaps between them: all places up to the last one are given away.
  *
  * An account and mode is left out, and nothing of it may be written, when somebody else holds its
  * lock, when `created` would be before an earlier row's, and when its place has moved since the
  * statement began: then the rest of the statement would not see what was committed meanwhile.
+ *
+ * One look-up by `account_id` each, whatever the planner takes the table for: joined, or with a
+ * mode that another index could look for, a plan from its first days read all of it.
  */
 export function stampSteps(places: number): string {
   return `
   wanted as (
-    select account_id, livemode, max(created) as created, count(*) * ${places} as places
+    select account_id, livemode, max(created) as created, max(place) + ${places - 1} as places
     from open group by account_id, livemode
   ), seen as materialized (
     select w.*, m.position from wanted w cross join lateral (
       select position from account_modes m
-      where m.account_id = w.account_id and m.livemode = w.livemode offset 0) m
+      where m.account_id = w.account_id and m.livemode is not distinct from w.livemode offset 0) m
   ), held as materialized (
-    select m.account_id, m.livemode, m.position, s.created, s.places
-    from seen s join account_modes m on m.account_id = s.account_id and m.livemode = s.livemode
-    where m.position = s.position and m.stamped_at <= s.created
-    for update of m skip locked
+    select s.*, m.ctid as tuple from seen s cross join lateral (
+      select m.ctid from account_modes m
+      where m.account_id = s.account_id and m.livemode is not distinct from s.livemode
+        and m.position = s.position and m.stamped_at <= s.created
+      for update of m skip locked) m
   ), stamped as (
     update account_modes m set position = h.position + h.places, stamped_at = h.created
-    from held h where m.account_id = h.account_id and m.livemode = h.livemode
+    from held h where m.ctid = h.tuple
     returning m.account_id, m.livemode, h.position as before
   )`;
 }

@@ -94,10 +94,11 @@ export const APPEND_STEPS = `
        created, updated, due_at)
     select e.id, h.created, h.position, webhook_delivery_id(h.id, e.id), h.account_id, h.livemode,
       h.id, h.type, h.created, h.created, h.created
-    from happened h
-    join webhook_endpoints e
-      on e.account_id = h.account_id and e.livemode = h.livemode
-      and e.status = 'enabled' and e.enabled_events && h.topics
+    from happened h cross join lateral (
+      select id from webhook_endpoints
+      where account_id = h.account_id and livemode = h.livemode
+        and status = 'enabled' and enabled_events && h.topics
+      offset 0) e
     where h.type <> 'ping'
     returning 1 as delivery
   )`;

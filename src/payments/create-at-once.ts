@@ -23,7 +23,9 @@ import { renderIntent } from '#payments/render.ts';
  * are new, its terminal is there and active, and nobody else has the account's order in hand. Rows
  * of keys that are known come back, so that a batch of replays writes nothing.
  *
- * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it.
+ * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it. A
+ * plan that was made while the tables were empty stays, so no other index may look as good as the
+ * right one then: hence the terminal's account is no condition, and the order id a range in order.
  */
 const CREATE = `
   with input as materialized (
@@ -45,12 +47,13 @@ const CREATE = `
     select * from input i
     where i.item <> all (array(select item from known))
       and (
-        select t.status from terminals t
-        where t.id = i.terminal_id and t.account_id = i.account_id and t.livemode = i.livemode
-      ) = 'active'
+        select t.status = 'active' and t.account_id = i.account_id and t.livemode = i.livemode
+        from terminals t where t.id = i.terminal_id)
       and (not i.order_id_given or (
         select 1 from payment_intents p
-        where p.account_id = i.account_id and p.livemode = i.livemode and p.order_id = i.order_id
+        where p.account_id = i.account_id and p.livemode = i.livemode
+          and p.order_id between i.order_id and i.order_id
+        order by p.order_id limit 1
       ) is null)
   ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
     select o.*, s.before + o.place as position

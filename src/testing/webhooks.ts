@@ -10,6 +10,7 @@ import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { appendEvents } from '#events/append.ts';
 import type { EventType } from '#events/types.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import type { TestStore } from '#testing/store.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
@@ -72,9 +73,19 @@ export async function openBench(
   };
 }
 
+/** An account and what its endpoints' use cases need. */
+export type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
+
+/** The endpoints of a store's merchant. */
+export function endpointsOf(store: TestStore): EndpointBench {
+  const { db, wakeups, clock, standing } = store;
+  const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
+  return { db, wakeups, clock, tenant: standing.tenant, secretKey: randomBytes(32), network };
+}
+
 /** An endpoint that listens to everything, or what `enabledEvents` says. */
 export async function addEndpoint(
-  bench: WebhookBench,
+  bench: EndpointBench,
   url: string,
   of: { readonly enabledEvents?: readonly string[]; readonly tenant?: Tenant } = {},
 ): Promise<RevealedEndpoint> {

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAtOnce } from '#payments/create-at-once.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { newCreate } from '#testing/store-payments.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhooks.ts';
+
+/**
+ * A connection keeps a plan for as long as nothing replaces it. So the plan that is made on the
+ * first day, when every way of reading costs the same, has to be one for large tables too.
+ */
+let store: TestStore;
+before(async () => {
+  store = await openStore();
+});
+after(() => store.close());
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+function nodes(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+}
+
+/** How the statement would read the tables: which by which columns of which index. */
+async function readings(): Promise<string[]> {
+  const found: string[] = [];
+  const run = async (text: string, values: readonly unknown[]) => {
+    const rows = await store.db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values,
+    );
+    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+    assert.ok(plan !== undefined);
+    for (const node of nodes(plan)) {
+      if (!/Scan/.test(node['Node Type']) || node['Relation Name'] === undefined) continue;
+      const columns = node['Index Cond']?.match(/(?<=\()\w+(?= [=<>])/g) ?? [];
+      const how = node['Index Name'] ?? node['Node Type'];
+      found.push(`${node['Relation Name']} by ${how}: ${columns.join(' ')}`.trim());
+    }
+    return [];
+  };
+  await createAtOnce({ run }, [newCreate(store, { orderId: 'A' })]);
+  return found.sort();
+}
+
+const LOOK_UPS = [
+  'account_modes by Tid Scan:',
+  'account_modes by account_modes_pkey: account_id',
+  'account_modes by account_modes_pkey: account_id',
+  'idempotency_keys by idempotency_keys_pkey: account_id livemode caller key',
+  'payment_intents by payment_intents_account_id_livemode_order_id_key: ' +
+    'account_id livemode order_id order_id',
+  'terminals by terminals_pkey: id',
+  'webhook_endpoints by webhook_endpoints_account: account_id livemode',
+];
+
+test('each table is looked up by a whole key, whatever the planner knows of it', async () => {
+  assert.deepEqual(await readings(), LOOK_UPS, 'nothing is known');
+  await store.db.query('analyze');
+  assert.deepEqual(await readings(), LOOK_UPS, 'one account, no intent');
+  const pipeline = store.db.openPipeline();
+  await addEndpoint(endpointsOf(store), 'http://127.0.0.1:2999/');
+  await createAtOnce(pipeline, [newCreate(store)]);
+  await store.db.query('analyze');
+  assert.deepEqual(await readings(), LOOK_UPS, 'one of each');
+  const many = Array.from({ length: 500 }, () => newCreate(store));
+  await createAtOnce(pipeline, many);
+  assert.deepEqual(await readings(), LOOK_UPS, 'many, and not counted yet');
+  await store.db.query('analyze');
+  assert.deepEqual(await readings(), LOOK_UPS, 'many of one account');
+});

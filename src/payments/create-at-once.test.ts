@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { hashSecret } from '#core/secrets.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Pipeline } from '#db/database.ts';
+import { claim, complete, keyExpiry } from '#idempotency/run-once.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { type CreatedAtOnce, createAtOnce } from '#payments/create-at-once.ts';
+import { createCarefully } from '#payments/create-carefully.ts';
+import type { CreateRequest } from '#payments/create-request.ts';
+import { createIntentReader } from '#payments/read-intent.ts';
+import { renderIntent } from '#payments/render.ts';
+import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { addStore, newCreate, see } from '#testing/store-payments.ts';
+import { addEndpoint, endpointsOf, eventually } from '#testing/webhooks.ts';
+import { changeEndpoint } from '#webhooks/update-endpoint.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+let pipeline: Pipeline;
+before(async () => {
+  store = await openStore({ clock });
+  pipeline = store.db.openPipeline();
+});
+after(() => store.close());
+
+/** What became of each request: its status or error code, `null` when it was left untouched. */
+function saidBy(written: CreatedAtOnce): (string | null)[] {
+  return written.outcomes.map((outcome) => (outcome === null ? null : see(outcome.answer).said));
+}
+
+async function positionOf(of: TestStore): Promise<bigint> {
+  const [row] = await of.db.query<{ position: bigint }>(
+    'select position from account_modes where account_id = $1',
+    [of.standing.tenant.accountId],
+  );
+  return row?.position ?? -1n;
+}
+
+/** How often each of these requests' keys has an intent: once is 1. */
+async function intentsPerKey(requests: readonly CreateRequest[]): Promise<number[]> {
+  const rows = await store.db.query<{ n: bigint }>(
+    `select (select count(*) from payment_intents p join idempotency_keys k on k.resource = p.id
+             where k.account_id = w.account_id and k.key = w.key) as n
+     from unnest($1::text[], $2::text[]) with ordinality as w (account_id, key, place)
+     order by place`,
+    [
+      requests.map(({ standing }) => standing.tenant.accountId),
+      requests.map(({ idempotency }) => idempotency.key),
+    ],
+  );
+  return rows.map((row) => Number(row.n));
+}
+
+async function intentsOf(of: TestStore): Promise<number> {
+  const [row] = await of.db.query<{ n: bigint }>(
+    'select count(*) as n from payment_intents where account_id = $1',
+    [of.standing.tenant.accountId],
+  );
+  return Number(row?.n);
+}
+
+/** A transaction that others meet under way, until the test lets it commit. */
+async function underWay(work: Parameters<TestStore['db']['transaction']>[0]) {
+  let commit: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    commit = resolve;
+  });
+  let begun: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const done = store.db.transaction(async (tx) => {
+    await work(tx);
+    begun();
+    await gate;
+  });
+  await Promise.race([ready, done]);
+  return {
+    commit: () => {
+      commit();
+      return done;
+    },
+  };
+}
+
+describe('both ways of creating', () => {
+  const TOLD = ['*', 'payment_intent.*'];
+  const DESCRIPTION = `"Zoë's" \\ \\n \\u0041 \u2028 🧾 $1 %s {"a":[]} <&>`;
+  const METADATA = JSON.parse(
+    '{"zebra":"1","a":"\\"q\\\\","é":"ü","10":"ten","9":"nine","__proto__":"p","Kasse":"🛒"}',
+  );
+
+  function variants(of: TestStore): CreateRequest[] {
+    const create = (name: string, input: Partial<CreateRequest['input']>, caller = '') => {
+      const idempotency = { ...newRequest(of, name), caller };
+      return newCreate(of, input, { idempotency });
+    };
+    const terminal = { source: 'terminal', expiresIn: 30 } as const;
+    return [
+      create('plain', {}),
+      create('all', { orderId: 'A-1_z', description: DESCRIPTION, metadata: METADATA }),
+      create('terminal', terminal, of.terminalId),
+      create('split', { ...terminal, orderId: 'S-2', splitGroup: 'spl_"1"' }, of.terminalId),
+      create(`odd key "'\\ ~`, { amount: 1_000_000_000_000, metadata: { table: '7' } }),
+    ];
+  }
+
+  /** A merchant whose endpoints listen to all, to intents, to something else; and one is off. */
+  async function listened(): Promise<{ of: TestStore; names: Map<string, string> }> {
+    const of = await addStore(store, clock);
+    const bench = endpointsOf(of);
+    const { accountId } = of.standing.tenant;
+    const names = new Map([
+      [accountId, 'account'],
+      [of.terminalId, 'terminal'],
+    ]);
+    for (const topic of [...TOLD, 'refund.created', 'payment_intent.created']) {
+      const { endpoint } = await addEndpoint(bench, 'http://127.0.0.1:2999/', {
+        enabledEvents: [topic],
+      });
+      names.set(endpoint.id, `endpoint ${topic}`);
+      if (topic !== 'payment_intent.created') continue;
+      const input = { status: 'disabled' } as const;
+      await changeEndpoint(bench, bench.tenant, endpoint.id, { input, now: clock.now() });
+    }
+    return { of, names };
+  }
+
+  /** All that a merchant's requests wrote, as text. */
+  async function written(of: TestStore, table: string, order: string): Promise<string[]> {
+    const rows = await store.db.query<{ text: string }>(
+      `select row_to_json(t)::text as text from ${table} t where account_id = $1 order by ${order}`,
+      [of.standing.tenant.accountId],
+    );
+    return rows.map((row) => row.text);
+  }
+
+  async function allWritten(of: TestStore, names: Map<string, string>): Promise<string[]> {
+    const texts = [
+      ...(await written(of, 'payment_intents', 'position')),
+      ...(await written(of, 'events', 'position')),
+      ...(await written(of, 'idempotency_keys', 'key')),
+      ...(await written(of, 'webhook_due', 'event_position')),
+    ];
+    // A name in the order of appearance for what is made by chance.
+    let made = 0;
+    const name = (word: string) => {
+      const known = names.get(word) ?? `made ${++made}`;
+      names.set(word, known);
+      return known;
+    };
+    const ids = /(?:acct|tml|pi|evt|we)_[0-9A-Za-z]{22}|(?<=order_id[\\]*":[\\]*")\w{8}(?=[\\]*")/g;
+    return texts.map((text) => text.replace(/wdl_\w{22}/g, 'wdl').replace(ids, name)).sort();
+  }
+
+  test('write the same rows, column by column', async () => {
+    const seen: string[][] = [];
+    for (const way of ['at once', 'carefully'] as const) {
+      const { of, names } = await listened();
+      const requests = variants(of);
+      const create = (some: readonly CreateRequest[]) =>
+        way === 'at once' ? createAtOnce(pipeline, some) : createCarefully(store.db, some);
+      // One by one: within a batch the two give the places to intents and events in another order.
+      for (const request of requests) {
+        const { outcomes, deliveries } = await create([request]);
+        assert.equal(outcomes[0]?.created, true);
+        assert.equal(deliveries, TOLD.length);
+      }
+      seen.push([`position ${await positionOf(of)}`, ...(await allWritten(of, names))]);
+    }
+    assert.equal(seen[0]?.length, 1 + 3 * 5 + 5 * TOLD.length);
+    assert.deepEqual(seen[0], seen[1]);
+  });
+
+  test('answer, store, tell and later show the same', async () => {
+    const read = createIntentReader(store);
+    for (const way of ['at once', 'carefully'] as const) {
+      const of = await addStore(store, clock);
+      const requests = variants(of);
+      const { outcomes } =
+        way === 'at once'
+          ? await createAtOnce(pipeline, requests)
+          : await createCarefully(store.db, requests);
+      for (const [item, outcome] of outcomes.entries()) {
+        assert.ok(outcome !== null && 'body' in outcome.answer);
+        const { body } = outcome.answer;
+        const [kept] = await store.db.query<{ stored: string; event: string; sequence: string }>(
+          `select k.response_body as stored, e.body as event, e.position::text as sequence
+           from idempotency_keys k join events e on e.object_id = k.resource
+           where k.account_id = $1 and k.key = $2`,
+          [of.standing.tenant.accountId, requests[item]?.idempotency.key],
+        );
+        assert.equal(kept?.stored, body);
+        const told = `,"sequence":${kept.sequence},"data":{"object":${body}}}`;
+        assert.ok(kept.event.endsWith(told), kept.event);
+        const shown = await read(of.standing.tenant, JSON.parse(body).id);
+        assert.ok(shown !== null);
+        const later = JSON.stringify(renderIntent(shown));
+        assert.deepEqual(JSON.parse(later), JSON.parse(body));
+        // jsonb keeps metadata in an order of its own.
+        if (requests[item]?.input.metadata !== METADATA) assert.equal(later, body);
+      }
+    }
+  });
+});
+
+describe('a batch leaves untouched', () => {
+  test('an account whose order somebody has in hand, without waiting', {
+    timeout: 30_000,
+  }, async () => {
+    const [held, free] = [await addStore(store, clock), await addStore(store, clock)];
+    const other = await underWay((tx) => stampOrder(tx, held.standing.tenant, clock.now(), 1));
+    const requests = [newCreate(held), newCreate(free), newCreate(held), newCreate(free)];
+    const created = 'requires_payment_method';
+    assert.deepEqual(saidBy(await createAtOnce(pipeline, requests)), [
+      null,
+      created,
+      null,
+      created,
+    ]);
+    await other.commit();
+    assert.deepEqual([await intentsOf(held), await intentsOf(free)], [0, 2]);
+    assert.deepEqual(await intentsPerKey(requests), [0, 1, 0, 1]);
+  });
+
+  test('what is not plain, and writes the rest', async () => {
+    const of = await addStore(store, clock);
+    const other = await addStore(store, clock);
+    const { terminalId } = await addTerminal(of.db, of.standing, clock.now());
+    await of.db.query(`update terminals set status = 'inactive' where id = $1`, [terminalId]);
+    const expiring = newCreate(of);
+    await createAtOnce(pipeline, [expiring, newCreate(of, { orderId: 'KNOWN' })]);
+    clock.advance(keyExpiry(clock.now()).getTime() - clock.now().getTime());
+    const requests = [
+      newCreate(of),
+      newCreate(of, { terminalId }),
+      newCreate(of, { terminalId: other.terminalId }),
+      newCreate(of, { terminalId: 'tml_none' }),
+      newCreate(of, { orderId: 'KNOWN' }),
+      { ...expiring, now: clock.now() },
+      newCreate(of, { orderId: 'TWICE' }),
+      newCreate(of, { orderId: 'TWICE' }),
+      newCreate(of, {}, { standing: { ...of.standing, kybApproved: false, merchantNumber: null } }),
+      newCreate(of, { orderId: 'LAST' }),
+    ];
+    const before = await intentsOf(of);
+    const said = saidBy(await createAtOnce(pipeline, requests));
+    const plain = [0, 6, 9];
+    const expected = requests.map((_, item) =>
+      plain.includes(item) ? 'requires_payment_method' : null,
+    );
+    assert.deepEqual(said, expected);
+    assert.equal(await intentsOf(of), before + plain.length);
+    const kept = requests.map((_, item) => (plain.includes(item) || item === 5 ? 1 : 0));
+    assert.deepEqual(await intentsPerKey(requests), kept);
+  });
+
+  test('an account that was stamped later than the request counts as created', async () => {
+    const [early, late] = [await addStore(store, clock), await addStore(store, clock)];
+    await createAtOnce(pipeline, [newCreate(late)]);
+    const past = new Date(clock.now().getTime() - 1);
+    const requests = [newCreate(late, {}, { now: past }), newCreate(early, {}, { now: past })];
+    assert.deepEqual(saidBy(await createAtOnce(pipeline, requests)), [
+      null,
+      'requires_payment_method',
+    ]);
+    assert.deepEqual(await intentsPerKey(requests), [0, 1]);
+  });
+});
+
+test('no place is given away twice, whatever was left out of a batch', async () => {
+  const of = await addStore(store, clock);
+  const [known, ...more] = Array.from({ length: 8 }, () => newCreate(of));
+  assert.ok(known !== undefined);
+  await createAtOnce(pipeline, [known]);
+  const unknown = newCreate(of, { terminalId: 'tml_none' });
+  await createAtOnce(pipeline, [known, unknown, ...more.slice(0, 3), unknown]);
+  await createAtOnce(pipeline, more.slice(3));
+  const rows = await store.db.query<{ position: bigint }>(
+    `select position from payment_intents where account_id = $1
+     union all select position from events where account_id = $1`,
+    [of.standing.tenant.accountId],
+  );
+  assert.equal(rows.length, 16);
+  assert.equal(new Set(rows.map((row) => row.position)).size, 16);
+  const last = await positionOf(of);
+  assert.ok(rows.every(({ position }) => position <= last));
+});
+
+describe('a known key', () => {
+  test('is answered from its row, and a batch of such takes no place', async () => {
+    const of = await addStore(store, clock);
+    const [done, running] = [newCreate(of, { amount: 77 }), newCreate(of)];
+    await createAtOnce(pipeline, [done]);
+    await store.db.transaction((tx) => claim(tx, running.idempotency, clock.now()));
+    const before = await positionOf(of);
+    const other = { fingerprint: hashSecret('another body') };
+    const requests = [done, running].flatMap((request) => [
+      request,
+      { ...request, idempotency: { ...request.idempotency, ...other } },
+    ]);
+    const answers = [];
+    for (const request of requests) {
+      const { outcomes, deliveries } = await createAtOnce(pipeline, [request]);
+      assert.equal(deliveries, 0);
+      const [outcome] = outcomes;
+      assert.equal(outcome?.created, false);
+      answers.push(see(outcome.answer));
+    }
+    assert.deepEqual(
+      answers.map(({ said }) => said),
+      [
+        'requires_payment_method',
+        'idempotency_key_reused',
+        'idempotency_request_in_progress',
+        'idempotency_key_reused',
+      ],
+    );
+    assert.deepEqual([answers[0]?.replayed, answers[0]?.body.amount], [true, 77]);
+    assert.deepEqual(saidBy(await createAtOnce(pipeline, [done, running])), [
+      'requires_payment_method',
+      'idempotency_request_in_progress',
+    ]);
+    assert.equal(await positionOf(of), before);
+    assert.equal(await intentsOf(of), 1);
+  });
+
+  test('of another caller is not this one', async () => {
+    const of = await addStore(store, clock);
+    const first = newCreate(of);
+    const idempotency = { ...first.idempotency, caller: of.terminalId };
+    await createAtOnce(pipeline, [first]);
+    const { outcomes } = await createAtOnce(pipeline, [newCreate(of, {}, { idempotency })]);
+    assert.equal(outcomes[0]?.created, true);
+  });
+
+  test('that somebody uses meanwhile stops its batch; then each is done once', async () => {
+    const of = await addStore(store, clock);
+    const met = newCreate(of);
+    const requests = [newCreate(of), met, newCreate(of)];
+    const answer = { status: 409, body: '{"error":{"code":"met_another"}}' };
+    const holdKey = (request: CreateRequest) =>
+      underWay(async (tx) => {
+        await claim(tx, request.idempotency, clock.now());
+        await complete(tx, request.idempotency, answer, null);
+      });
+    const waitsForKey = () =>
+      eventually('a statement waits for the key', async () => {
+        const rows = await store.db.query(
+          `select 1 as waits from pg_stat_activity where datname = current_database()
+             and wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      });
+    const other = await holdKey(met);
+    const writing = createAtOnce(pipeline, requests);
+    await waitsForKey();
+    await other.commit();
+    assert.deepEqual(saidBy(await writing), [null, null, null]);
+    assert.deepEqual([await intentsOf(of), await positionOf(of)], [0, 0n]);
+
+    const again = [newCreate(of), newCreate(of), newCreate(of)];
+    const [, raced] = again;
+    assert.ok(raced !== undefined);
+    const quicker = await holdKey(raced);
+    const creating = Promise.all(again.map(createIntentCreator(store)));
+    await waitsForKey();
+    await quicker.commit();
+    const seen = (await creating).map(see);
+    assert.deepEqual(
+      seen.map(({ said, replayed }) => [said, replayed]),
+      [
+        ['requires_payment_method', false],
+        ['met_another', true],
+        ['requires_payment_method', false],
+      ],
+    );
+    assert.deepEqual(await intentsPerKey(again), [1, 0, 1]);
+  });
+});
