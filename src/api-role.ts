@@ -12,6 +12,7 @@ import { eventRoutes } from '#events/routes.ts';
 import { anySurface, type Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
+import { createKeyReader } from '#idempotency/read-key.ts';
 import { idempotencyRoutes } from '#idempotency/routes.ts';
 import { createDomainCheck } from '#payer-app/own-domain.ts';
 import { createConfirmationRoom, createRequestRoom } from '#payer-app/rooms.ts';
@@ -51,7 +52,8 @@ export interface ApiDeps {
 /** What several surfaces share: one batcher, one waiting room each per process. */
 export function createShared(deps: ApiDeps) {
   const intents = createIntentRoom(deps);
-  const pay = { ...deps, intents, preflight: createPreflight(deps.chains) };
+  const readKey = createKeyReader(deps.db);
+  const pay = { ...deps, intents, readKey, preflight: createPreflight(deps.chains) };
   return {
     ...deps,
     cursorKey: deriveKey(deps.secret, 'cursors'),
@@ -59,6 +61,7 @@ export function createShared(deps: ApiDeps) {
     readIntent: createIntentReader(deps),
     payIntent: createIntentPayer(pay),
     intents,
+    readKey,
     terminals: createTerminalRoom(deps),
     confirmations: createConfirmationRoom(deps),
     requests: createRequestRoom(deps),

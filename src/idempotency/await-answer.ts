@@ -4,6 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import { type KeyRow, selectKey, updateCompleted } from '#idempotency/queries.ts';
+import type { ReadKey } from '#idempotency/read-key.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
 /** A request whose work goes on elsewhere, and the object that the work is about. */
@@ -24,6 +25,7 @@ export interface Awaited<T> {
 
 export interface AwaitAnswerDeps {
   readonly db: Database;
+  readonly readKey: ReadKey;
   readonly clock: Clock;
 }
 
@@ -44,12 +46,12 @@ async function store(
   request: IdempotentRequest,
   of: { readonly answer: Answer; readonly resource: string },
 ): Promise<Answer> {
-  const key = { ...request, now: deps.clock.now() };
-  const stored = answerOf(await selectKey(deps.db, request.tenant, key));
+  const now = deps.clock.now();
+  const stored = answerOf(await deps.readKey(request, now));
   if (stored !== null) return stored;
   return deps.db.transaction(async (tx) => {
     await updateCompleted(tx, request, { ...of.answer, resource: of.resource });
-    const row = await selectKey(tx, request.tenant, key);
+    const row = await selectKey(tx, request.tenant, { ...request, now });
     return present(answerOf(row), 'stored response');
   });
 }

@@ -41,7 +41,11 @@ export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefine
 
 /** The same for several payers, in one order, so that no two transactions wait in a circle. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
-  return tx.query(`select ${COLUMNS} from payers where id = any($1) order by id for update`, [ids]);
+  return tx.query(
+    `select ${COLUMNS} from payers where id = any((select $1::text[])::text[])
+     order by id for update`,
+    [ids],
+  );
 }
 
 /** Whose passes and agent tokens these are, by the hash of the credential in hex. */
@@ -53,9 +57,9 @@ export async function selectPayersByCredential(
     `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
        y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
      from (
-       select hash, payer_id from passes where hash = any($1)
+       select hash, payer_id from passes where hash = any((select $1::bytea[])::bytea[])
        union all
-       select hash, payer_id from agent_tokens where hash = any($1)
+       select hash, payer_id from agent_tokens where hash = any((select $1::bytea[])::bytea[])
      ) c
      join payers y on y.id = c.payer_id`,
     [hashes],
@@ -125,7 +129,10 @@ export async function selectPassesByHash(
   sql: Sql,
   hashes: readonly Buffer[],
 ): Promise<(PassRow & { hash: Buffer })[]> {
-  return sql.query(`select ${PASS_COLUMNS}, hash from passes where hash = any($1)`, [hashes]);
+  return sql.query(
+    `select ${PASS_COLUMNS}, hash from passes where hash = any((select $1::bytea[])::bytea[])`,
+    [hashes],
+  );
 }
 
 export async function selectPassByHash(sql: Sql, hash: Buffer): Promise<PassRow | undefined> {

@@ -3,16 +3,21 @@ import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
+import type { ReadKey } from '#idempotency/read-key.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
-export interface AwaitDeps {
+export interface SettledDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly intents: WaitingRoom<PaymentIntent>;
   /** Milliseconds. Default {@link SETTLEMENT_WAIT_MS}. */
   readonly settlementWaitMs?: number;
+}
+
+export interface AwaitDeps extends SettledDeps {
+  readonly readKey: ReadKey;
 }
 
 /** A settlement takes about a second; later the answer is `processing`, below the 30 s limit. */
@@ -24,7 +29,7 @@ function isSettled(intent: PaymentIntent): boolean {
 
 /** Waits for a `processing` intent to become something else; at the end the intent as it is. */
 export async function awaitSettled(
-  deps: AwaitDeps,
+  deps: SettledDeps,
   intentId: string,
   gone?: AbortSignal,
 ): Promise<PaymentIntent | null> {

@@ -4,7 +4,7 @@ import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { selectKeys } from '#idempotency/batch-queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import { keyOf } from '#idempotency/request.ts';
 import { decideReplay } from '#idempotency/run-once.ts';
 import { type PayerRow, selectPayersByCredential } from '#payers/queries.ts';
 import { hashOf } from '#payments/credential.ts';
@@ -24,10 +24,6 @@ export type LookAhead = (request: PayRequest) => Promise<Outlook>;
 
 const MAX_IN_FLIGHT = 3;
 const MAX_ITEMS = 64;
-
-function keyOf(request: IdempotentRequest): string {
-  return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
-}
 
 async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Outlook[]> {
   const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);

@@ -12,7 +12,7 @@ const COLUMNS = `id, account_id, livemode, position, created, amount, terminal_i
 /** Reads of one process that wait at the same time go as one statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id = any($1)`,
+    `select ${COLUMNS} from payment_intents where id = any((select $1::text[])::text[])`,
     [ids],
   );
   return rows.map(toIntent);
@@ -47,7 +47,8 @@ export async function lockIntent(
 /** Locks several in the order of their ids, so that no two transactions wait in a circle. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id = any($1) order by id for update`,
+    `select ${COLUMNS} from payment_intents where id = any((select $1::text[])::text[])
+     order by id for update`,
     [ids],
   );
   return rows.map(toIntent);
@@ -60,7 +61,7 @@ export async function selectAskedIntents(
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${COLUMNS} from payment_intents
-     where attempt ->> 'payerId' = any($1) and status = 'requires_action'
+     where attempt ->> 'payerId' = any((select $1::text[])::text[]) and status = 'requires_action'
      order by confirm_by`,
     [payerIds],
   );
@@ -122,7 +123,8 @@ export async function selectNextForTerminals(
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select distinct on (terminal_id) ${COLUMNS} from payment_intents
-     where terminal_id = any($1) and status = 'requires_payment_method' and expires_at > $2
+     where terminal_id = any((select $1::text[])::text[])
+       and status = 'requires_payment_method' and expires_at > $2
      order by terminal_id, position`,
     [terminalIds, now],
   );

@@ -18,7 +18,7 @@ import { type IntentCommand, type PaymentIntent, transition } from '#payments/pa
 import { insertPayments } from '#payments/payment-queries.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
-import { type Change, saveSteps } from '#payments/save.ts';
+import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 export interface SettleDeps {
@@ -117,37 +117,42 @@ function toDrafts(payment: Payment, stamp: Stamp): EventDraft[] {
   return [paid, { ...draft, type: 'payment.cashback_paid' }];
 }
 
-/** Writes the payments of settled intents, and their events. @returns the number of deliveries. */
-async function writePayments(tx: Tx, decided: readonly Decided[], now: Date): Promise<number> {
-  const paid = decided.filter((one) => one.paymentId !== null);
-  if (paid.length === 0) return 0;
-  const byTenant = Map.groupBy(paid, (one) => tenantKey(one.after.tenant));
+interface Written {
+  readonly payments: readonly Payment[];
+  readonly drafts: readonly EventDraft[];
+}
+
+function placesOf({ change, paymentId }: Decided): number {
+  return change.steps.length + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
+}
+
+/** What settlements leave, in the account's order: events of the intent, payment, its events. */
+async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<Written> {
+  const byTenant = Map.groupBy(decided, ({ after }) => tenantKey(after.tenant));
   const wanted = [...byTenant.values()].map((group) => ({
-    tenant: present(group[0], 'payment').after.tenant,
-    count: group.length * PLACES_PER_PAYMENT,
+    tenant: present(group[0], 'settlement').after.tenant,
+    count: group.reduce((sum, one) => sum + placesOf(one), 0),
   }));
-  const stamps = await stampOrders(tx, wanted, now);
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
+  const [stamps, rows] = await Promise.all([
+    stampOrders(tx, wanted, now),
+    selectStandings(tx, accountIds),
+  ]);
   const standings = new Map(
-    (await selectStandings(tx, accountIds)).map((row) => [
-      tenantKey({ accountId: row.account_id, livemode: row.livemode }),
-      row,
-    ]),
+    rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
   );
-  const written = paid.map((one) => {
+  const payments: Payment[] = [];
+  const drafts: EventDraft[] = [];
+  for (const one of decided) {
     const key = tenantKey(one.after.tenant);
     const stamp = present(stamps.get(key), 'stamp');
-    const standing = present(standings.get(key), 'standing');
-    return { payment: present(toNewPayment(one, standing, stamp), 'payment'), stamp };
-  });
-  await insertPayments(
-    tx,
-    written.map(({ payment }) => payment),
-  );
-  return appendEvents(
-    tx,
-    written.flatMap(({ payment, stamp }) => toDrafts(payment, stamp)),
-  );
+    const payment = toNewPayment(one, present(standings.get(key), 'standing'), stamp);
+    drafts.push(...stepDrafts(one.change, stamp));
+    if (payment === null) continue;
+    payments.push(payment);
+    drafts.push(...toDrafts(payment, stamp));
+  }
+  return { payments, drafts };
 }
 
 async function apply(
@@ -165,26 +170,27 @@ async function apply(
     const one = decide(outcome, byId.get(outcome.subjectId), { now, log: deps.log });
     return one === null ? [] : [one];
   });
-  const ofIntents = await saveSteps(
-    tx,
-    decided.map((one) => one.change),
-    now,
-  );
-  const ofPayments = await writePayments(tx, decided, now);
-  // Whoever tapped or confirmed, and lost the process that worked for it, gets this answer.
-  await updateWaiting(
-    tx,
-    decided.map(({ after }) => ({
-      resource: after.id,
-      ...answerWith(200, renderIntent(after)),
-    })),
-  );
-  await applied(
-    tx,
-    outcomes.map((outcome) => outcome.requestId),
-    now,
-  );
-  return { decided, deliveries: ofIntents + ofPayments };
+  const { payments, drafts } = await prepare(tx, decided, now);
+  // One connection runs them one after the other; only the round trips are saved.
+  const written = await Promise.all([
+    saveStates(
+      tx,
+      decided.map((one) => one.change),
+    ),
+    insertPayments(tx, payments),
+    appendEvents(tx, drafts),
+    // Whoever tapped or confirmed, and lost the process that worked for it, gets this answer.
+    updateWaiting(
+      tx,
+      decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
+    ),
+    applied(
+      tx,
+      outcomes.map((outcome) => outcome.requestId),
+      now,
+    ),
+  ]);
+  return { decided, deliveries: written[2] };
 }
 
 /**

@@ -10,6 +10,7 @@ import { Abandon, type Database, type Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
+import type { ReadKey } from '#idempotency/read-key.ts';
 import { freesKey, type IdempotentRequest } from '#idempotency/request.ts';
 import { claim, complete, waitFor } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
@@ -52,6 +53,7 @@ export interface RefundRequest {
 
 export interface RefundDeps {
   readonly db: Database;
+  readonly readKey: ReadKey;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
 }

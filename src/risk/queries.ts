@@ -23,7 +23,8 @@ export async function selectRiskSettingsOf(
     `select account_id, livemode, first_payment_confirm_from, high_amount_confirm_from,
        velocity_per_hour, version
      from risk_settings
-     where (account_id, livemode) in (select * from unnest($1::text[], $2::boolean[]))`,
+     where (account_id, livemode) in (
+       select * from unnest((select $1::text[]), (select $2::boolean[])))`,
     [tenants.map((tenant) => tenant.accountId), tenants.map((tenant) => tenant.livemode)],
   );
 }
@@ -132,6 +133,8 @@ export interface ActivityOf {
 /**
  * Sums over payers in ONE statement, so in one snapshot: a settlement that commits meanwhile is
  * either on its way or settled, never both and never neither. Take the payers' locks before.
+ * (No "exists": for many rows it is answered from a table of all payments, made for each call. The
+ * orders choose the payer's indexes while the table is too small to have statistics.)
  * @returns one per entry, in their order.
  */
 export async function selectPayerActivities(
@@ -144,15 +147,19 @@ export async function selectPayerActivities(
        (select coalesce(sum(p.amount), 0)::bigint from payments p
         where p.payer_id = o.payer_id and p.settled_at >= $6) as settled_today,
        w.under_way, w.under_way_here,
-       exists (select from payments p
-        where p.payer_id = o.payer_id and p.account_id = o.account_id) as paid_here_before,
-       (select count(*)::int from payments p
-        where p.payer_id = o.payer_id and p.account_id = o.account_id and p.settled_at > $7)
-         as settled_here_within_hour,
-       exists (select from risk_blocked_payers b
+       (select true from payments p
+        where p.payer_id = o.payer_id and p.account_id = o.account_id
+        order by p.settled_at limit 1) is not null as paid_here_before,
+       (select count(*)::int from (
+          select from payments p
+          where p.payer_id = o.payer_id and p.account_id = o.account_id and p.settled_at > $7
+          order by p.settled_at offset 0) p) as settled_here_within_hour,
+       (select true from risk_blocked_payers b
         where b.account_id = o.account_id and b.livemode = o.livemode and b.address = o.address)
-         as blocked_here
-     from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[])
+         is not null as blocked_here
+     from unnest(
+         (select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::boolean[]),
+         (select $5::text[]))
        with ordinality as o (payer_id, address, account_id, livemode, except_id, place)
      cross join lateral (
        select coalesce(sum(i.amount), 0)::bigint as under_way,

@@ -57,18 +57,22 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
 }
 
 /**
- * Requests written down together. The payments domain goes on with the first portion while the
- * next one is read, so that in a full block not everybody waits for the last one.
+ * Requests written down together: the payments domain goes on with the first portion while the
+ * next one is read. They grow, because the first should not wait for the last, but each portion is
+ * a transaction here and one there.
  */
-const PORTION = 100;
+const FIRST_PORTION = 48;
+const PORTION_GROWTH = 2;
 
 function inPortions(mined: readonly Mined[]): Mined[][] {
   const portions: Mined[][] = [];
-  let size = PORTION;
+  let limit = FIRST_PORTION / PORTION_GROWTH;
+  let size = limit;
   for (const one of mined) {
-    if (size >= PORTION) {
+    if (size >= limit) {
       portions.push([]);
       size = 0;
+      limit *= PORTION_GROWTH;
     }
     portions.at(-1)?.push(one);
     size += one.transaction.requests.length;

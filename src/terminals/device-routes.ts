@@ -9,6 +9,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { pageParameters } from '#http/schema.ts';
+import type { ReadKey } from '#idempotency/read-key.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import type { CreateIntent } from '#payments/create.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
@@ -37,6 +38,7 @@ export interface DeviceDeps {
   readonly clock: Clock;
   readonly createIntent: CreateIntent;
   readonly payIntent: PayIntent;
+  readonly readKey: ReadKey;
   /** Where requests wait for an intent to change. */
   readonly intents: WaitingRoom<PaymentIntent>;
   /** Where terminals wait for work. */

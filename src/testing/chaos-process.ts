@@ -47,6 +47,7 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
+    ...(config.headsUrl === null ? {} : { [`${prefix}HEADS_URL`]: config.headsUrl }),
     [`${prefix}CHAIN_ID`]: String(config.chainId),
     [`${prefix}USDC`]: config.usdc,
     [`${prefix}USDC_NAME`]: config.usdcDomain.name,

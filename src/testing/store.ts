@@ -9,6 +9,7 @@ import { startLoop } from '#core/loop.ts';
 import { isRefusal, type Refusal } from '#core/refusal.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
+import { createKeyReader, type ReadKey } from '#idempotency/read-key.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import type { PayerRow } from '#payers/queries.ts';
@@ -29,6 +30,7 @@ export interface TestStore {
   readonly standing: MerchantStanding;
   readonly terminalId: string;
   readonly deviceKey: string;
+  readonly readKey: ReadKey;
   readonly pay: PayDeps;
   close(): Promise<void>;
 }
@@ -99,6 +101,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   const { terminalId, deviceKey } = await addTerminal(db, standing, now);
   const preflight = options.preflight ?? (async () => ({ ok: true as const }));
   const intents = createIntentRoom({ db, wakeups });
+  const readKey = createKeyReader(db);
   return {
     database,
     db,
@@ -107,7 +110,8 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     standing,
     terminalId,
     deviceKey,
-    pay: { db, wakeups, clock, intents, preflight },
+    readKey,
+    pay: { db, wakeups, clock, intents, readKey, preflight },
     close: async () => {
       if (options.database === undefined) await database.close();
     },

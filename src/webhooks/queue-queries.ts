@@ -194,7 +194,7 @@ const RECORD = `
       response_body text, error text, duration_ms integer, next_attempt_at timestamptz(3))
   ), lanes as materialized (
     select l.endpoint_id, l.fence from webhook_lanes l
-    where l.endpoint_id = any($2) order by l.endpoint_id for no key update
+    where l.endpoint_id = any((select $2::text[])::text[]) order by l.endpoint_id for no key update
   ), checked as materialized (
     -- "is true" keeps it a look-up in a hash table; as a join it would be a loop in a loop.
     select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from lanes)) is true as ok
@@ -257,13 +257,13 @@ const RECORD_HEALTH = `
     update webhook_lanes l set consecutive_failures = i.consecutive_failures,
       not_before = coalesce(i.not_before, '-infinity')
     from input i
-    where l.endpoint_id = any($2) and l.endpoint_id = i.endpoint_id and (
+    where l.endpoint_id = any((select $2::text[])::text[]) and l.endpoint_id = i.endpoint_id and (
       l.consecutive_failures <> i.consecutive_failures
       or l.not_before <> coalesce(i.not_before, '-infinity'))
   )
   update webhook_endpoints e set failing_since = i.failing_since
   from input i
-  where e.id = any($2) and e.id = i.endpoint_id
+  where e.id = any((select $2::text[])::text[]) and e.id = i.endpoint_id
     and e.failing_since is distinct from i.failing_since`;
 
 /**
