@@ -61,7 +61,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
  * next one is read. They grow, because the first should not wait for the last, but each portion is
  * a transaction here and one there.
  */
-const FIRST_PORTION = 48;
+const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;
 
 function inPortions(mined: readonly Mined[]): Mined[][] {
