@@ -93,7 +93,8 @@ export async function stampOrders(
  *
  * An account and mode is left out, and nothing of it may be written, when somebody else holds its
  * lock, when `created` would be before an earlier row's, and when its place has moved since the
- * statement began: then the rest of the statement would not see what was committed meanwhile.
+ * statement began: then the rest of the statement would not see what was committed meanwhile. (The
+ * last holds twice: nor can the statement see, by its `ctid`, a row that was changed meanwhile.)
  *
  * One look-up by `account_id` each, whatever the planner takes the table for: joined, or with a
  * mode that another index could look for, a plan from its first days read all of it.

@@ -1,7 +1,7 @@
 import type { Answer } from '#core/answer.ts';
 import type { Refusal } from '#core/refusal.ts';
 import { createBatcher } from '#db/batching.ts';
-import type { Database, Pipeline } from '#db/database.ts';
+import { CommitUnknown, type Database, DatabaseUnavailable, type Pipeline } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { type AtOnce, createAtOnce } from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
@@ -40,11 +40,16 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
 export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent {
   const size = { maxInFlight: MAX_IN_FLIGHT, maxItems: MAX_ITEMS };
   let pipeline: Pipeline | null = null;
+  /** What a lost statement may have created, or may yet: nobody hears that nothing was done. */
+  const unknown = new WeakSet<CreateRequest>();
   const plain = createBatcher<CreateRequest, AtOnce>({
     ...size,
     run: async (requests) => {
       pipeline ??= db.openPipeline();
-      const written = await createAtOnce(pipeline, requests);
+      const written = await createAtOnce(pipeline, requests).catch((error) => {
+        if (error instanceof CommitUnknown) for (const request of requests) unknown.add(request);
+        throw error;
+      });
       wake(wakeups, requests, written);
       return written.outcomes;
     },
@@ -57,5 +62,12 @@ export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent 
       return written.outcomes.map(({ answer }) => answer);
     },
   });
-  return async (request) => (await plain.add(request))?.answer ?? others.add(request);
+  return async (request) => {
+    const done = await plain.add(request);
+    if (done !== null) return done.answer;
+    return others.add(request).catch((error) => {
+      if (!(error instanceof DatabaseUnavailable && unknown.has(request))) throw error;
+      throw new CommitUnknown('a statement was lost, and so was its second try', { cause: error });
+    });
+  };
 }

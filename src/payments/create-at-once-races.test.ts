@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
+import { claim } from '#idempotency/run-once.ts';
+import { cancelIntent } from '#payments/cancel.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { createAtOnce } from '#payments/create-at-once.ts';
+import { createCarefully } from '#payments/create-carefully.ts';
+import type { CreateRequest } from '#payments/create-request.ts';
+import { addPayer, bodyOf, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import { addStore, newCreate } from '#testing/store-payments.ts';
+import { startTcpProxy } from '#testing/tcp-proxy.ts';
+import { addEndpoint, endpointsOf, eventually } from '#testing/webhooks.ts';
+import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
+import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
+
+const URL_OF_NOBODY = 'http://127.0.0.1:2999/';
+let shared: TestStore;
+before(async () => {
+  shared = await openStore();
+});
+after(() => shared.close());
+
+/** The same store in another process: it shares neither connections nor batches. */
+function otherNode(t: TestContext, store: TestStore): TestStore {
+  const db = openDatabase({ url: store.database.url, maxConnections: 4 });
+  t.after(() => db.close());
+  return { ...store, db };
+}
+
+async function dueOf(store: TestStore, endpointId: string): Promise<number> {
+  const rows = await store.db.query('select 1 as due from webhook_due where endpoint_id = $1', [
+    endpointId,
+  ]);
+  return rows.length;
+}
+
+describe('between the first look of a statement and its lock', () => {
+  const GATE = 551_904;
+  let store: TestStore;
+  before(async () => {
+    store = await openStore();
+    // Whoever reads terminals stops at the gate: after it has begun to see, before it locks.
+    for (const text of [
+      `create function pass_gate() returns boolean language plpgsql volatile as
+         $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return true; end $$`,
+      'alter table terminals rename to terminals_behind',
+      'create view terminals as select * from terminals_behind where pass_gate()',
+    ]) {
+      await store.db.query(text);
+    }
+  });
+  after(() => store.close());
+
+  /** Creates an intent whose statement has begun before `change`, and goes on after it. */
+  async function createAround(change: () => Promise<unknown>): Promise<Answer | Refusal> {
+    const gate = await store.db.connect();
+    await gate.query('select pg_advisory_lock($1)', [GATE]);
+    const creating = createIntentCreator(store)(newCreate(store));
+    await eventually('the statement stands at the gate', async () => {
+      const rows = await store.db.query(
+        `select 1 as stands from pg_locks where locktype = 'advisory' and not granted
+           and database = (select oid from pg_database where datname = current_database())`,
+      );
+      return rows.length > 0;
+    });
+    await change();
+    await gate.end();
+    return creating;
+  }
+
+  test('a new endpoint is not missed', async () => {
+    const bench = endpointsOf(store);
+    let endpointId = '';
+    const answer = await createAround(async () => {
+      endpointId = (await addEndpoint(bench, URL_OF_NOBODY)).endpoint.id;
+    });
+    assert.equal(bodyOf(answer).status, 'requires_payment_method');
+    assert.equal(await dueOf(store, endpointId), 1);
+    await removeEndpoint(bench, bench.tenant, endpointId, new Date());
+  });
+
+  test('an endpoint that is disabled or deleted is not told any more', async () => {
+    const bench = endpointsOf(store);
+    const { tenant } = bench;
+    const input = { status: 'disabled' } as const;
+    const ways = [
+      (id: string) => changeEndpoint(bench, tenant, id, { input, now: new Date() }),
+      (id: string) => removeEndpoint(bench, tenant, id, new Date()),
+      (endpointId: string) =>
+        disableEndpoint(store.db, { endpointId, reason: 'gone', now: new Date() }),
+    ];
+    for (const [index, way] of ways.entries()) {
+      const { endpoint } = await addEndpoint(bench, URL_OF_NOBODY);
+      const answer = await createAround(() => way(endpoint.id));
+      assert.equal(bodyOf(answer).status, 'requires_payment_method');
+      assert.equal(await dueOf(store, endpoint.id), 0, `way ${index}`);
+    }
+  });
+});
+
+/** Creates intents in so many lanes of each node until it is stopped. */
+function keepCreating(nodes: readonly TestStore[], lanes: number) {
+  let stopped = false;
+  const lane = async (create: (request: CreateRequest) => Promise<unknown>, of: TestStore) => {
+    while (!stopped) await create(newCreate(of));
+  };
+  const all = nodes.flatMap((node) => {
+    const create = createIntentCreator(node);
+    return Array.from({ length: lanes }, () => lane(create, node));
+  });
+  return () => {
+    stopped = true;
+    return Promise.all(all);
+  };
+}
+
+test('endpoints that come and go under load hear of all after them, and of no more', async (t) => {
+  const store = await addStore(shared, shared.clock);
+  const bench = endpointsOf(store);
+  const stop = keepCreating([store, otherNode(t, store)], 6);
+  const kept: { id: string; position: bigint }[] = [];
+  const ended: string[] = [];
+  const end = performance.now() + 2_000;
+  for (let n = 0; performance.now() < end; n++) {
+    const id = newId('webhookEndpoint', new Date());
+    const position = await store.db.transaction(async (tx) => {
+      await countEndpointsLocked(tx, bench.tenant);
+      const [row] = await tx.query<{ position: bigint }>(
+        'select position from account_modes where account_id = $1',
+        [bench.tenant.accountId],
+      );
+      await insertEndpoint(tx, {
+        id,
+        account_id: bench.tenant.accountId,
+        livemode: bench.tenant.livemode,
+        url: URL_OF_NOBODY,
+        enabled_events: ['*'],
+        description: null,
+        api_version: '2026-09-28',
+        secret: randomBytes(32),
+        created: new Date(),
+      });
+      await sleep(4);
+      return row?.position ?? 0n;
+    });
+    await sleep(5);
+    if (n % 8 === 0 && kept.length < 8) {
+      kept.push({ id, position });
+      continue;
+    }
+    ended.push(id);
+    const change = { input: { status: 'disabled' } as const, now: new Date() };
+    if (n % 2 === 0) await removeEndpoint(bench, bench.tenant, id, new Date());
+    else await changeEndpoint(bench, bench.tenant, id, change);
+  }
+  await stop();
+  const missed = await store.db.query(
+    `select w.id, e.position from unnest($1::text[], $2::bigint[]) as w (id, position)
+     join events e on e.account_id = $3 and e.position > w.position
+     where not exists (select from webhook_due d
+                       where d.endpoint_id = w.id and d.event_position = e.position)`,
+    [kept.map(({ id }) => id), kept.map(({ position }) => position), bench.tenant.accountId],
+  );
+  assert.deepEqual(missed, []);
+  const left = await store.db.query('select id from webhook_due where endpoint_id = any($1)', [
+    ended,
+  ]);
+  assert.deepEqual(left, []);
+  assert.ok(kept.length > 2 && ended.length > 10, `only ${kept.length} and ${ended.length}`);
+});
+
+test('a poller that goes forward misses nothing that both ways and others write', async (t) => {
+  const store = await addStore(shared, shared.clock);
+  const { tenant } = store.standing;
+  const other = otherNode(t, store);
+  const { pass } = await addPayer(store);
+  let writing = true;
+  const counts = { atOnce: 0, carefully: 0 };
+  const loop = async (work: (n: number) => Promise<unknown>) => {
+    for (let n = 0; writing; n++) await work(n);
+  };
+  // Clocks of two machines.
+  const some = (skewMs: number) =>
+    [1, 2, 3].map(() => newCreate(store, {}, { now: addMs(new Date(), skewMs) }));
+  const atOnce = (node: TestStore, skewMs: number) => {
+    const pipeline = node.db.openPipeline();
+    return loop(async () => {
+      const { outcomes } = await createAtOnce(pipeline, some(skewMs));
+      counts.atOnce += outcomes.filter((outcome) => outcome?.created).length;
+    });
+  };
+  const create = createIntentCreator(other);
+  const seen = { events: [] as Place[], payment_intents: [] as Place[] };
+  const poll = async () => {
+    for (const table of ['events', 'payment_intents'] as const) {
+      seen[table].push(...(await readNewer(store, table, seen[table].at(-1))));
+    }
+  };
+  const writers = [
+    atOnce(store, 0),
+    atOnce(other, 10),
+    loop(async () => {
+      const { outcomes } = await createCarefully(store.db, some(-10));
+      counts.carefully += outcomes.length;
+      await sleep(5);
+    }),
+    loop(async (n) => {
+      const intentId = bodyOf(await create(newCreate(store, { amount: 1_000 }))).id;
+      const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
+      if (n % 2 === 0) await cancelIntent(store, { ...request, now: new Date() });
+      else await pay(store, { intentId, pass, hangUp: true });
+      if (n % 4 === 1) await playChain(store);
+    }),
+    loop(poll),
+  ];
+  await sleep(2_000);
+  writing = false;
+  await Promise.all(writers);
+  await poll();
+  for (const table of ['events', 'payment_intents'] as const) {
+    const there = await store.db.query<Place>(
+      `select created, position from ${table} where account_id = $1 order by position`,
+      [tenant.accountId],
+    );
+    assert.deepEqual(seen[table], there);
+  }
+  const types = await store.db.query<{ type: string }>(
+    'select distinct type from events where account_id = $1',
+    [tenant.accountId],
+  );
+  for (const type of ['created', 'canceled', 'succeeded']) {
+    assert.ok(
+      types.some((row) => row.type === `payment_intent.${type}`),
+      `none is ${type}`,
+    );
+  }
+  assert.ok(counts.atOnce > 50 && counts.carefully > 50, JSON.stringify(counts));
+});
+
+interface Place {
+  readonly created: Date;
+  readonly position: bigint;
+}
+
+/** What a client does who asks only for what is newer than the last row that it has seen. */
+function readNewer(store: TestStore, table: string, last: Place | undefined): Promise<Place[]> {
+  return store.db.query<Place>(
+    `select created, position from ${table}
+     where account_id = $1 and (created, position) > ($2, $3) order by created, position`,
+    [store.standing.tenant.accountId, last?.created ?? new Date(0), last?.position ?? 0n],
+  );
+}
+
+describe('a connection that breaks', () => {
+  /** The intents of each request's key. */
+  async function intentsByKey(requests: readonly CreateRequest[]): Promise<Map<string, string[]>> {
+    const rows = await shared.db.query<{ key: string; id: string }>(
+      `select k.key, p.id from idempotency_keys k join payment_intents p on p.id = k.resource
+       where k.key = any($1)`,
+      [requests.map(({ idempotency }) => idempotency.key)],
+    );
+    const all = Map.groupBy(rows, (row) => row.key);
+    return new Map([...all].map(([key, found]) => [key, found.map((row) => row.id)]));
+  }
+
+  test('under load costs no intent and doubles none, and nobody is told wrongly', async (t) => {
+    const store = await addStore(shared, shared.clock);
+    const create = createIntentCreator(otherNode(t, store));
+    const results: { request: CreateRequest; result: Answer | Refusal | Error }[] = [];
+    let stopped = false;
+    const lane = async () => {
+      while (!stopped) {
+        const request = newCreate(store);
+        const result = await create(request).catch((error) => error as Error);
+        results.push({ request, result });
+      }
+    };
+    const lanes = Array.from({ length: 24 }, lane);
+    let broken = 0;
+    for (let n = 0; n < 25; n++) {
+      await sleep(40);
+      const rows = await store.db.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and state = 'active' and query like '%input as mat%'
+           and pid <> pg_backend_pid()`,
+      );
+      broken += rows.length;
+    }
+    stopped = true;
+    await Promise.all(lanes);
+    assert.ok(broken > 3, `only ${broken} connections were broken`);
+    const requests = results.map(({ request }) => request);
+    const found = await intentsByKey(requests);
+    for (const { request, result } of results) {
+      const ids = found.get(request.idempotency.key) ?? [];
+      if (result instanceof DatabaseUnavailable) assert.deepEqual(ids, []);
+      else if (result instanceof CommitUnknown) assert.ok(ids.length <= 1);
+      else if (result instanceof Error) throw result;
+      else assert.deepEqual(ids, [bodyOf(result).id]);
+    }
+    const again = await Promise.all(requests.map(createIntentCreator(store)));
+    const after = await intentsByKey(requests);
+    for (const [index, request] of requests.entries()) {
+      const answer = again[index];
+      assert.ok(answer !== undefined && !isRefusal(answer));
+      assert.deepEqual(after.get(request.idempotency.key), [bodyOf(answer).id]);
+    }
+    const [row] = await store.db.query<{ n: bigint }>(
+      'select count(*) as n from payment_intents where account_id = $1',
+      [store.standing.tenant.accountId],
+    );
+    assert.equal(Number(row?.n), requests.length);
+  });
+
+  test('twice, while the lost statement goes on: nobody hears that nothing was done', async (t) => {
+    const store = await addStore(shared, shared.clock);
+    const url = new URL(store.database.url);
+    const wire = await startTcpProxy(Number(url.port));
+    url.port = String(wire.port);
+    const db = openDatabase({ url: url.toString(), maxConnections: 2 });
+    const create = createIntentCreator({ ...store, db });
+    const [held, first, cutter] = [newCreate(store), newCreate(store), newCreate(store)];
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holding = store.db.transaction(async (tx) => {
+      await claim(tx, held.idempotency, new Date());
+      await gate;
+      throw new Error('gives the key back');
+    });
+    holding.catch(() => {});
+    t.after(async () => {
+      release();
+      await db.close();
+      await wire.close();
+    });
+    await sleep(20);
+    const lost = [first, held].map((request) => create(request).catch((error) => error as Error));
+    await eventually('the statement waits for the key', async () => {
+      const rows = await store.db.query(
+        `select 1 as waits from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    // The next batch on the same connection, and then whoever waits for the account's order.
+    wire.onClientBytes = (text) =>
+      text.includes(cutter.idempotency.key) || text.includes('set position = m.position')
+        ? 'cut'
+        : 'pass';
+    await assert.rejects(create(cutter), CommitUnknown);
+    for (const result of await Promise.all(lost)) {
+      assert.ok(result instanceof CommitUnknown, String(result));
+    }
+    release();
+    await holding.catch(() => {});
+    await eventually('the lost statement ends', async () => (await intentsByKey([first])).size > 0);
+  });
+});
