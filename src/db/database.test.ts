@@ -178,6 +178,22 @@ test('idle connections that the server ends are replaced, and do not end the pro
   assert.equal(await read(-1), undefined);
 });
 
+test('a statement that takes too long is unavailable: nothing was done', async () => {
+  const id = ++ids;
+  const slow = database.db.transaction(async (tx) => {
+    await write(tx, id);
+    await tx.query(`set local statement_timeout = '20ms'`);
+    await tx.query('select pg_sleep(20)');
+  });
+  await assert.rejects(slow, (error) => {
+    assert.ok(error instanceof DatabaseUnavailable);
+    return codeOf(error.cause) === '57014';
+  });
+  assert.equal(await read(id), undefined);
+  await database.db.transaction((tx) => write(tx, id));
+  assert.equal(await read(id), 'first');
+});
+
 test('out of reach is unavailable, for statements and for transactions', async () => {
   const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   await assert.rejects(db.query('select 1'), DatabaseUnavailable);

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  CommitUnknown,
+  codeOf,
+  type Database,
+  DatabaseUnavailable,
+  openDatabase,
+  type Pipeline,
+} from '#db/database.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+
+let database: TestDatabase;
+let pipeline: Pipeline;
+before(async () => {
+  database = await testDatabase();
+  await database.db.query(
+    'create table notes (id int primary key, place serial, pid int default pg_backend_pid())',
+  );
+  pipeline = database.db.openPipeline();
+});
+after(() => database.close());
+
+let ids = 0;
+
+interface Note {
+  readonly id: number;
+  readonly place: number;
+  readonly pid: number;
+}
+
+/** Writes a note after a pause in the server. */
+async function write(id: number, on: Pipeline = pipeline, seconds = 0): Promise<Note | undefined> {
+  const text = `insert into notes (id) select $1 from pg_sleep($2) returning id, place, pid`;
+  return (await on.run<Note>(text, [id, seconds]))[0];
+}
+
+async function isThere(id: number): Promise<boolean> {
+  return (await database.db.query('select 1 as there from notes where id = $1', [id])).length > 0;
+}
+
+const next = (count: number) => Array.from({ length: count }, () => ++ids);
+
+/** The database behind a wire that the test can hold or cut, with a connection or two. */
+async function withWire(
+  maxConnections: number,
+  work: (db: Database, wire: TcpProxy) => Promise<unknown>,
+): Promise<void> {
+  const url = new URL(database.url);
+  const wire = await startTcpProxy(Number(url.port));
+  url.port = String(wire.port);
+  const db = openDatabase({ url: url.toString(), maxConnections });
+  try {
+    await work(db, wire);
+  } finally {
+    wire.holdAnswers = () => false;
+    await db.close();
+    await wire.close();
+  }
+}
+
+test('statements are done in the order of their asking, on one connection', async () => {
+  const notes = await Promise.all(next(5).map((id, n) => write(id, pipeline, (5 - n) * 0.01)));
+  const places = notes.map((note) => Number(note?.place));
+  assert.deepEqual(
+    places,
+    places.map((_, n) => Number(notes[0]?.place) + n),
+  );
+  assert.equal(new Set(notes.map((note) => note?.pid)).size, 1);
+});
+
+test('each is a transaction of its own: done before the next is', async () => {
+  const [first = 0, slow = 0] = next(2);
+  const writing = [write(first), write(slow, pipeline, 0.3)];
+  await writing[0];
+  assert.deepEqual([await isThere(first), await isThere(slow)], [true, false]);
+  await Promise.all(writing);
+});
+
+test('the next is sent before the one before it has answered', { timeout: 20_000 }, () =>
+  withWire(1, async (db, wire) => {
+    await db.query('select 1');
+    let sent = '';
+    wire.onClientBytes = (text) => {
+      sent += text;
+      return 'pass';
+    };
+    // No answer comes back until both have been sent.
+    wire.holdAnswers = () => !sent.includes('note b');
+    const on = db.openPipeline();
+    const asked = ['note a', 'note b'].map((text) => on.run<{ text: string }>('select $1', [text]));
+    assert.equal((await Promise.all(asked)).length, 2);
+  }),
+);
+
+test('one that fails does no harm to those around it', async () => {
+  const [first = 0, last = 0] = next(2);
+  const other = database.db.openPipeline();
+  const results = await Promise.allSettled([
+    write(first, other),
+    write(first, other),
+    other.run('select no_such_column', []),
+    write(last, other),
+  ]);
+  assert.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? codeOf(result.reason) : 'done')),
+    ['done', '23505', '42703', 'done'],
+  );
+  assert.ok((await isThere(first)) && (await isThere(last)));
+  assert.equal((await write(++ids, other))?.id, ids);
+});
+
+test('a connection that ends: unknown for all under way, the next one has another', async () => {
+  const [quick = 0, cut = 0, behind = 0, later = 0] = next(4);
+  const before = write(quick);
+  const lost = Promise.allSettled([write(cut, pipeline, 20), write(behind)]);
+  const note = await before;
+  await database.db.query('select pg_terminate_backend($1, 5000)', [note?.pid]);
+  for (const result of await lost) {
+    assert.ok(result.status === 'rejected' && result.reason instanceof CommitUnknown);
+  }
+  assert.deepEqual([await isThere(cut), await isThere(behind)], [false, false]);
+  const again = await write(later);
+  assert.ok(again !== undefined && again.pid !== note?.pid);
+});
+
+test('whoever asks right after a break has another connection, while others still wait', () =>
+  withWire(2, async (db, wire) => {
+    const on = db.openPipeline();
+    const [first = 0, second = 0, third = 0] = next(3);
+    wire.onClientBytes = (text) => (text.includes('insert into notes') ? 'pass_and_cut' : 'pass');
+    // The first hears of the break before the second does: they fail one after the other.
+    const retried = write(first, on).catch((error) => {
+      assert.ok(error instanceof CommitUnknown);
+      wire.onClientBytes = () => 'pass';
+      return write(third, on);
+    });
+    const lost = write(second, on);
+    await assert.rejects(lost, CommitUnknown);
+    assert.equal((await retried)?.id, third);
+    assert.ok(await isThere(first), 'it was done, only its answer was lost');
+  }));
+
+test('one that is canceled is unknown: the next has another, who waited is served', async () => {
+  const [quick = 0, canceled = 0, behind = 0, later = 0] = next(4);
+  const note = write(quick);
+  const slow = assert.rejects(write(canceled, pipeline, 20), CommitUnknown);
+  const waiting = write(behind, pipeline, 0.3);
+  const pid = (await note)?.pid;
+  const cancel = `select pg_cancel_backend(pid) as done from pg_stat_activity
+    where pid = $1 and wait_event = 'PgSleep'`;
+  while ((await database.db.query(cancel, [pid])).length === 0);
+  await slow;
+  const after = await write(later);
+  assert.ok(after !== undefined && after.pid !== pid);
+  assert.equal((await waiting)?.pid, pid);
+  assert.equal(await isThere(canceled), false);
+});
+
+test('no connection to be had is unavailable, and the next one tries again', async () => {
+  const away = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
+  const on = away.openPipeline();
+  for (const result of await Promise.allSettled([on.run('select 1', []), on.run('select 2', [])])) {
+    assert.ok(result.status === 'rejected' && result.reason instanceof DatabaseUnavailable);
+  }
+  await assert.rejects(on.run('select 3', []), DatabaseUnavailable);
+  await away.close();
+  await withWire(1, async (db, wire) => {
+    const later = db.openPipeline();
+    wire.onClientBytes = () => 'cut';
+    await assert.rejects(later.run('select 1', []), DatabaseUnavailable);
+    wire.onClientBytes = () => 'pass';
+    assert.equal((await later.run('select 1', [])).length, 1);
+  });
+});
+
+test('the only connection goes back to the pool when nothing is under way', async () => {
+  const db = openDatabase({ url: database.url, maxConnections: 1 });
+  const [one, two] = [db.openPipeline(), db.openPipeline()];
+  await Promise.all([one.run('select 1', []), one.run('select pg_sleep(0.01)', [])]);
+  await db.query('select 1');
+  await assert.rejects(two.run('select no_such_column', []));
+  await Promise.all([two.run('select 1', []), one.run('select 1', [])]);
+  await db.transaction((tx) => tx.query('select 1'));
+  await db.close();
+});
