@@ -9,6 +9,7 @@ import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
+import { startFlags } from '#testing/start-flags.ts';
 import { CREATE_FLOOR, READ_FLOOR, STORE_INTENTS, STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { findPgbench, runFloor } from './pgbench.ts';
@@ -188,7 +189,7 @@ async function main(): Promise<void> {
       DATABASE_URL: ground.url,
       RATE_LIMIT: '100000000/1',
     },
-    PROFILE,
+    [...startFlags(), ...PROFILE],
   );
   try {
     const [{ port }] = (await once(server, 'message')) as [{ port: number }];

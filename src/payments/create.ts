@@ -40,11 +40,14 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
 export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent {
   const size = { maxInFlight: MAX_IN_FLIGHT, maxItems: MAX_ITEMS };
   let pipeline: Pipeline | null = null;
+  const careful = new Set<Promise<unknown>>();
   /** What a lost statement may have created, or may yet: nobody hears that nothing was done. */
   const unknown = new WeakSet<CreateRequest>();
   const plain = createBatcher<CreateRequest, AtOnce>({
     ...size,
     run: async (requests) => {
+      // Or one careful batch would hold the order that the next ones find taken, and so on for ever.
+      while (careful.size > 0) await Promise.allSettled(careful);
       pipeline ??= db.openPipeline();
       const written = await createAtOnce(pipeline, requests).catch((error) => {
         if (error instanceof CommitUnknown) for (const request of requests) unknown.add(request);
@@ -57,7 +60,9 @@ export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent 
   const others = createBatcher<CreateRequest, Answer | Refusal>({
     ...size,
     run: async (requests) => {
-      const written = await createCarefully(db, requests);
+      const work = createCarefully(db, requests);
+      careful.add(work);
+      const written = await work.finally(() => careful.delete(work));
       wake(wakeups, requests, written);
       return written.outcomes.map(({ answer }) => answer);
     },

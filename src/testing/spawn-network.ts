@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { startFlags } from '#testing/start-flags.ts';
 
 /** A whole network in a process of its own, as `npm start` runs it. */
 export interface SpawnedNetwork {
@@ -49,7 +50,7 @@ function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
 
 /** Starts the process without waiting for it to be ready: for starts that must fail. */
 export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
-  const child = spawn(process.execPath, [MAIN, ...(options.args ?? [])], {
+  const child = spawn(process.execPath, [...startFlags(), MAIN, ...(options.args ?? [])], {
     env: cleanEnv({ TAPLINE_DATA_DIR: options.dataDir, PORT: '0', ...options.env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
