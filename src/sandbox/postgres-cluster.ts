@@ -36,6 +36,8 @@ export function postgresPrograms(): PostgresPrograms {
   }
 }
 
+const WAL_SEGMENT_MIB = 4;
+
 /**
  * Makes the cluster in this folder, which exists and is empty.
  *
@@ -60,7 +62,9 @@ export async function initialiseCluster(cluster: {
     const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`];
     const sync = cluster.durable ? [] : ['--no-sync'];
-    const args = ['-D', folder, '--encoding=UTF8', ...locale, ...access, ...sync];
+    // A new segment of the log is filled with zeros while commits wait: 16 MiB took 15 to 20 ms.
+    const log = `--wal-segsize=${WAL_SEGMENT_MIB}`;
+    const args = ['-D', folder, '--encoding=UTF8', log, ...locale, ...access, ...sync];
     const [file, ...rest] = [...account.wrapper, cluster.programs.initdb, ...args];
     await promisify(execFile)(file ?? '', rest, {
       ...account.switchTo,
