@@ -285,8 +285,13 @@ export async function playChain(store: Chainlike, failure?: FailureReason): Prom
      set status = case when $2 then 'succeeded' else 'failed' end,
        outcome = case when $2 then jsonb_set($1::text::jsonb, '{facts,settlementNumber}',
          to_jsonb(n.number::text)) else $1::text::jsonb end
-     from settlement_numbers n
-     where n.payment_intent_id = r.subject_id and r.kind = 'payment' and r.status = 'queued'
+     from (
+       select id, (select number from settlement_numbers s where s.payment_intent_id = subject_id)
+       from chain_requests
+       where livemode in (false, true) and status = 'queued' and kind = 'payment' and tries = 0
+       offset 0
+     ) n
+     where n.id = r.id
      returning r.id`,
     [JSON.stringify(outcome), failure === undefined],
   );
