@@ -46,7 +46,7 @@ export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent 
   const plain = createBatcher<CreateRequest, AtOnce>({
     ...size,
     run: async (requests) => {
-      // Or one careful batch would hold the order that the next ones find taken, and so on for ever.
+      // Else a careful batch has the order in hand, the next ones become careful too, and so on.
       while (careful.size > 0) await Promise.allSettled(careful);
       pipeline ??= db.openPipeline();
       const written = await createAtOnce(pipeline, requests).catch((error) => {
