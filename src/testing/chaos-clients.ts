@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosAnswer, type ChaosCaller, openChaosCaller } from '#testing/chaos-caller.ts';
 import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos-journal.ts';
 import type { Random } from '#testing/chaos-random.ts';
+import { walkList } from '#testing/chaos-walk.ts';
 import type { ChaosWorld } from '#testing/chaos-world.ts';
 
 export interface ClientsOptions {
@@ -173,22 +174,9 @@ const expireNow: Scene = async (client) => {
   await follow(client, made.id);
 };
 
-/** Walks a list while others write: no object may come twice. */
-const walk: Scene = async (client) => {
-  const list = client.random.pick(['payment_intents', 'payments', 'refunds', 'events']);
-  const seen = new Set<string>();
-  let cursor = '';
-  for (let page = 0; page < 5; page++) {
-    const answer = await client.server.get(`/${list}?limit=100${cursor}`);
-    if (answer?.status !== 200) return;
-    for (const { id } of answer.body.data as { id: string }[]) {
-      if (seen.has(id)) client.journal.complain(`${id} came twice in one walk of ${list}`);
-      seen.add(id);
-    }
-    if (answer.body.next_cursor === null) return;
-    cursor = `&cursor=${encodeURIComponent(String(answer.body.next_cursor))}`;
-  }
-  client.journal.count('walk');
+const walk: Scene = async ({ random, server, journal }) => {
+  const list = random.pick(['payment_intents', 'payments', 'refunds', 'events']);
+  if (await walkList(server, list, journal)) journal.count('walk');
 };
 
 const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => {

@@ -1,16 +1,19 @@
 import { encodeFunctionData, hexToBigInt } from 'viem';
-import type { Database } from '#db/database.ts';
+import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { readEvents, type SettlementEvent } from '#settlement/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
+/** The number of a withdrawal that the merchant's wallet asked the contract for by itself. */
+const OF_THE_WALLET = 0n;
 /** Blocks of one `eth_getLogs`. */
 const RANGE = 500n;
 
 type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
 type Refunded = Extract<SettlementEvent, { event: 'PaymentRefunded' }>;
+type Withdrawn = Extract<SettlementEvent, { event: 'Withdrawn' }>;
 
 interface PaymentRow {
   id: string;
@@ -21,10 +24,11 @@ interface PaymentRow {
   fee_acquirer: bigint;
   fee_protocol: bigint;
   fee_cashback: bigint;
-  batch_number: bigint;
-  tx_hash: string;
+  /** null: the relayer's own record of it is missing. */
+  batch_number: bigint | null;
+  tx_hash: string | null;
   amount_refunded: bigint;
-  merchant_number: bigint;
+  merchant_number: bigint | null;
 }
 
 /** Every event that the settlement contract has ever emitted. */
@@ -39,14 +43,15 @@ async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   return events;
 }
 
-async function selectPayments(db: Database, livemode: boolean): Promise<PaymentRow[]> {
+/** Joined loosely: a payment that only its own row knows of must not drop out here. */
+async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
        p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.amount_refunded,
        m.merchant_number
      from payments p
-     join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
-     join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
+     left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
+     left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
      where p.livemode = $1`,
     [livemode],
   );
@@ -78,9 +83,12 @@ function comparePayments(rows: readonly PaymentRow[], settled: readonly Settled[
     else if (events.length > 1) broken.push(`${row.id} was settled ${events.length} times`);
     else if (!samePayment(row, event)) broken.push(`${row.id} differs from its settlement`);
   }
-  const known = new Set(rows.map((row) => row.settlement_number));
+  const known = Map.groupBy(rows, (row) => row.settlement_number);
   for (const number of byNumber.keys()) {
     if (!known.has(number)) broken.push(`settlement ${number} of the chain is no payment of ours`);
+  }
+  for (const [number, { length }] of known) {
+    if (length > 1) broken.push(`settlement ${number} of the chain is ${length} payments of ours`);
   }
   return broken;
 }
@@ -95,6 +103,46 @@ function compareRefunds(rows: readonly PaymentRow[], refunded: readonly Refunded
   });
 }
 
+interface WithdrawalRow {
+  id: string;
+  number: bigint;
+  amount: bigint;
+  merchant_number: bigint | null;
+}
+
+async function selectWithdrawals(db: Sql, livemode: boolean): Promise<WithdrawalRow[]> {
+  return db.query<WithdrawalRow>(
+    `select w.id, r.number, w.amount, m.merchant_number from withdrawals w
+     left join chain_requests r
+       on r.kind = 'withdrawal' and r.subject_id = w.id and r.status = 'succeeded'
+     left join account_modes m on m.account_id = w.account_id and m.livemode = w.livemode
+     where w.livemode = $1 and w.status = 'succeeded'`,
+    [livemode],
+  );
+}
+
+/** One transfer per withdrawal of ours and the other way; wallets may withdraw by themselves. */
+function compareWithdrawals(
+  rows: readonly WithdrawalRow[],
+  withdrawn: readonly Withdrawn[],
+): string[] {
+  const ours = withdrawn.filter(({ number }) => number !== OF_THE_WALLET);
+  const byNumber = Map.groupBy(ours, ({ number }) => number);
+  const broken = rows.flatMap((row) => {
+    const events = byNumber.get(row.number) ?? [];
+    const [event] = events;
+    if (event === undefined) return [`${row.id} was not withdrawn on the chain`];
+    if (events.length > 1) return [`${row.id} was withdrawn ${events.length} times`];
+    const same = event.amount === row.amount && event.merchantNumber === row.merchant_number;
+    return same ? [] : [`${row.id} differs from its withdrawal`];
+  });
+  const known = new Set(rows.map(({ number }) => number));
+  for (const number of byNumber.keys()) {
+    if (!known.has(number)) broken.push(`transfer ${number} of the chain is no withdrawal of ours`);
+  }
+  return broken;
+}
+
 async function readCall(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
   const [answer] = await chain.calls([{ to, data }]);
   if (answer?.ok !== true) throw new Error('a read of the chain reverted');
@@ -105,38 +153,41 @@ async function readCall(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
 async function compareBalances(
   chain: Chain,
   rows: readonly PaymentRow[],
-  events: readonly SettlementEvent[],
+  withdrawn: readonly Withdrawn[],
 ): Promise<string[]> {
   const broken: string[] = [];
   for (const [merchant, payments] of Map.groupBy(rows, (row) => row.merchant_number)) {
+    if (merchant === null) continue; // Its payments differ from what the chain says already.
     const paid = payments.reduce((sum, row) => sum + row.amount - row.amount_refunded, 0n);
-    const withdrawn = events.reduce((sum, event) => {
-      const own = event.event === 'Withdrawn' && event.merchantNumber === merchant;
-      return own ? sum + event.amount : sum;
-    }, 0n);
+    const taken = withdrawn
+      .filter(({ merchantNumber }) => merchantNumber === merchant)
+      .reduce((sum, { amount }) => sum + amount, 0n);
     const data = encodeFunctionData({
       abi: settlementAbi,
       functionName: 'merchantAccount',
       args: [Number(merchant)],
     });
     const held = BigInt(`0x${(await readCall(chain, chain.config.settlement, data)).slice(66)}`);
-    if (held !== paid - withdrawn) {
-      broken.push(
-        `merchant ${merchant} has ${held} on the chain, ${paid - withdrawn} in the ledger`,
-      );
+    if (held !== paid - taken) {
+      broken.push(`merchant ${merchant} has ${held} on the chain, ${paid - taken} in the ledger`);
     }
   }
   return broken;
 }
 
 /** The tokens of the contract are its merchants' balances and the fees that it kept. */
-async function compareTokens(chain: Chain, rows: readonly PaymentRow[]): Promise<string[]> {
+async function compareTokens(
+  chain: Chain,
+  rows: readonly PaymentRow[],
+  withdrawn: readonly Withdrawn[],
+): Promise<string[]> {
   const data = encodeFunctionData({
     abi: testUsdcAbi,
     functionName: 'balanceOf',
     args: [chain.config.settlement],
   });
   const held = hexToBigInt(await readCall(chain, chain.config.usdc, data));
+  const taken = withdrawn.reduce((sum, { amount }) => sum + amount, 0n);
   const owed = rows.reduce(
     (sum, row) =>
       sum +
@@ -145,7 +196,7 @@ async function compareTokens(chain: Chain, rows: readonly PaymentRow[]): Promise
       row.fee_acquirer +
       row.fee_protocol -
       row.fee_cashback,
-    0n,
+    -taken,
   );
   return held === owed ? [] : [`the contract holds ${held} USDC atoms, the ledger knows ${owed}`];
 }
@@ -154,16 +205,18 @@ async function compareTokens(chain: Chain, rows: readonly PaymentRow[]): Promise
  * Compares the ledger with the contract's own events and balances; call it at rest.
  * @returns what differs, as sentences; empty when the ledger is what the chain says.
  */
-export async function checkAgainstChain(db: Database, chain: Chain): Promise<string[]> {
+export async function checkAgainstChain(db: Sql, chain: Chain): Promise<string[]> {
   const events = await readLedger(chain);
-  const rows = await selectPayments(db, chain.config.livemode);
+  const { livemode } = chain.config;
+  const rows = await selectPayments(db, livemode);
   const settled = events.filter((event): event is Settled => event.event === 'PaymentSettled');
   const refunded = events.filter((event): event is Refunded => event.event === 'PaymentRefunded');
-  const withdrawn = events.some((event) => event.event === 'Withdrawn');
+  const withdrawn = events.filter((event): event is Withdrawn => event.event === 'Withdrawn');
   return [
     ...comparePayments(rows, settled),
     ...compareRefunds(rows, refunded),
-    ...(await compareBalances(chain, rows, events)),
-    ...(withdrawn ? [] : await compareTokens(chain, rows)),
+    ...compareWithdrawals(await selectWithdrawals(db, livemode), withdrawn),
+    ...(await compareBalances(chain, rows, withdrawn)),
+    ...(await compareTokens(chain, rows, withdrawn)),
   ];
 }

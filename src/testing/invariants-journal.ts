@@ -1,4 +1,4 @@
-import type { Database } from '#db/database.ts';
+import type { Sql } from '#db/database.ts';
 import type { Journal } from '#testing/chaos-journal.ts';
 
 interface IntentRow {
@@ -16,7 +16,7 @@ interface RefundRow {
 }
 
 /** What a client was told once, the database still says at the end. */
-export async function checkPromises(db: Database, journal: Journal): Promise<string[]> {
+export async function checkPromises(db: Sql, journal: Journal): Promise<string[]> {
   const broken = [...journal.complaints];
   const intents = await db.query<IntentRow>(
     'select id, status, amount, payment_id from payment_intents where id = any($1)',
@@ -41,6 +41,8 @@ export async function checkPromises(db: Database, journal: Journal): Promise<str
   for (const told of journal.refunds.values()) {
     const row = refundRows.get(told.id);
     if (row === undefined) broken.push(`${told.id} was answered and is lost`);
+    else if (Number(row.amount) !== told.amount) broken.push(`${told.id} has another amount`);
+    else if (row.payment_id !== told.payment) broken.push(`${told.id} has another payment`);
     else if (told.status !== 'pending' && row.status !== told.status)
       broken.push(`${told.id} was told ${told.status} and is ${row.status}`);
   }

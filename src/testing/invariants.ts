@@ -16,6 +16,11 @@ interface Rule {
 /** Broken rules are reported with this many of their rows. */
 const SHOWN = 5;
 
+/** Each of these has one place of its own in the order of its account and mode. */
+const LISTED = ['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals']
+  .map((table) => `select id, account_id, livemode, position, created from ${table}`)
+  .join(' union all ');
+
 const MONEY: readonly Rule[] = [
   {
     name: 'an intent has a payment exactly when it has succeeded',
@@ -30,8 +35,9 @@ const MONEY: readonly Rule[] = [
     always: true,
     sql: `select p.id || ' has ' || count(r.id) from payments p
       left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
-        and r.status = 'succeeded' and r.number = p.settlement_number
-      group by p.id having count(r.id) <> 1`,
+        and r.status = 'succeeded'
+      group by p.id, p.settlement_number
+      having count(r.id) <> 1 or bool_or(r.number is distinct from p.settlement_number)`,
   },
   {
     name: 'an intent that did not succeed was never settled',
@@ -142,15 +148,18 @@ const EVENTS: readonly Rule[] = [
         or count(*) filter (where e.type = 'refund.failed') <> (r.status = 'failed')::int`,
   },
   {
-    name: 'places in the order of an account are unique and in the order of time',
+    name: 'no event tells of an intent, a payment or a refund that its account does not have',
     always: true,
-    sql: `select id || ' at ' || position from (
-        select id, position, created,
-          lag(position) over w as before, max(created) over
-            (partition by account_id, livemode order by position
-             rows between unbounded preceding and 1 preceding) as latest
-        from events window w as (partition by account_id, livemode order by position)) o
-      where before = position or created < latest`,
+    sql: `with objects as (
+        select id, account_id, livemode from payment_intents
+        union all select id, account_id, livemode from payments
+        union all select id, account_id, livemode from refunds
+      )
+      select v.id || ' tells of ' || v.object_id from events v
+      left join objects o on o.id = v.object_id
+        and o.account_id = v.account_id and o.livemode = v.livemode
+      where split_part(v.type, '.', 1) in ('payment_intent', 'payment', 'refund')
+        and o.id is null`,
   },
   {
     name: 'an event has at most one delivery per endpoint',
@@ -159,6 +168,36 @@ const EVENTS: readonly Rule[] = [
         select endpoint_id, event_id from webhook_due
         union all select endpoint_id, event_id from webhook_deliveries) d
       group by endpoint_id, event_id having count(*) > 1`,
+  },
+];
+
+const PLACES: readonly Rule[] = [
+  {
+    name: 'places in the order of an account are unique and in the order of time',
+    always: true,
+    sql: `select id || ' at ' || position from (
+        select id, position, created,
+          lag(position) over w as before, max(created) over
+            (partition by account_id, livemode order by position
+             rows between unbounded preceding and 1 preceding) as latest
+        from (${LISTED}) l window w as (partition by account_id, livemode order by position)) o
+      where before = position or created < latest`,
+  },
+  {
+    name: 'no place is behind the last one that its account has given away',
+    always: true,
+    sql: `select l.id || ' at ' || l.position from (${LISTED}) l
+      left join account_modes m on m.account_id = l.account_id and m.livemode = l.livemode
+      where m.position is null or l.position > m.position`,
+  },
+  {
+    name: 'an event says its own id, type and place',
+    always: true,
+    // Searched as text: to read them all as JSON every few seconds would be a load by itself.
+    sql: `select id || ' says ' || left(body, 200) from events
+      where strpos(body, '"id":"' || id || '",') = 0
+        or strpos(body, '"type":"' || type || '",') = 0
+        or strpos(body, '"sequence":' || position || ',') = 0`,
   },
 ];
 
@@ -175,12 +214,28 @@ const AT_REST: readonly Rule[] = [
     always: false,
     sql: `select kind || ' ' || subject_id || ' is ' || status from chain_requests
       where status in ('queued', 'submitted')
-        or (applied_at is null and kind in ('payment', 'refund', 'merchant_registration'))`,
+        or (applied_at is null
+          and kind in ('payment', 'refund', 'withdrawal', 'merchant_registration'))`,
   },
   {
-    name: 'no refund is left pending',
+    name: 'no refund and no withdrawal is left pending',
     always: false,
-    sql: `select id || ' is pending' from refunds where status = 'pending'`,
+    sql: `select id || ' is pending' from refunds where status = 'pending'
+      union all select id || ' is pending' from withdrawals where status = 'pending'`,
+  },
+  {
+    name: 'a refund or a withdrawal has succeeded exactly when the chain has paid it, once',
+    always: false,
+    sql: `with transfers as (
+        select 'refund' as kind, id, status, amount from refunds
+        union all select 'withdrawal', id, status, amount from withdrawals
+      )
+      select t.id || ' is ' || t.status || ' with ' || count(r.id) || ' on the chain'
+      from transfers t left join chain_requests r
+        on r.kind = t.kind and r.subject_id = t.id and r.status = 'succeeded'
+      group by t.id, t.status, t.amount
+      having count(r.id) <> (t.status = 'succeeded')::int
+        or bool_or((r.payload ->> 'amount')::bigint <> t.amount)`,
   },
   {
     name: 'no idempotency key is left in progress',
@@ -201,7 +256,10 @@ const AT_REST: readonly Rule[] = [
   },
 ];
 
-const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...AT_REST];
+const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...PLACES, ...AT_REST];
+
+/** The promises, as a broken one is named. */
+export const PROMISES: readonly string[] = RULES.map(({ name }) => name);
 
 async function check(db: Sql, rule: Rule): Promise<string[]> {
   const rows = await db.query<{ wrong: string }>(
@@ -232,6 +290,9 @@ export async function checkDeliveries(
 ): Promise<string[]> {
   const broken: string[] = [];
   for (const { id, accepted } of endpoints) {
+    const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
+    // Of an endpoint that is gone nothing would be missed.
+    if (endpoint === undefined) broken.push(`${id} is gone`);
     const missing = await db.query<{ id: string }>(
       `select v.id from events v join webhook_endpoints e
          on e.account_id = v.account_id and e.livemode = v.livemode and v.created > e.created

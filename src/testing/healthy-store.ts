@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
+import { insertWithdrawal } from '#accounts/withdrawal-queries.ts';
+import { newId } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import { createAgentToken } from '#payers/create-agent-token.ts';
+import type { Payment } from '#payments/payment.ts';
+import { createRefund } from '#refunds/create.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+import {
+  addIntent,
+  addPayer,
+  newRequest,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
+import { addPayment, playRefunds } from '#testing/store-payments.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhooks.ts';
+
+/** A store where everything that the invariants speak of has happened, and all is well. */
+export interface HealthyStore extends TestStore {
+  /** Paid with a pass; a part of it is refunded. */
+  readonly payment: Payment;
+  readonly endpoint: {
+    readonly id: string;
+    /** The events that its receiver has answered. */
+    readonly accepted: ReadonlySet<string>;
+  };
+}
+
+const AMOUNT = 2_500_000;
+const REFUNDED = 500_000;
+const WITHDRAWN = 250_000n;
+
+export async function openHealthyStore(): Promise<HealthyStore> {
+  const store = await openStore();
+  const enabledEvents = ['payment.*', 'refund.*'];
+  // Nobody listens there: what was answered is written down by hand.
+  const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
+    enabledEvents,
+  });
+  // Only events of a later millisecond are promised to an endpoint.
+  await sleep(2);
+  const payment = await addPayment(store, AMOUNT);
+  await payWithToken(store);
+  await refund(store, payment.id);
+  await withdraw(store);
+  await addIntent(store);
+  return { ...store, payment, endpoint: { id: endpoint.id, accepted: await deliverAll(store) } };
+}
+
+async function payWithToken(store: TestStore): Promise<void> {
+  const { payer } = await addPayer(store);
+  const { tenant } = store.standing;
+  const now = store.clock.now();
+  const token = { payerId: payer.id, tenant, amount: AMOUNT, expiresIn: 3600, now };
+  const { secret } = await store.db.transaction((tx) => createAgentToken(tx, token));
+  const intentId = await addIntent(store, { amount: AMOUNT });
+  await pay(store, { intentId, token: secret, hangUp: true });
+  await playChain(store);
+}
+
+async function refund(store: TestStore, paymentId: string): Promise<void> {
+  const input = { paymentId, amount: REFUNDED, reason: null, metadata: {}, source: 'api' as const };
+  const answering = createRefund(store, {
+    tenant: store.standing.tenant,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: store.clock.now(),
+    input,
+  });
+  while ((await playRefunds(store)) === 0) await sleep(1);
+  const answer = await answering;
+  if (isRefusal(answer)) throw new Error(answer.message);
+}
+
+async function withdraw(store: TestStore): Promise<void> {
+  const { tenant, merchantNumber } = store.standing;
+  const now = store.clock.now();
+  await store.db.transaction(async (tx) => {
+    const { next, created } = await stampOrder(tx, tenant, now, 1);
+    const id = newId('withdrawal', created);
+    const row = { id, tenant, position: next(), created, amount: WITHDRAWN };
+    await insertWithdrawal(tx, { ...row, wallet: '0x', requestedBy: 'usr_test' });
+    const payload = { merchantNumber: String(merchantNumber), amount: WITHDRAWN.toString() };
+    const { livemode } = tenant;
+    await requestOnChain(tx, { livemode, kind: 'withdrawal', subjectId: id, payload, now });
+  });
+  const place = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
+  const facts = { ...place, blockTime: now.toISOString() };
+  await store.db.query(
+    `update chain_requests set status = 'succeeded', outcome = $1::text::jsonb
+     where kind = 'withdrawal'`,
+    [JSON.stringify({ succeeded: true, facts })],
+  );
+  while (await applyWithdrawalOutcomes({ ...store, log: silentLog }));
+}
+
+/** As if a worker had told the endpoint everything. */
+async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
+  const rows = await store.db.query<{ event_id: string }>(
+    `with due as (delete from webhook_due returning *)
+     insert into webhook_deliveries (endpoint_id, status, event_created, event_position, id,
+       account_id, livemode, event_id, event_type, created, updated, attempt, response_status)
+     select endpoint_id, 'succeeded', event_created, event_position, id, account_id, livemode,
+       event_id, event_type, created, updated, 1, 200
+     from due returning event_id`,
+  );
+  return new Set(rows.map((row) => row.event_id));
+}

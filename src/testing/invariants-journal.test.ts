@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Abandon } from '#db/database.ts';
+import { openChaosCaller } from '#testing/chaos-caller.ts';
+import {
+  type Journal,
+  openJournal,
+  type SeenIntent,
+  type SeenRefund,
+} from '#testing/chaos-journal.ts';
+import { createRandom } from '#testing/chaos-random.ts';
+import { walkList } from '#testing/chaos-walk.ts';
+import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
+import { checkPromises } from '#testing/invariants-journal.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+
+let store: HealthyStore;
+let intent: SeenIntent;
+let refund: SeenRefund;
+
+before(async () => {
+  store = await openHealthyStore();
+  const { id: payment, paymentIntentId: id } = store.payment;
+  intent = { id, amount: 2_500_000, status: 'succeeded', payment };
+  const [row] = await store.db.query<{ id: string }>('select id from refunds');
+  refund = { id: row?.id ?? '', amount: 500_000, status: 'succeeded', payment };
+});
+after(() => store?.close());
+
+/** A journal of clients that were told the truth. */
+function honest(): Journal {
+  const journal = openJournal();
+  journal.saw(intent);
+  journal.sawRefund(refund);
+  journal.answered('key', { status: 201, text: '{}' });
+  return journal;
+}
+
+/** What is found after these statements, which come to nothing. */
+function checkAfter(...damage: readonly string[]): Promise<string> {
+  return store.db.transaction(async (tx) => {
+    for (const sql of damage) await tx.query(sql);
+    return new Abandon((await checkPromises(tx, honest())).join('\n'));
+  });
+}
+
+const CANCELED = `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
+  canceled_at = now(), cancellation_reason = 'requested_by_customer' where status = 'succeeded'`;
+
+describe('what clients were told', () => {
+  it('is found to be so when it is', async () => {
+    assert.deepEqual(await checkPromises(store.db, honest()), []);
+  });
+
+  it('is missed when an intent is lost', async () => {
+    const found = await checkAfter(
+      'delete from refunds',
+      'delete from payments',
+      'delete from payment_intents',
+    );
+    assert.match(found, new RegExp(`${intent.id} was answered and is lost`));
+    assert.match(found, new RegExp(`${refund.id} was answered and is lost`));
+  });
+
+  it('is missed when an intent has another amount', async () => {
+    const found = await checkAfter('update payment_intents set amount = amount + 1');
+    assert.equal(found, `${intent.id} has another amount`);
+  });
+
+  it('is missed when an intent has another end', async () => {
+    assert.equal(await checkAfter(CANCELED), `${intent.id} was told succeeded and is canceled`);
+  });
+
+  it('is missed when an intent has another payment', async () => {
+    const found = await checkAfter(
+      `update payment_intents set payment_id = 'pay_other' where payment_id is not null`,
+    );
+    assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
+  });
+
+  it('is missed when a refund has another amount', async () => {
+    const found = await checkAfter('update refunds set amount = amount + 1');
+    assert.equal(found, `${refund.id} has another amount`);
+  });
+
+  it('is missed when a refund is of another payment', async () => {
+    const found = await checkAfter(
+      `update refunds set payment_id = (select id from payments where id <> payment_id limit 1)`,
+    );
+    assert.equal(found, `${refund.id} has another payment`);
+  });
+
+  it('is missed when a refund has another end', async () => {
+    const found = await checkAfter(
+      `update refunds set status = 'failed', failure_code = 'settlement_failed'`,
+    );
+    assert.equal(found, `${refund.id} was told succeeded and is failed`);
+  });
+});
+
+/** What is found when clients were told this as well. */
+async function checkTold(tell: (journal: Journal) => void): Promise<string> {
+  const journal = honest();
+  tell(journal);
+  return (await checkPromises(store.db, journal)).join('\n');
+}
+
+describe('answers that contradict each other', () => {
+  it('are found when one key was answered in two ways', async () => {
+    const found = await checkTold((journal) =>
+      journal.answered('key', { status: 201, text: '{"id":"other"}' }),
+    );
+    assert.equal(found, 'key key answered first 201 {} then 201 {"id":"other"}');
+  });
+
+  it('are found when one key was answered with two statuses', async () => {
+    const found = await checkTold((journal) =>
+      journal.answered('key', { status: 200, text: '{}' }),
+    );
+    assert.equal(found, 'key key answered first 201 {} then 200 {}');
+  });
+
+  it('are found when an intent ended in two ways', async () => {
+    const found = await checkTold((journal) => journal.saw({ ...intent, status: 'canceled' }));
+    assert.equal(found, `${intent.id} was succeeded and became canceled`);
+  });
+
+  it('are found when an intent changed its amount', async () => {
+    const found = await checkTold((journal) => journal.saw({ ...intent, amount: 1 }));
+    assert.equal(found, `${intent.id} changed its amount`);
+  });
+
+  it('are found when a refund ended in two ways', async () => {
+    const found = await checkTold((journal) => journal.sawRefund({ ...refund, status: 'failed' }));
+    assert.equal(found, `${refund.id} was succeeded and became failed`);
+  });
+
+  it('are no older answers that come late', async () => {
+    const found = await checkTold((journal) => {
+      journal.saw({ ...intent, status: 'processing', payment: null });
+      journal.sawRefund({ ...refund, status: 'pending' });
+      journal.answered('key', { status: 201, text: '{}' });
+    });
+    assert.equal(found, '');
+  });
+});
+
+describe('a client of a chaos run', () => {
+  let receiver: TestReceiver;
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver?.close());
+
+  interface Said {
+    readonly status: number;
+    readonly code?: string;
+    readonly replayed?: boolean;
+  }
+
+  /** What it complains of when its one request, sent again and again, is answered like this. */
+  async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
+    const said = [...answers];
+    receiver.answer((_received, response) => {
+      const { status, code, replayed } = said.shift() ?? { status: 418 };
+      if (replayed) response.setHeader('Idempotent-Replayed', 'true');
+      response.statusCode = status;
+      response.end(JSON.stringify(code === undefined ? {} : { error: { code } }));
+    });
+    const journal = openJournal();
+    const random = createRandom(1, 'client');
+    const caller = openChaosCaller({ urls: [receiver.url], key: 'sk', random, journal });
+    await caller.post('/payment_intents', {}, 'one key');
+    assert.deepEqual(said, []);
+    return journal.complaints;
+  }
+
+  it('complains of an answer 500', async () => {
+    const [complaint] = await complaintsOf([{ status: 500 }, { status: 201 }]);
+    assert.match(complaint ?? '', /^500 to POST \/payment_intents/);
+  });
+
+  it('complains of what was done though every answer said that nothing was', async () => {
+    const nothing = { status: 503, code: 'service_unavailable' };
+    const [complaint] = await complaintsOf([nothing, nothing, { status: 201, replayed: true }]);
+    assert.match(complaint ?? '', /was done though all answers said it was not/);
+  });
+
+  it('does not complain of what may have been done, and was', async () => {
+    const nothing = { status: 503, code: 'service_unavailable' };
+    const unknown = { status: 503, code: 'outcome_unknown' };
+    assert.deepEqual(await complaintsOf([nothing, unknown, { status: 201, replayed: true }]), []);
+  });
+
+  it('does not complain of what was refused and done later', async () => {
+    const nothing = { status: 503, code: 'service_unavailable' };
+    assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
+  });
+
+  /** What it complains of when a list has these ids on its pages. */
+  async function complaintsOfWalk(pages: readonly (readonly string[])[]): Promise<string[]> {
+    receiver.answer(({ path }, response) => {
+      const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));
+      const data = (pages[page] ?? []).map((id) => ({ id }));
+      const next_cursor = page + 1 < pages.length ? String(page + 1) : null;
+      response.end(JSON.stringify({ data, next_cursor }));
+    });
+    const journal = openJournal();
+    const random = createRandom(1, 'walker');
+    const server = openChaosCaller({ urls: [receiver.url], key: 'sk', random, journal });
+    assert.equal(await walkList(server, 'events', journal), true);
+    return [...journal.complaints];
+  }
+
+  it('complains of an object that came twice in one walk of a list', async () => {
+    const twice = await complaintsOfWalk([
+      ['evt_1', 'evt_2'],
+      ['evt_2', 'evt_3'],
+    ]);
+    assert.deepEqual(twice, ['evt_2 came twice in one walk of events']);
+  });
+
+  it('does not complain of a walk that meets everything once', async () => {
+    assert.deepEqual(await complaintsOfWalk([['evt_1'], ['evt_2'], []]), []);
+  });
+});
