@@ -6,8 +6,8 @@ import { runChaos } from '#testing/chaos.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--nightly]`: one chaos run, in ten
- * minutes at most, replayable by its seed; `--nightly` adds every crash point, many seeds of the
- * model and 10,000 connections. Ends with 1 and the broken promises when there are any.
+ * minutes at most, replayable by its seed; `--nightly` adds every crash point and many seeds of the
+ * model. Ends with 1 and the broken promises when there are any.
  */
 const { values } = parseArgs({
   options: {

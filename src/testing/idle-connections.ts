@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+
+/** Connections to a server that have each been answered once and say nothing more. */
+export interface IdleConnections {
+  /** How many of them the server has ended. */
+  lost(): number;
+  /** Asks again on each n-th of them. @returns how many were answered with 200. */
+  askEvery(nth: number): Promise<number>;
+  /** Ends all of them, one half with a farewell and the other half without. */
+  close(): Promise<void>;
+}
+
+/** The queue of a listening socket is 511 long; more at once would wait for a second try. */
+const WAVE = 250;
+/** Answered without the database, so that what is measured is the connections. */
+const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
+/**
+ * One address has 28,000 ports on Linux, less those that closed tests still hold: several have
+ * enough. Elsewhere 127.0.0.2 has to be set up first.
+ */
+const ADDRESSES =
+  process.platform === 'linux'
+    ? ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4']
+    : ['127.0.0.1'];
+
+async function ask(socket: Socket): Promise<boolean> {
+  const answering = once(socket, 'data');
+  socket.write(REQUEST);
+  const [answer] = await answering;
+  return String(answer).startsWith('HTTP/1.1 200 ');
+}
+
+async function open(port: number, number: number): Promise<Socket> {
+  const localAddress = ADDRESSES[number % ADDRESSES.length] ?? '127.0.0.1';
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  await once(socket, 'connect');
+  if (!(await ask(socket))) throw new Error('a connection was not answered with 200');
+  // What happens to it from here on is counted, and no fault of the test.
+  return socket.on('error', () => {});
+}
+
+/** Opens so many connections to a local server. @throws when one is refused or not answered. */
+export async function openIdleConnections(port: number, count: number): Promise<IdleConnections> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const wave = Math.min(WAVE, count - sockets.length);
+    const opening = Array.from({ length: wave }, (_, n) => open(port, sockets.length + n));
+    sockets.push(...(await Promise.all(opening)));
+  }
+  return {
+    lost: () => sockets.filter((socket) => socket.destroyed || socket.readableEnded).length,
+    askEvery: async (nth) => {
+      const asked = sockets.filter((_, number) => number % nth === 0);
+      return (await Promise.all(asked.map(ask))).filter((answered) => answered).length;
+    },
+    close: async () => {
+      const open = sockets.filter((socket) => !socket.destroyed);
+      const closed = open.map((socket) => once(socket, 'close'));
+      open.forEach((socket, number) => {
+        if (number % 2 === 0) socket.end();
+        else socket.resetAndDestroy();
+      });
+      await Promise.all(closed);
+    },
+  };
+}
+
+/**
+ * How many files this process may have open, and so each process that it starts. (Node takes all
+ * that it may when it starts.)
+ */
+export function openFilesLimit(): number {
+  const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
+  const limit = Number(stdout);
+  return stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : limit;
+}
+
+/** What a process holds; null where the system does not tell (only Linux does). */
+export async function resourcesOf(
+  pid: number,
+): Promise<{ readonly files: number; readonly megabytes: number } | null> {
+  if (process.platform !== 'linux') return null;
+  const files = (await readdir(`/proc/${pid}/fd`)).length;
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+  return { files, megabytes: Math.round(kilobytes / 1024) };
+}
