@@ -183,6 +183,7 @@ describe('the ledger against the chain', () => {
   it('is found to owe another merchant', async () => {
     const broken = await checkAfter('update account_modes set merchant_number = 77');
     assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);
+    assert.ok(broken.includes(`${untouched} differs from its settlement`));
   });
 });
 

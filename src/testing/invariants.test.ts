@@ -119,6 +119,34 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
+  'a payment is made with a pass or a token of its payer, for what the token is good for': [
+    { sql: ['update passes set payer_id = (select max(payer_id) from payments)'] },
+    {
+      sql: [
+        `update agent_tokens t set payer_id = p.payer_id from payments p
+         where p.credential_type = 'nfc_id'`,
+      ],
+    },
+    { sql: [`update payment_intents set attempt = attempt - 'credential'`] },
+    { sql: ['update agent_tokens set amount = amount - 1'] },
+    { sql: ['update agent_tokens set livemode = true'] },
+    { sql: [`update agent_tokens set expires_at = '2020-01-01'`] },
+    { sql: [`update agent_tokens set revoked_at = '2020-01-01'`] },
+    {
+      sql: [
+        `insert into accounts (id, name, created) values ('acct_other', 'Other', now())`,
+        `update agent_tokens set account_id = 'acct_other'`,
+      ],
+    },
+  ],
+  'a payment is of the sale that its intent is of, and a refund of the account of both': [
+    ...['account_id', 'terminal_id', 'order_id', 'split_group'].map((column) => ({
+      sql: [`update payments set ${column} = 'other'`],
+    })),
+    { sql: ['update payments set livemode = true'] },
+    { sql: [`update refunds set account_id = 'acct_other'`] },
+    { sql: ['update refunds set livemode = true'] },
+  ],
   'each intent has one event of its creation and one of its end': [
     ...wrongEvents([
       'payment_intent.created',

@@ -92,6 +92,28 @@ const MONEY: readonly Rule[] = [
       where i.status = 'succeeded' and i.attempt #>> '{credential,type}' = 'agent_token'
       group by i.attempt #>> '{credential,tokenId}' having count(*) > 1`,
   },
+  {
+    name: 'a payment is made with a pass or a token of its payer, for what the token is good for',
+    always: true,
+    sql: `select p.id || ' by ' || coalesce(i.attempt ->> 'credential', 'nothing') from payments p
+      join payment_intents i on i.id = p.payment_intent_id
+      left join passes s on s.id = i.attempt #>> '{credential,passId}'
+      left join agent_tokens t on t.id = i.attempt #>> '{credential,tokenId}'
+      where coalesce(s.payer_id, t.payer_id, '') <> p.payer_id
+        or t.amount <> p.amount or t.account_id <> p.account_id or t.livemode <> p.livemode
+        or t.expires_at < i.created or t.revoked_at < i.created`,
+  },
+  {
+    name: 'a payment is of the sale that its intent is of, and a refund of the account of both',
+    always: true,
+    sql: `select p.id || ' differs from ' || i.id from payments p
+      join payment_intents i on i.id = p.payment_intent_id
+      where (p.account_id, p.livemode, p.terminal_id, p.order_id, p.split_group)
+        is distinct from (i.account_id, i.livemode, i.terminal_id, i.order_id, i.split_group)
+      union all
+      select r.id || ' differs from ' || p.id from refunds r join payments p on p.id = r.payment_id
+      where (r.account_id, r.livemode) <> (p.account_id, p.livemode)`,
+  },
 ];
 
 const EVENTS: readonly Rule[] = [
