@@ -84,18 +84,27 @@ test('many requests at once do not queue up behind a database that is gone', asy
   assert.equal((await untilBack(() => create(randomUUID()))).status, 201);
 });
 
-test('a request whose commit got lost is answered with what really happened, once', async () => {
-  await createTestIntent(api);
+/** Lets the first bytes through that hold this text; what the database says to them is lost. */
+function loseAnswerTo(text: string): () => boolean {
   let isCut = false;
-  wire.onClientBytes = (text) => {
-    if (isCut || !text.includes('COMMIT')) return 'pass';
+  wire.onClientBytes = (bytes) => {
+    if (isCut || !bytes.includes(text)) return 'pass';
     isCut = true;
     return 'pass_and_cut';
   };
+  return () => {
+    wire.onClientBytes = () => 'pass';
+    return isCut;
+  };
+}
+
+test('a create whose commit got lost is answered with what really happened, once', async () => {
+  await createTestIntent(api);
   const key = randomUUID();
+  // The statement that carries the key is a transaction of its own.
+  const wasCut = loseAnswerTo(key);
   const first = await create(key);
-  wire.onClientBytes = () => 'pass';
-  assert.ok(isCut, 'the wire was cut while committing');
+  assert.ok(wasCut(), 'the wire was cut while committing');
   assert.ok(first.status === 201 || first.body.error.code === 'request_timeout', first.text);
   const again = await untilBack(() => create(key));
   assert.equal(again.status, 201);
@@ -105,6 +114,20 @@ test('a request whose commit got lost is answered with what really happened, onc
     [key],
   );
   assert.equal(rows.length, 1);
+});
+
+test('a refusal whose commit got lost is the same when it is asked for again', async () => {
+  const body = { amount: 1, terminal: api.merchant.test.terminal, order_id: 'LOST' };
+  const ask = (idempotencyKey: string) =>
+    api.call({ path: '/v1/payment_intents', idempotencyKey, body });
+  assert.equal((await untilBack(() => ask(randomUUID()))).status, 201);
+  const key = randomUUID();
+  const wasCut = loseAnswerTo('COMMIT');
+  const first = await ask(key);
+  assert.ok(wasCut(), 'the wire was cut while committing');
+  const again = await untilBack(() => ask(key));
+  assert.deepEqual([again.status, again.body.error.code], [409, 'order_id_in_use']);
+  if (first.status === 409) assert.equal(again.text, first.text);
 });
 
 test('a database that hangs costs a request five seconds, not forever', async () => {
