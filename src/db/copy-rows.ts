@@ -42,6 +42,7 @@ function copyText(value: CopyValue): string {
   return value.replaceAll(ALL_SPECIAL, (character) => ESCAPES[character] ?? '');
 }
 
+const NEW_LINE = 0x0a;
 /** Of one row: logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
@@ -94,7 +95,11 @@ export function openRowAppender(
   return {
     add: (row) => {
       if (length > into.maxBytes - MAX_ROW_BYTES) return false;
-      length += filling.write(`${row.map(copyText).join('\t')}\n`, length);
+      let line = '';
+      for (const value of row) line += `${copyText(value)}\t`;
+      length += filling.write(line, length);
+      // The last tab ends the line.
+      filling[length - 1] = NEW_LINE;
       rows++;
       return true;
     },

@@ -43,12 +43,26 @@ const COLUMN_NAMES = [
 
 export const REQUEST_LOG = { table: 'request_log', columns: COLUMN_NAMES } as const;
 
-/** The row's values in the order of {@link REQUEST_LOG}'s columns. */
+/** The row's values in the order of {@link REQUEST_LOG}'s columns, written out: each request asks. */
 export function toValues(row: RequestRow): CopyValue[] {
-  return COLUMN_NAMES.map((name) => {
-    const value = row[name];
-    return value instanceof Date ? value.toISOString() : value;
-  });
+  return [
+    row.id,
+    row.created.toISOString(),
+    row.account_id,
+    row.livemode,
+    row.caller_id,
+    row.operation,
+    row.method,
+    row.path,
+    row.status,
+    row.code,
+    row.object_id,
+    row.idempotency_key,
+    row.api_version,
+    row.duration_ms,
+    row.address,
+    row.user_agent,
+  ];
 }
 
 export interface RequestFilters {
