@@ -43,7 +43,7 @@ const COLUMN_NAMES = [
 
 export const REQUEST_LOG = { table: 'request_log', columns: COLUMN_NAMES } as const;
 
-/** The row's values in the order of {@link REQUEST_LOG}'s columns, written out: each request asks. */
+/** The row's values in the order of {@link REQUEST_LOG}'s columns. (Each request asks: no loop.) */
 export function toValues(row: RequestRow): CopyValue[] {
   return [
     row.id,
