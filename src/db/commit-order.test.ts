@@ -7,6 +7,7 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { waitingForLocks } from '#testing/open-transactions.ts';
 import { addMerchant } from '#testing/store.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
@@ -180,17 +181,6 @@ async function addThousands(): Promise<void> {
   await db.query('analyze account_modes');
 }
 
-async function waitingForLocks(count: number): Promise<void> {
-  for (;;) {
-    const rows = await database.db.query(
-      `select 1 as waiting from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (rows.length === count) return;
-    await sleep(2);
-  }
-}
-
 test('batches that name the same accounts in different orders never wait in a circle', async () => {
   await addThousands();
   const [a, b] = [await addTenant(), await addTenant()];
@@ -206,9 +196,9 @@ test('batches that name the same accounts in different orders never wait in a ci
     await stampOrder(tx, b, NOW, 1);
     // The first to ask for b, and then one that has a already.
     batches.push(stampAll([b, a]));
-    await waitingForLocks(1);
+    await waitingForLocks(database.db, 1);
     batches.push(stampAll([a, b]));
-    await waitingForLocks(2);
+    await waitingForLocks(database.db, 2);
   });
   await Promise.all(batches);
   // A deadlock would have been tried again.

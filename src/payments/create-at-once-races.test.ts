@@ -13,6 +13,7 @@ import { createIntentCreator } from '#payments/create.ts';
 import { createAtOnce } from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
+import { waitingForLocks } from '#testing/open-transactions.ts';
 import { addPayer, bodyOf, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate } from '#testing/store-payments.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
@@ -345,13 +346,7 @@ describe('a connection that breaks', () => {
     });
     await sleep(20);
     const lost = [first, held].map((request) => create(request).catch((error) => error as Error));
-    await eventually('the statement waits for the key', async () => {
-      const rows = await store.db.query(
-        `select 1 as waits from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
+    await waitingForLocks(shared.db, 1);
     // The next batch on the same connection, and then whoever waits for the account's order.
     wire.onClientBytes = (text) =>
       text.includes(cutter.idempotency.key) || text.includes('set position = m.position')

@@ -11,9 +11,10 @@ import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
-import { addEndpoint, endpointsOf, eventually } from '#testing/webhooks.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhooks.ts';
 import { changeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const clock = new FakeClock();
@@ -59,30 +60,6 @@ async function intentsOf(of: TestStore): Promise<number> {
     [of.standing.tenant.accountId],
   );
   return Number(row?.n);
-}
-
-/** A transaction that others meet under way, until the test lets it commit. */
-async function underWay(work: Parameters<TestStore['db']['transaction']>[0]) {
-  let commit: () => void = () => {};
-  const gate = new Promise<void>((resolve) => {
-    commit = resolve;
-  });
-  let begun: () => void = () => {};
-  const ready = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  const done = store.db.transaction(async (tx) => {
-    await work(tx);
-    begun();
-    await gate;
-  });
-  await Promise.race([ready, done]);
-  return {
-    commit: () => {
-      commit();
-      return done;
-    },
-  };
 }
 
 describe('both ways of creating', () => {
@@ -211,7 +188,9 @@ describe('a batch leaves untouched', () => {
     timeout: 30_000,
   }, async () => {
     const [held, free] = [await addStore(store, clock), await addStore(store, clock)];
-    const other = await underWay((tx) => stampOrder(tx, held.standing.tenant, clock.now(), 1));
+    const other = await underWay(store.db, (tx) =>
+      stampOrder(tx, held.standing.tenant, clock.now(), 1),
+    );
     const requests = [newCreate(held), newCreate(free), newCreate(held), newCreate(free)];
     const created = 'requires_payment_method';
     assert.deepEqual(saidBy(await createAtOnce(pipeline, requests)), [
@@ -342,18 +321,11 @@ describe('a known key', () => {
     const requests = [newCreate(of), met, newCreate(of)];
     const answer = { status: 409, body: '{"error":{"code":"met_another"}}' };
     const holdKey = (request: CreateRequest) =>
-      underWay(async (tx) => {
+      underWay(store.db, async (tx) => {
         await claim(tx, request.idempotency, clock.now());
         await complete(tx, request.idempotency, answer, null);
       });
-    const waitsForKey = () =>
-      eventually('a statement waits for the key', async () => {
-        const rows = await store.db.query(
-          `select 1 as waits from pg_stat_activity where datname = current_database()
-             and wait_event_type = 'Lock'`,
-        );
-        return rows.length > 0;
-      });
+    const waitsForKey = () => waitingForLocks(store.db, 1);
     const other = await holdKey(met);
     const writing = createAtOnce(pipeline, requests);
     await waitsForKey();

@@ -1,6 +1,7 @@
 import type { Answer } from '#core/answer.ts';
 import type { Refusal } from '#core/refusal.ts';
 import { createBatcher } from '#db/batching.ts';
+import { tenantKey } from '#db/commit-order.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable, type Pipeline } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { type AtOnce, createAtOnce } from '#payments/create-at-once.ts';
@@ -32,6 +33,24 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
   if (written.deliveries > 0) wakeups.send('deliveries');
 }
 
+/** Requests that are decided with the orders of these accounts and modes in hand. */
+interface CarefulBatch {
+  readonly accounts: ReadonlySet<string>;
+  readonly done: Promise<unknown>;
+}
+
+/**
+ * Who came while an account's order is in hand would find it taken, be decided carefully as well,
+ * and take it from the next: one careful batch would make all that follow careful.
+ */
+async function untilNobodyDecides(batches: ReadonlySet<CarefulBatch>, account: string) {
+  for (;;) {
+    const batch = [...batches].find(({ accounts }) => accounts.has(account));
+    if (batch === undefined) return;
+    await batch.done;
+  }
+}
+
 /**
  * Creates payment intents by group commit: what waits while earlier batches are under way shares
  * one transaction. Key, intent, event, deliveries and stored response of each commit together.
@@ -40,14 +59,12 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
 export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent {
   const size = { maxInFlight: MAX_IN_FLIGHT, maxItems: MAX_ITEMS };
   let pipeline: Pipeline | null = null;
-  const careful = new Set<Promise<unknown>>();
+  const careful = new Set<CarefulBatch>();
   /** What a lost statement may have created, or may yet: nobody hears that nothing was done. */
   const unknown = new WeakSet<CreateRequest>();
   const plain = createBatcher<CreateRequest, AtOnce>({
     ...size,
     run: async (requests) => {
-      // Else a careful batch has the order in hand, the next ones become careful too, and so on.
-      while (careful.size > 0) await Promise.allSettled(careful);
       pipeline ??= db.openPipeline();
       const written = await createAtOnce(pipeline, requests).catch((error) => {
         if (error instanceof CommitUnknown) for (const request of requests) unknown.add(request);
@@ -60,14 +77,17 @@ export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent 
   const others = createBatcher<CreateRequest, Answer | Refusal>({
     ...size,
     run: async (requests) => {
+      const accounts = new Set(requests.map(({ standing }) => tenantKey(standing.tenant)));
       const work = createCarefully(db, requests);
-      careful.add(work);
-      const written = await work.finally(() => careful.delete(work));
+      const batch = { accounts, done: work.catch(() => {}) };
+      careful.add(batch);
+      const written = await work.finally(() => careful.delete(batch));
       wake(wakeups, requests, written);
       return written.outcomes.map(({ answer }) => answer);
     },
   });
   return async (request) => {
+    await untilNobodyDecides(careful, tenantKey(request.standing.tenant));
     const done = await plain.add(request);
     if (done !== null) return done.answer;
     return others.add(request).catch((error) => {

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FakeClock } from '#core/clock.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Database } from '#db/database.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { addStore, newCreate, see } from '#testing/store-payments.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+before(async () => {
+  store = await openStore({ clock });
+});
+after(() => store.close());
+
+/** Somebody else has the order of this store's account in hand. */
+function holdOrder() {
+  return underWay(store.db, (tx) => stampOrder(tx, store.standing.tenant, clock.now(), 1));
+}
+
+test("an account whose order is in other hands holds up no other account's creates", async () => {
+  const create = createIntentCreator(store);
+  const neighbour = await addStore(store, clock);
+  const order = await holdOrder();
+  let isDone = false;
+  const own = create(newCreate(store)).finally(() => {
+    isDone = true;
+  });
+  await waitingForLocks(store.db, 1);
+  const answers = [create(newCreate(neighbour)), sleep(2_000, null)];
+  const first = await Promise.race(answers);
+  await order.commit();
+  assert.ok(first !== null, 'the neighbour had to wait');
+  assert.deepEqual([see(first).status, isDone], [201, false]);
+  assert.equal(see(await own).status, 201);
+});
+
+test('who comes while an account is decided with its order in hand is written at once', async () => {
+  let carefully = 0;
+  const transaction: Database['transaction'] = (work) => {
+    carefully++;
+    return store.db.transaction(work);
+  };
+  const create = createIntentCreator({ ...store, db: { ...store.db, transaction } });
+  const order = await holdOrder();
+  const first = create(newCreate(store));
+  await waitingForLocks(store.db, 1);
+  const later = Array.from({ length: 5 }, () => create(newCreate(store)));
+  // They have looked by now, if they look: the order is still taken.
+  await sleep(50);
+  await order.commit();
+  const seen = (await Promise.all([first, ...later])).map(see);
+  assert.ok(seen.every(({ status }) => status === 201));
+  assert.equal(carefully, 1);
+});
