@@ -178,6 +178,16 @@ test('banned words and file names do not come back', () => {
   assert.deepEqual(problems, []);
 });
 
+test('no object of a request has a getter, which would keep it until a full collection', () => {
+  const http = product.filter(({ name }) => name.startsWith('src/http/'));
+  assert.ok(http.length >= 15, `only ${http.length} files were seen`);
+  const getters = http.filter(({ text }) => /^\s+get \w+\(\)/m.test(text));
+  assert.deepEqual(
+    getters.map(({ name }) => name),
+    [],
+  );
+});
+
 test('migrations are numbered once each, and say why they are there', async () => {
   const files: string[] = [];
   for await (const name of glob('migrations/*.sql', { cwd: ROOT })) files.push(name);

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { addMs, FakeClock } from '#core/clock.ts';
+import type { Sql } from '#db/database.ts';
+import { createKeyReader } from '#idempotency/read-key.ts';
+import { claim, keyExpiry } from '#idempotency/run-once.ts';
+import { addMerchant, newRequest, openStore, type TestStore } from '#testing/store.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+before(async () => {
+  store = await openStore({ clock });
+});
+after(() => store.close());
+
+async function claimed() {
+  const request = newRequest(store);
+  await store.db.transaction((tx) => claim(tx, request, clock.now()));
+  return request;
+}
+
+test('keys that are asked for together are read with one statement, each its own row', async () => {
+  let statements = 0;
+  const counted: Sql = {
+    query: (text, values) => {
+      statements++;
+      return store.db.query(text, values);
+    },
+  };
+  const read = createKeyReader(counted);
+  const requests = await Promise.all([claimed(), claimed(), claimed()]);
+  const rows = await Promise.all(requests.map((request) => read(request, clock.now())));
+  assert.deepEqual(
+    rows.map((row) => row?.key),
+    requests.map(({ key }) => key),
+  );
+  assert.equal(statements, 1);
+});
+
+test("an expired key and another account's key of the same name are not there", async () => {
+  const read = createKeyReader(store.db);
+  const request = await claimed();
+  const { tenant } = await addMerchant(store.db, { now: clock.now() });
+  assert.equal(await read({ ...request, tenant }, clock.now()), undefined);
+  assert.notEqual(await read(request, addMs(keyExpiry(clock.now()), -1)), undefined);
+  assert.equal(await read(request, keyExpiry(clock.now())), undefined);
+});
