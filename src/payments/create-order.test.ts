@@ -38,7 +38,7 @@ test("an account whose order is in other hands holds up no other account's creat
   assert.equal(see(await own).status, 201);
 });
 
-test('who comes while an account is decided carefully waits, and is then written at once', async () => {
+test('who comes while an account is decided carefully waits, then is written at once', async () => {
   let carefully = 0;
   const transaction: Database['transaction'] = (work) => {
     carefully++;
