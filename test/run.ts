@@ -28,9 +28,8 @@ async function main(): Promise<number> {
   const child = spawn(
     process.execPath,
     [
+      `--import=${import.meta.resolve('./end-when-done.ts')}`,
       '--test',
-      // A failed test may leave a server open; the run must still come to its end.
-      '--test-force-exit',
       `--test-concurrency=${CONCURRENCY}`,
       `--test-timeout=${TIMEOUT_MS}`,
       '--test-reporter=spec',
