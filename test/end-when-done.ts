@@ -16,4 +16,4 @@ function endWhenDone(): void {
 }
 
 // The runner itself loads this too, and has no tests of its own.
-if (process.env['NODE_TEST_CONTEXT'] !== undefined) after(endWhenDone);
+if (process.env.NODE_TEST_CONTEXT !== undefined) after(endWhenDone);

@@ -24,12 +24,15 @@ export interface SpawnOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** As its operator starts it: signals then go to npm, which passes them on. */
+  readonly throughNpm?: boolean;
 }
 
 /** A first start takes 3 to 6 s on a quiet machine; tests share theirs. */
 const START_MS = 90_000;
 const POLL_MS = 25;
-const MAIN = path.join(import.meta.dirname, '../main.ts');
+const ROOT = path.join(import.meta.dirname, '../..');
+const MAIN = path.join(ROOT, 'src/main.ts');
 
 /** A folder for one test's data, and the way to remove it. */
 export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
@@ -50,7 +53,13 @@ function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
 
 /** Starts the process without waiting for it to be ready: for starts that must fail. */
 export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
-  const child = spawn(process.execPath, [...startFlags(), MAIN, ...(options.args ?? [])], {
+  const program =
+    options.throughNpm === true
+      ? ['npm', 'start', '--']
+      : [process.execPath, ...startFlags(), MAIN];
+  const [file = '', ...args] = [...program, ...(options.args ?? [])];
+  const child = spawn(file, args, {
+    cwd: ROOT,
     env: cleanEnv({ TAPLINE_DATA_DIR: options.dataDir, PORT: '0', ...options.env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -211,3 +211,13 @@ test('SIGTERM ends with 0 within ten seconds, and the next start knows everythin
   const { body } = await merchant.get(`/payment_intents/${intentId}`);
   assert.equal(body.status, 'requires_payment_method');
 });
+
+test('npm start ends with all of it when npm is told to, with 0', async () => {
+  assert.equal(await network.stop(), 0);
+  const started = await spawnNetwork({ dataDir: folder.path, env: ENV, throughNpm: true });
+  assert.equal((await fetch(`${started.sandbox.web_url}/livez`)).status, 200);
+  assert.equal(await started.stop(), 0);
+  await assert.rejects(fetch(`${started.sandbox.web_url}/livez`));
+  await restart();
+  assert.equal((await merchant.get('/terminals')).status, 200);
+});
