@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Running, start } from '#start.ts';
 
-/** decisions.md section 1: a stop takes at most 10 s; whatever still hangs then is left behind. */
+/** decisions.md section 1: a stop takes at most 10 s. */
 const STOP_MS = 9_500;
 
 function screen(sandbox: SandboxFile, dataDir: string): string {
@@ -22,38 +22,56 @@ function screen(sandbox: SandboxFile, dataDir: string): string {
 `;
 }
 
-function stopOnSignal(running: Running, log: Log): void {
-  let stopping = false;
-  const stop = async (reason: string, code: number) => {
-    if (stopping) return;
-    stopping = true;
-    log.info(`stopping: ${reason}`);
-    const late = setTimeout(() => process.exit(code), STOP_MS);
-    await running.stop();
-    clearTimeout(late);
-    process.exit(code);
-  };
-  process.on('SIGTERM', () => void stop('SIGTERM', 0));
-  process.on('SIGINT', () => void stop('SIGINT', 0));
-  void running.lost.then((reason) => {
-    if (!stopping) log.error(reason);
-    return stop('a part has died', 1);
+interface End {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Listens from the first moment: who is asked while starting also stops tidily, and with 0. */
+function askedToStop(): Promise<End> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => resolve({ code: 0, reason: signal }));
+    }
   });
 }
 
-async function main(): Promise<void> {
-  const log = stderrLog();
+/** Whatever still hangs when the time is over is left behind. */
+function endInTime({ code }: End): void {
+  setTimeout(() => process.exit(code), STOP_MS);
+}
+
+async function stopAtTheEnd(running: Running, asked: Promise<End>, log: Log): Promise<never> {
+  const lost = running.lost.then((reason): End => ({ code: 1, reason }));
+  const end = await Promise.race([asked, lost]);
+  if (end.code === 0) log.info(`stopping: ${end.reason}`);
+  else log.error(`stopping, because a part has died: ${end.reason}`);
+  endInTime(end);
+  await running.stop();
+  process.exit(end.code);
+}
+
+async function startOrExit(asked: Promise<End>, log: Log): Promise<Running> {
+  let end: End | null = null;
+  void asked.then((asking) => {
+    end = asking;
+    endInTime(asking);
+  });
   try {
     const config = readConfig(process.env, process.argv.slice(2));
     const running = await start(config, log);
-    stopOnSignal(running, log);
     if (running.sandbox !== null) console.log(screen(running.sandbox, config.dataDir));
     else console.log(`Tapline is running: ${[...config.roles].join(', ')}.`);
+    return running;
   } catch (error) {
+    // A Ctrl+C also reaches what is just being started, and the start fails of that.
+    if (end !== null) process.exit(0);
     if (error instanceof StartError) console.error(`tapline: ${error.message}`);
     else log.error('the start failed', { error: describeError(error) });
     process.exit(1);
   }
 }
 
-await main();
+const log = stderrLog();
+const asked = askedToStop();
+await stopAtTheEnd(await startOrExit(asked, log), asked, log);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { FAILPOINTS } from '#core/failpoints.ts';
 
 const MODULE = path.join(import.meta.dirname, 'failpoints.ts');
 
@@ -26,6 +28,18 @@ describe('a failpoint', () => {
   it('ends it at the hit that was asked for', () => {
     const env = { TAPLINE_FAILPOINT: 'settlement.broadcast_sent:3' };
     assert.deepEqual(run(env), { signal: 'SIGKILL', printed: 2 });
+  });
+
+  it('has a place in the code: a test that waits for a crash would wait in vain', () => {
+    const files = globSync(path.join(import.meta.dirname, '../**/*.ts'));
+    const code = files
+      .filter((file) => !file.endsWith('.test.ts'))
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    assert.deepEqual(
+      FAILPOINTS.filter((point) => !code.includes(`failpoint('${point}')`)),
+      [],
+    );
   });
 
   it('does nothing when another one is armed, and nothing at all in production', () => {

@@ -14,6 +14,7 @@ import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import { type Check, compileCheck, parseQuery } from '#http/validate.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
+import type { RunKeyed } from '#idempotency/keys-under-way.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
 type Values = { [key: string]: Json };
@@ -200,9 +201,19 @@ async function refusalOf(
   return (sent && (await checkHeldKey(sent, call.now))) ?? refusal;
 }
 
+export interface HandlerDeps {
+  readonly log: Log;
+  readonly checkHeldKey: CheckHeldKey | undefined;
+  readonly runKeyed: RunKeyed;
+}
+
 /** The last part of a request: body and query, the route's own work, the answer. */
-export function createHandler(route: AnyRoute, log: Log, checkHeldKey?: CheckHeldKey) {
+export function createHandler(route: AnyRoute, { log, checkHeldKey, runKeyed }: HandlerDeps) {
   const compiled = compile(route);
+  const work = (handled: Handled<never, unknown, unknown>) =>
+    handled.idempotency === null
+      ? route.handle(handled as never)
+      : runKeyed(handled.idempotency, () => route.handle(handled as never));
   const limitMs = route.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = callOf(request);
@@ -211,7 +222,7 @@ export function createHandler(route: AnyRoute, log: Log, checkHeldKey?: CheckHel
       const refusal = await refusalOf(request, handled, { route, checkHeldKey });
       return sendRefusal(reply, call, refusal);
     }
-    const answer = await withinTime<Answer | Refusal | Stream>(route.handle(handled as never), {
+    const answer = await withinTime<Answer | Refusal | Stream>(work(handled), {
       ms: limitMs - (performance.now() - call.startedMs),
       late: requestTimeout,
       onLateFault: (error) =>

@@ -15,11 +15,12 @@ import { createClientErrorHandler } from '#http/client-error.ts';
 import { type Connections, createConnections } from '#http/connections.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
 import { checkFraming } from '#http/framing.ts';
-import { createHandler } from '#http/handle.ts';
+import { createHandler, type HandlerDeps } from '#http/handle.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
+import { createKeysUnderWay } from '#idempotency/keys-under-way.ts';
 
 export interface ServerOptions {
   readonly surfaces: readonly Surface[];
@@ -141,13 +142,17 @@ function createAllowed(surface: Surface): (path: string) => string[] {
   ];
 }
 
-function addSurface(app: FastifyInstance, surface: Surface, options: ServerOptions): void {
+function addSurface(
+  app: FastifyInstance,
+  surface: Surface,
+  { options, deps }: { readonly options: ServerOptions; readonly deps: HandlerDeps },
+): void {
   const check = createCheck(surface, options);
   for (const route of surface.routes) {
     const { method } = route;
     const url = routerPath(route.path);
     const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
-    const handler = createHandler(route, options.log, options.checkHeldKey);
+    const handler = createHandler(route, deps);
     app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
   const allowed = createAllowed(surface);
@@ -232,8 +237,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   // Of every type: what a route takes is checked with the body, and an empty one has no type.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, connections);
+  const { log, checkHeldKey } = options;
+  const deps = { log, checkHeldKey, runKeyed: createKeysUnderWay() };
   for (const surface of options.surfaces) {
-    await app.register(async (scope) => addSurface(scope, surface, options), {
+    await app.register(async (scope) => addSurface(scope, surface, { options, deps }), {
       prefix: surface.root,
     });
   }

@@ -71,6 +71,7 @@ async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Re
   const health = new Map(batch.map((finished) => [finished.lane.endpointId, toHealth(finished)]));
   failpoint('webhooks.answered');
   const stale = await recordResults(db, batch.map(toRow), [...health.values()]);
+  failpoint('webhooks.recorded');
   return batch.map(({ lane }) => (stale.has(lane.endpointId) ? 'stale' : 'recorded'));
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
@@ -218,6 +220,19 @@ test('npm start ends with all of it when npm is told to, with 0', async () => {
   assert.equal((await fetch(`${started.sandbox.web_url}/livez`)).status, 200);
   assert.equal(await started.stop(), 0);
   await assert.rejects(fetch(`${started.sandbox.web_url}/livez`));
+  await restart();
+  assert.equal((await merchant.get('/terminals')).status, 200);
+});
+
+test('who is told to stop while it starts ends with 0, and nothing is lost', async () => {
+  assert.equal(await network.stop(), 0);
+  const { child, logs } = spawnMain({ dataDir: folder.path, env: ENV });
+  const ended = once(child, 'close');
+  // The database is adopted or started first, long before anything listens.
+  const postmaster = path.join(folder.path, 'postgres/postmaster.pid');
+  while (!existsSync(postmaster)) await sleep(5);
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null], logs());
   await restart();
   assert.equal((await merchant.get('/terminals')).status, 200);
 });
