@@ -24,7 +24,8 @@ function pathOf(levels: readonly Level[], last = ''): string {
 function findTrap(text: string): Refusal | null {
   const levels: Level[] = [];
   let expectKey = false;
-  for (const [token] of text.matchAll(TOKENS)) {
+  // Not matchAll: it makes an object for each token, and every body of the API passes here.
+  for (const token of text.match(TOKENS) ?? []) {
     const top = levels.at(-1);
     if (token === '{' || token === '[') {
       if (levels.length === MAX_DEPTH) {

@@ -4,6 +4,7 @@ import { newId } from '#core/ids.ts';
 import type { Refusal } from '#core/refusal.ts';
 import { stampSteps, tenantKey } from '#db/commit-order.ts';
 import { codeOf, type Pipeline } from '#db/database.ts';
+import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
 import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
 import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
 import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
@@ -122,12 +123,16 @@ function candidates(requests: readonly CreateRequest[]): Candidate[] {
 interface Row {
   readonly item: number;
   readonly request: IdempotentRequest;
-  /** JSON. */
-  readonly text: string;
   readonly answer: Answer;
 }
 
-function toRow({ request, item }: Candidate, place: number, created: Date): Row {
+/** A row, and what the statement is told of it: JSON. */
+interface Draft {
+  readonly row: Row;
+  readonly text: string;
+}
+
+function toRow({ request, item }: Candidate, place: number, created: Date): Draft {
   const { standing, idempotency, input, now } = request;
   const { accountId, livemode } = standing.tenant;
   const intent = toNewIntent(request, input.orderId ?? newOrderId(), created);
@@ -161,26 +166,33 @@ function toRow({ request, item }: Candidate, place: number, created: Date): Row 
   });
   // As JSON inside JSON, not as a text in it: nothing of the body has to be escaped.
   const text = `${columns.slice(0, -1)},"body":${answer.body}}`;
-  return { item, request: idempotency, text, answer };
+  return { row: { item, request: idempotency, answer }, text };
 }
 
-/** Each account and mode's requests count from the first place after those that are given away. */
-function toRows(tried: readonly Candidate[]): Row[] {
+/**
+ * Each account and mode's requests count from the first place after those that are given away. The
+ * rows do not keep their texts, which nobody needs while the statement is under way.
+ */
+function toRows(tried: readonly Candidate[]): { readonly rows: Row[]; readonly input: JsonArray } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
-  return [...byTenant.values()].flatMap((group) => {
+  const drafts = [...byTenant.values()].flatMap((group) => {
     const created = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
     return group.map((candidate, n) => toRow(candidate, 1 + n * PLACES_PER_CREATE, created));
   });
+  const input = jsonArrayOf(drafts.map(({ text }) => text));
+  return { rows: drafts.map(({ row }) => row), input };
 }
 
 /** Nothing when somebody was quicker: the whole statement has done nothing then. */
-async function write(pipeline: Pipeline, rows: readonly Row[]): Promise<OutcomeRow[]> {
-  const values = [`[${rows.map(({ text }) => text).join(',')}]`, CREATED, topicsOf(CREATED)];
+async function write(pipeline: Pipeline, input: JsonArray): Promise<OutcomeRow[]> {
+  const values = [input.bytes, CREATED, topicsOf(CREATED)];
   try {
     return await pipeline.run<OutcomeRow>(CREATE, values);
   } catch (error) {
     if (MET_ANOTHER.has(codeOf(error))) return [];
     throw error;
+  } finally {
+    input.release();
   }
 }
 
@@ -202,8 +214,8 @@ export async function createAtOnce(
 ): Promise<CreatedAtOnce> {
   const tried = candidates(requests);
   if (tried.length === 0) return { outcomes: requests.map(() => null), deliveries: 0 };
-  const rows = toRows(tried);
-  const found = await write(pipeline, rows);
+  const { rows, input } = toRows(tried);
+  const found = await write(pipeline, input);
   const written = new Set(found[0]?.items);
   const created = new Map(rows.flatMap((row) => (written.has(row.item) ? [[row.item, row]] : [])));
   const known = new Map(found.flatMap((row) => (row.item === null ? [] : [[row.item, row]])));
