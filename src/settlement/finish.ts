@@ -16,7 +16,7 @@ import {
   writeOutcomes,
 } from '#settlement/outcome-queries.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer-state.ts';
-import type { Resolution } from '#settlement/resolve.ts';
+import { isStillOwed, type Resolution } from '#settlement/resolve.ts';
 
 /**
  * Writes what was found in the chain: transactions mined, requests answered or queued again, and
@@ -37,7 +37,7 @@ export async function finish(
       result,
     })),
   );
-  const alarms = await relayer.db.transaction(async (tx) => {
+  const { alarms, owed } = await relayer.db.transaction(async (tx) => {
     await holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]);
     const settled = resolutions.flatMap((one) => one.settled);
     // One connection runs them one after the other; only the round trips are saved.
@@ -50,14 +50,15 @@ export async function finish(
     ]);
     const written = new Set(ids);
     const late = answered.filter((one) => !written.has(one.requestId));
-    const raised = [...resolutions.flatMap((one) => one.alarms), ...(await compareLate(tx, late))];
+    const compared = await compareLate(tx, late);
+    const raised = [...resolutions.flatMap((one) => one.alarms), ...compared.alarms];
     await insertAlarms(tx, livemode, raised, relayer.clock.now());
-    return raised;
+    return { alarms: raised, owed: compared.owed };
   });
   failpoint('settlement.outcome_committed');
   for (const { lane, transaction } of resolutions) lane.open.delete(transaction.nonce);
   for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
-  announce(relayer, resolutions);
+  announce(relayer, resolutions, owed);
 }
 
 async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane[]): Promise<void> {
@@ -87,28 +88,39 @@ interface Late {
   readonly result: Result;
 }
 
+interface Compared {
+  readonly alarms: readonly Alarm[];
+  /** How many are queued again, because the ledger counts on them. */
+  readonly owed: number;
+}
+
 /**
  * These requests had an outcome already: a reorganisation has undone their block and the same bytes
  * were mined again. What nobody has applied yet is corrected; what is applied is never rewritten,
- * but a difference is said loudly.
+ * but a difference is said loudly, and what is still owed is sent again. (The transaction knew of
+ * what was applied when it was read from its row; it may have been applied since.)
  */
-async function compareLate(tx: Tx, late: readonly Late[]): Promise<Alarm[]> {
-  if (late.length === 0) return [];
+async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
+  if (late.length === 0) return { alarms: [], owed: 0 };
   const known = await selectKnownOutcomes(
     tx,
     late.map((one) => one.requestId),
   );
   const byId = new Map(known.map((row) => [row.id, row]));
   const alarms: Alarm[] = [];
+  const again: Late[] = [];
   for (const one of late) {
     const before = byId.get(one.requestId);
     // Queued again after the first block was lost: its next transaction will find the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
+    const owed = before.status !== 'failed';
     if (!before.applied) await replaceUnapplied(tx, one);
+    else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);
     else alarms.push(...differences(before, one.result));
   }
-  return alarms;
+  await requeue(tx, again);
+  return { alarms, owed: again.length };
 }
 
 /** What of a result may change when the same bytes are mined in another block. */
@@ -134,13 +146,13 @@ function sorted(result: Result): unknown {
   return result.succeeded ? Object.entries(result.facts).sort() : result.reason;
 }
 
-function announce(relayer: RelayerState, resolutions: readonly Resolution[]): void {
+function announce(relayer: RelayerState, resolutions: readonly Resolution[], owed: number): void {
   const kinds = new Set(
     resolutions.flatMap((one) => one.answered.map(({ request }) => request.kind)),
   );
   for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
   const { network } = relayer.chain.config;
-  if (resolutions.some((one) => one.requeued.length > 0)) {
+  if (owed > 0 || resolutions.some((one) => one.requeued.length > 0)) {
     relayer.wakeups.send('chain-requests', network);
   }
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '#db/database.ts';
 import type { PaymentSettled } from '#settlement/contract-events.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /**
  * This transaction's commit need not reach the disk before anybody goes on: after a crash of the
@@ -71,6 +71,7 @@ export async function writeOutcomes(
 
 export interface KnownOutcomeRow {
   id: bigint;
+  kind: RequestKind;
   transaction_id: bigint | null;
   subject_id: string;
   status: string;
@@ -83,7 +84,8 @@ export async function selectKnownOutcomes(
   ids: readonly bigint[],
 ): Promise<KnownOutcomeRow[]> {
   return tx.query(
-    `select id, transaction_id, subject_id, status, outcome, applied_at is not null as applied
+    `select id, kind, transaction_id, subject_id, status, outcome,
+       applied_at is not null as applied
      from chain_requests where id = any($1) for update`,
     [ids.map(String)],
   );

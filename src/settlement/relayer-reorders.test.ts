@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -10,13 +10,13 @@ describe('a refund that a reorganisation undoes', () => {
   let world: RelayerWorld;
   let payers: PrivateKeyAccount[];
 
-  before(async () => {
+  beforeEach(async () => {
     world = await startRelayerWorld();
     payers = await world.network.addPayers(2);
     world.startRelayer();
   });
 
-  after(() => world.stop());
+  afterEach(() => world.stop());
 
   async function mineUntil(done: () => Promise<boolean>): Promise<void> {
     const deadline = performance.now() + WAIT_MS;
@@ -47,7 +47,23 @@ describe('a refund that a reorganisation undoes', () => {
       'succeeded',
     ]);
 
-  it('is paid again with another proof when its payment has moved to another batch', async () => {
+  /** Between the transaction's reading from its row and the writing of what it did this time. */
+  async function applyOnceMinedAgain(): Promise<void> {
+    const { db } = world.database;
+    await db.query(
+      `create function apply_refund() returns trigger language plpgsql as $$ begin
+         update chain_requests set applied_at = now()
+         where transaction_id = new.id and status = 'succeeded' and applied_at is null;
+         return new;
+       end $$`,
+    );
+    await db.query(
+      `create trigger apply_refund after update on chain_transactions for each row
+         when (new.kind = 'refund' and new.status = 'mined') execute function apply_refund()`,
+    );
+  }
+
+  async function isPaidAgain(applyIt: () => Promise<unknown>): Promise<void> {
     const { rpc } = world.network;
     const head = async () => Number(await rpc.call('eth_blockNumber', []));
     await world.network.mine();
@@ -56,7 +72,7 @@ describe('a refund that a reorganisation undoes', () => {
     const [, paymentId = ''] = await settleBoth();
     const refund = await world.ask({ kind: 'refund', payload: { paymentId, amount: '400000' } });
     await mineUntil(finished(refund));
-    await apply();
+    await applyIt();
     const payer = payers[1] as PrivateKeyAccount;
     const before = await world.network.usdcOf(payer.address);
     // The second payment's batch comes first now, so the refund's proof names the wrong batch.
@@ -80,5 +96,13 @@ describe('a refund that a reorganisation undoes', () => {
     const { merchantNumber } = world.merchant;
     assert.equal(await world.network.merchantBalance(merchantNumber), 1_600_000n);
     assert.equal(await world.count('select count(*) from chain_requests'), 3);
-  });
+    const alarms = `select count(*) from chain_alarms where kind = 'outcome_changed'`;
+    assert.equal(await world.count(alarms), 0);
+  }
+
+  it('is paid again with another proof when its payment has moved to another batch', () =>
+    isPaidAgain(apply));
+
+  it('is paid again also when the ledger hears of its success only meanwhile', () =>
+    isPaidAgain(applyOnceMinedAgain));
 });

@@ -77,7 +77,7 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
  * names a batch that has another number now, or the balance comes later. It is owed all the same.
  * (A payer who has no money any more is another matter: that raises an alarm.)
  */
-function isStillOwed(request: OpenRequest, result: Result): boolean {
+export function isStillOwed(request: Pick<OpenRequest, 'kind' | 'owed'>, result: Result): boolean {
   const paysOut = request.kind === 'refund' || request.kind === 'withdrawal';
   return request.owed && paysOut && !result.succeeded;
 }
