@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { startFlags } from '#testing/start-flags.ts';
 import { type BenchLine, printTable, RESULTS, report } from './report.ts';
 
 /**
@@ -25,10 +26,9 @@ async function run(name: string): Promise<readonly BenchLine[]> {
   const file = path.join(RESULTS, `${name}.json`);
   await rm(file, { force: true });
   console.log(`\n${name}`);
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, `${name}.ts`)], {
-    stdio: 'inherit',
-    timeout: LIMIT_MS,
-  });
+  // Some programs run a part of the service in their own process: with the service's flags.
+  const args = [...startFlags(), path.join(import.meta.dirname, `${name}.ts`)];
+  const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: LIMIT_MS });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   if (code !== 0) return [{ work: name, value: `failed (${code})` }];
   try {
