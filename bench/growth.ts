@@ -1,3 +1,4 @@
+import { present } from '#core/assert.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
@@ -14,11 +15,13 @@ import { type BenchLine, median, report } from './report.ts';
 
 /**
  * What a payment costs (create, tap, applied settlement, with key, events and request: everything
- * but the chain) while the tables grow. It must stay the same.
+ * but the chain) as the tables are larger. It must be the same. Each size has a database of its own
+ * on one server, and they take turns: the machine is faster or slower from one minute to the next,
+ * so only rounds that follow each other are compared.
  */
 const SIZES = (process.env.BENCH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
 const PAYMENTS = 600;
-const ROUNDS = 3;
+const ROUNDS = 15;
 const AT_ONCE = 32;
 const PAYERS = 100;
 const CHUNK = 50_000;
@@ -103,46 +106,66 @@ async function round(store: TestStore, passes: readonly string[]): Promise<numbe
   return (performance.now() - began) / PAYMENTS;
 }
 
-async function measure(store: TestStore, passes: readonly string[]): Promise<number> {
-  await store.db.query('checkpoint').catch(() => {}); // Only a superuser may.
-  await round(store, passes);
-  const rounds: number[] = [];
-  for (let count = 0; count < ROUNDS; count++) rounds.push(await round(store, passes));
-  return median(rounds);
+interface Filled {
+  readonly size: number;
+  readonly db: Database;
+  readonly store: TestStore;
+  readonly passes: readonly string[];
+  /** Milliseconds per payment of each round. */
+  readonly rounds: number[];
+}
+
+async function fill(admin: Database, url: string, size: number): Promise<Filled> {
+  const name = `growth_${size}`;
+  await admin.query(`create database ${name}`);
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  const db = openDatabase({ url: own.toString(), maxConnections: 12 });
+  await migrate(db);
+  const database = { db, url: own.toString(), close: async () => {} };
+  const store = await openStore({ database });
+  const payers = await Promise.all(Array.from({ length: PAYERS }, () => addPayer(store)));
+  const owner = await addPayer(store);
+  const { accountId } = store.standing.tenant;
+  const of = { accountId, terminalId: store.terminalId, payerId: owner.payer.id };
+  for (let from = 0; from < size; from += CHUNK) {
+    await fillPayments(db, { ...of, from, to: Math.min(from + CHUNK, size) });
+  }
+  // As in a database that has grown slowly; or it would be done during the rounds.
+  await db.query('vacuum analyze');
+  const passes = payers.map(({ pass }) => pass);
+  return { size, db, store, passes, rounds: [] };
+}
+
+function toLine({ size, rounds }: Filled, first: Filled): BenchLine {
+  const ms = median(rounds);
+  const ratio = median(rounds.map((one, index) => one / (first.rounds[index] ?? Number.NaN)));
+  return {
+    work: `one payment beside ${size} others, without the chain`,
+    perSecond: 1000 / ms,
+    value: `${ms.toFixed(2)} ms, ${ratio.toFixed(2)} of the first`,
+    ...(size === first.size ? {} : { target: '<= 1.1 of the first' }),
+  };
 }
 
 async function main(): Promise<void> {
   const temporary = await openTemporaryFolder('tapline-bench');
   const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
-  const db = openDatabase({ url: postgres.url, maxConnections: 12 });
-  await migrate(db);
-  const database = { db, url: postgres.url, close: async () => {} };
-  const store = await openStore({ database });
-  const payers = await Promise.all(Array.from({ length: PAYERS }, () => addPayer(store)));
-  const passes = payers.map(({ pass }) => pass);
-  const owner = await addPayer(store);
-  const lines: BenchLine[] = [];
-  let filled = 0;
-  let firstMs = Number.NaN;
-  for (const size of SIZES) {
-    const { accountId } = store.standing.tenant;
-    const of = { accountId, terminalId: store.terminalId, payerId: owner.payer.id };
-    for (; filled < size; filled += Math.min(CHUNK, size - filled)) {
-      const to = filled + Math.min(CHUNK, size - filled);
-      await fillPayments(db, { ...of, from: filled, to });
-    }
-    await db.query('analyze');
-    const ms = await measure(store, passes);
-    if (Number.isNaN(firstMs)) firstMs = ms;
-    lines.push({
-      work: `one payment beside ${size} others, without the chain`,
-      perSecond: 1000 / ms,
-      value: `${ms.toFixed(2)} ms, ${(ms / firstMs).toFixed(2)} of the first`,
-      ...(size === SIZES[0] ? {} : { target: '<= 1.1 of the first' }),
-    });
+  const admin = openDatabase({ url: postgres.url, maxConnections: 1 });
+  const filled: Filled[] = [];
+  for (const size of SIZES) filled.push(await fill(admin, postgres.url, size));
+  await admin.query('checkpoint');
+  for (const { store, passes } of filled) await round(store, passes);
+  for (let count = 0; count < ROUNDS; count++) {
+    for (const { store, passes, rounds } of filled) rounds.push(await round(store, passes));
   }
-  await report('growth', lines);
-  await db.close();
+  const first = present(filled[0], 'a size');
+  await report(
+    'growth',
+    filled.map((one) => toLine(one, first)),
+  );
+  for (const { db } of filled) await db.close();
+  await admin.close();
   await postgres.stop();
   await temporary.remove();
 }

@@ -15,7 +15,7 @@ import type { Health } from '#webhooks/schedule.ts';
 
 /** One transaction takes what waits, up to this; more would only make each one slower. */
 const MAX_BATCH = 1_000;
-/** What comes meanwhile goes together: two at a time, half as large, cost an eighth of the speed. */
+/** What comes meanwhile goes together: two at a time, half as large, were an eighth slower. */
 const MAX_IN_FLIGHT = 1;
 /** The pauses are longer than a short fault of the database, shorter than a lease. */
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
