@@ -103,6 +103,9 @@ describe('a refund that a reorganisation undoes', () => {
   it('is paid again with another proof when its payment has moved to another batch', () =>
     isPaidAgain(apply));
 
+  it('is paid again when nobody had heard of its success yet', () =>
+    isPaidAgain(() => Promise.resolve()));
+
   it('is paid again also when the ledger hears of its success only meanwhile', () =>
     isPaidAgain(applyOnceMinedAgain));
 });

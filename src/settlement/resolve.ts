@@ -38,7 +38,8 @@ export interface Mined {
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
-  | { readonly status: 'again' };
+  /** `waits`: for its payment's block, however often that takes another try. */
+  | { readonly status: 'again'; readonly waits?: true };
 
 /** A transaction of each does this one thing: success is the receipt's. */
 const ANSWERED_BY_RECEIPT: readonly RequestKind[] = ['wallet_change', 'enrolment', 'faucet'];
@@ -60,7 +61,7 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
       answered.push({ request, result: answer.result });
       if (answer.alarm !== undefined) alarms.push(answer.alarm);
       else if (request.owed) alarms.push(...undone(request, answer.result));
-    } else if (request.owed || request.tries + 1 < MAX_TRIES) {
+    } else if (mayTryAgain(request, answer)) {
       requeued.push(request);
     } else {
       answered.push({ request, result: giveUp(request, receipt.txHash) });
@@ -70,6 +71,11 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
     .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
     .map((payment) => ({ payment, blockTime: block.time }));
   return { lane, transaction, receipt, answered, requeued, settled, alarms };
+}
+
+function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
+  const waits = answer.status === 'again' && answer.waits === true;
+  return request.owed || waits || request.tries + 1 < MAX_TRIES;
 }
 
 /**
@@ -174,6 +180,9 @@ async function afterRevert(
   if (answer === undefined || answer.ok) return { status: 'again' };
   const revert = readRevert(answer.revertData);
   if (revert.kind === 'refused') {
+    // A reorganisation has moved its payment, or left it out for now. The refund is not refused: it
+    // is sent with another proof once there is one (`flushSingles` ends that after a while).
+    if (/^PaymentNotInBatch/.test(revert.error)) return { status: 'again', waits: true };
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }
   const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
