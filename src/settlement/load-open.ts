@@ -1,3 +1,5 @@
+import { bumpFees } from '#settlement/fees.ts';
+import { addAttempt } from '#settlement/recovery.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
 import {
   type OpenTransactionRow,
@@ -9,8 +11,31 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<v
   const { livemode } = relayer.chain.config;
   const rows = await selectOpenTransactions(relayer.db, { livemode, lane: lane.lane });
   for (const row of rows) {
-    if (!lane.open.has(row.nonce)) lane.open.set(row.nonce, toOpen(row));
+    if (lane.open.has(row.nonce)) continue;
+    const transaction = toOpen(row);
+    lane.open.set(row.nonce, transaction);
+    if (isToldFailed(row)) await cancel(relayer, lane, transaction);
   }
+}
+
+function isToldFailed({ requests }: OpenTransactionRow): boolean {
+  return requests.length > 0 && requests.every((request) => request.told_failed);
+}
+
+/**
+ * It failed, everybody was told so, and then a reorganisation has undone its block. The same bytes
+ * could succeed this time, so they are not sent again: a no-op outbids them for their nonce.
+ */
+async function cancel(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  const last = transaction.attempts.at(-1);
+  if (last === undefined || last.noop) return;
+  const { maxFeePerGasCeiling } = relayer.chain.config;
+  const fees = bumpFees(last.fees, relayer.fees ?? last.fees, maxFeePerGasCeiling);
+  if (fees !== null) await addAttempt(relayer, lane, transaction, fees, true);
 }
 
 function toOpen(row: OpenTransactionRow): OpenTransaction {

@@ -33,7 +33,7 @@ describe('what the relayer has called settled', () => {
     return id;
   }
 
-  async function mineUntil(done: () => Promise<boolean>, blocks = 60): Promise<void> {
+  async function mineUntil(done: () => Promise<boolean>, blocks = 100): Promise<void> {
     for (let i = 0; i < blocks; i++) {
       if (await done()) return;
       await sleep(30);
@@ -53,6 +53,36 @@ describe('what the relayer has called settled', () => {
         new Date(),
       );
     });
+
+  /**
+   * Other blocks take the place of those from the settlement's on, however many were mined until
+   * its outcome was there; the new ones hold these transactions.
+   */
+  async function undo(transactions: readonly (readonly [string, number])[]): Promise<void> {
+    const { rpc } = world.network;
+    const sql = `select max(block_number) as count from chain_transactions where status = 'mined'`;
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    await rpc.call('anvil_reorg', [head - (await world.count(sql)) + 1, transactions]);
+  }
+
+  /** The payer's own transaction, signed. */
+  const approval = (nonce: number, amount: bigint) => {
+    const { config } = world.network;
+    return payer.signTransaction({
+      type: 'eip1559',
+      chainId: config.chainId,
+      nonce,
+      to: config.usdc,
+      data: encodeFunctionData({
+        abi: testUsdcAbi,
+        functionName: 'approve',
+        args: [config.settlement, amount],
+      }),
+      gas: 100_000n,
+      maxFeePerGas: 10_000_000_000n,
+      maxPriorityFeePerGas: 5_000_000_000n,
+    });
+  };
 
   it('is final once the chain calls its block final', async () => {
     await open();
@@ -97,7 +127,7 @@ describe('what the relayer has called settled', () => {
     const before = await world.outcome(id);
     await apply();
     await world.network.mine(1);
-    await world.network.rpc.call('anvil_reorg', [2, []]);
+    await undo([]);
     await mineUntil(async () => (await count(`chain_alarms where kind = 'place_changed'`)) === 1);
     assert.deepEqual(await world.outcome(id), before);
     assert.equal(await count(`chain_alarms where kind = 'outcome_changed'`), 0);
@@ -111,25 +141,31 @@ describe('what the relayer has called settled', () => {
     await apply();
     const before = await world.outcome(id);
     await world.network.mine(1);
-    // Mined again after the payer has emptied the wallet: the new blocks hold the transfer first.
-    const { config, rpc } = world.network;
-    const raw = await payer.signTransaction({
-      type: 'eip1559',
-      chainId: config.chainId,
-      nonce: 3,
-      to: config.usdc,
-      data: encodeFunctionData({
-        abi: testUsdcAbi,
-        functionName: 'approve',
-        args: [config.settlement, 0n],
-      }),
-      gas: 100_000n,
-      maxFeePerGas: 10_000_000_000n,
-      maxPriorityFeePerGas: 5_000_000_000n,
-    });
-    await rpc.call('anvil_reorg', [2, [[raw, 0]]]);
+    // Mined again after the payer has taken the allowance back: the new blocks hold that first.
+    const raw = await approval(3, 0n);
+    await undo([[raw, 0]]);
     await mineUntil(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
     assert.deepEqual(await world.outcome(id), before);
     assert(world.complaints.includes('settlement alarm: outcome_changed'));
+  });
+
+  it('is not charged after all when it had failed before a reorganisation', async () => {
+    await open();
+    world.startRelayer();
+    const { rpc } = world.network;
+    await rpc.call('eth_sendRawTransaction', [await approval(3, 0n)]);
+    await world.network.mine(1);
+    const id = await settle();
+    const before = await world.outcome(id);
+    assert.equal(before?.succeeded, false);
+    await apply();
+    await world.network.mine(1);
+    // The new blocks begin with an allowance: the same bytes would succeed in them.
+    await undo([[await approval(4, 10n ** 12n), 0]]);
+    await mineUntil(async () => (await count('chain_attempts where noop')) === 1);
+    await mineUntil(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);
+    assert.deepEqual(await world.outcome(id), before);
+    assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
+    assert.equal(await count('chain_alarms'), 0);
   });
 });

@@ -191,6 +191,8 @@ export interface OpenTransactionRow {
     tries: number;
     created: string;
     owed: boolean;
+    /** Failed, and the ledger says so. */
+    told_failed: boolean;
   }[];
 }
 
@@ -209,7 +211,8 @@ export async function selectOpenTransactions(
        (select coalesce(jsonb_agg(jsonb_build_object(
             'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
             'number', r.number::text, 'payload', r.payload, 'tries', r.tries,
-            'created', r.created, 'owed', r.applied_at is not null and r.status <> 'failed'
+            'created', r.created, 'owed', r.applied_at is not null and r.status <> 'failed',
+            'told_failed', r.applied_at is not null and r.status = 'failed'
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t
