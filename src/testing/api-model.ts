@@ -98,8 +98,11 @@ function settle(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
   return INTENT;
 }
 
-function present(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
-  const code = declineOf(pass, intent.amount);
+function present(
+  model: Model,
+  intent: ModelIntent,
+  { pass, code }: { readonly pass: ModelPass; readonly code: string | null },
+): Expected {
   if (code !== null) return decline(intent, code);
   intent.pass = pass;
   if (!asksPayer(model, pass, intent.amount)) return settle(model, intent, pass);
@@ -109,7 +112,7 @@ function present(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
 
 export function tap(model: Model, intent: ModelIntent, pass: ModelPass): Expected {
   if (intent.status !== 'requires_payment_method') return UNEXPECTED;
-  return present(model, intent, pass);
+  return present(model, intent, { pass, code: declineOf(pass, intent.amount) });
 }
 
 export function confirm(model: Model, intent: ModelIntent, token: ModelToken): Expected {
@@ -117,7 +120,9 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
   if (token.amount !== intent.amount) return decline(intent, 'agent_token_mismatch');
   const holder = model.intents.find((other) => other.token === token && other !== intent);
   if (holder !== undefined) return decline(intent, 'agent_token_used');
-  const expected = present(model, intent, token.pass);
+  // A token is the payer's: what has become of a pass of that payer is nothing to it.
+  const code = token.pass === 'revoked' ? null : declineOf(token.pass, intent.amount);
+  const expected = present(model, intent, { pass: token.pass, code });
   if (intent.pass !== null) intent.token = token;
   return expected;
 }
