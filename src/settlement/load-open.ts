@@ -13,8 +13,9 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<v
   for (const row of rows) {
     if (lane.open.has(row.nonce)) continue;
     const transaction = toOpen(row);
-    lane.open.set(row.nonce, transaction);
+    // First: a fault in between must not leave the old bytes to be sent.
     if (isToldFailed(row)) await cancel(relayer, lane, transaction);
+    lane.open.set(row.nonce, transaction);
   }
 }
 
