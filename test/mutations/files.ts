@@ -1,0 +1,41 @@
+/**
+ * The money's way, and the tests that have to notice a bug in it. Generated mutations go into these
+ * files; a hand-made one may name any of them.
+ */
+export const FILES: Readonly<Record<string, readonly string[]>> = {
+  'src/payments/payment-intent.ts': ['src/payments/*.test.ts'],
+  'src/payments/create-at-once.ts': ['src/payments/create*.test.ts', 'test/api/two-nodes.test.ts'],
+  'src/payments/create-carefully.ts': [
+    'src/payments/create*.test.ts',
+    'test/api/two-nodes.test.ts',
+  ],
+  'src/payments/queries.ts': ['src/payments/*.test.ts'],
+  'src/payments/pay-batch.ts': ['src/payments/*.test.ts'],
+  'src/payments/assess.ts': ['src/payments/*.test.ts'],
+  'src/payments/settle.ts': ['src/payments/*.test.ts'],
+  'src/payments/cancel.ts': ['src/payments/*.test.ts'],
+  'src/payments/expire-now.ts': ['src/payments/*.test.ts'],
+  'src/refunds/create.ts': ['src/refunds/*.test.ts'],
+  'src/refunds/queries.ts': ['src/refunds/*.test.ts'],
+  'src/refunds/refund.ts': ['src/refunds/*.test.ts'],
+  'src/refunds/apply-outcomes.ts': ['src/refunds/*.test.ts'],
+  'src/settlement/facts.ts': ['src/settlement/*.test.ts', 'src/refunds/*.test.ts'],
+  'src/settlement/finish.ts': ['src/settlement/*.test.ts'],
+  'src/settlement/resolve.ts': ['src/settlement/*.test.ts'],
+  'src/settlement/finality.ts': ['src/settlement/*.test.ts'],
+  'src/settlement/recovery-queries.ts': ['src/settlement/*.test.ts'],
+  'src/settlement/outcome-queries.ts': ['src/settlement/*.test.ts', 'src/refunds/*.test.ts'],
+  'src/settlement/lane-queries.ts': ['src/settlement/*.test.ts'],
+  'src/settlement/transaction-queries.ts': ['src/settlement/*.test.ts'],
+  'src/accounts/withdraw.ts': ['src/dashboard/*.test.ts'],
+  'src/accounts/withdrawal-queries.ts': ['src/dashboard/*.test.ts'],
+  'src/accounts/apply-withdrawals.ts': ['src/dashboard/*.test.ts'],
+  'src/idempotency/queries.ts': ['src/idempotency/*.test.ts', 'src/refunds/*.test.ts'],
+  'src/idempotency/batch-queries.ts': ['src/idempotency/*.test.ts', 'src/payments/create*.test.ts'],
+  'src/idempotency/run-once.ts': ['src/idempotency/*.test.ts', 'src/refunds/*.test.ts'],
+  'src/idempotency/request.ts': ['src/idempotency/*.test.ts', 'src/payments/create*.test.ts'],
+  'src/webhooks/queue-queries.ts': ['src/webhooks/*.test.ts'],
+  'src/webhooks/delivery-queries.ts': ['src/webhooks/*.test.ts'],
+  'src/webhooks/delivery.ts': ['src/webhooks/*.test.ts'],
+  'src/webhooks/recorder.ts': ['src/webhooks/*.test.ts'],
+};

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { FILES } from './files.ts';
+import { candidates, generate, KINDS } from './generate.ts';
+import { mutate } from './mutation.ts';
+import { MUTATIONS } from './mutation-list.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+
+const SAMPLE = `
+async function pay(tx: Tx, payer: string, wallet: string): Promise<boolean> {
+  await lock(payer, wallet);
+  await tx.query(
+    \`select id from payments where id = $1 and livemode = $2
+     and amount > $3 for update skip locked\`,
+    [payer],
+  );
+  return payer.length < 3;
+}
+`;
+
+function mutants(kind: (typeof KINDS)[number]): string[] {
+  return candidates('sample.ts', SAMPLE)
+    .filter(({ name }) => name === kind)
+    .map((one) => mutate(SAMPLE, one));
+}
+
+describe('the generator of mutations', () => {
+  test('turns each comparison of the program, and none of the SQL, around', () => {
+    assert.deepEqual(mutants('comparison'), [SAMPLE.replace('length < 3', 'length <= 3')]);
+  });
+
+  test('drops each further term of a where', () => {
+    assert.deepEqual(mutants('where term'), [
+      SAMPLE.replace(' and livemode = $2', ''),
+      SAMPLE.replace('\n     and amount > $3', ''),
+    ]);
+  });
+
+  test('drops a lock', () => {
+    assert.deepEqual(mutants('lock'), [SAMPLE.replace(' for update skip locked', '')]);
+  });
+
+  test('swaps neighbouring arguments', () => {
+    assert.deepEqual(mutants('arguments'), [
+      SAMPLE.replace('lock(payer, wallet)', 'lock(wallet, payer)'),
+    ]);
+  });
+
+  test('removes an await whose value nobody uses', () => {
+    const [first, second] = mutants('await');
+    assert.equal(first, SAMPLE.replace('await lock', 'void lock'));
+    assert.equal(second, SAMPLE.replace('await tx', 'void tx'));
+  });
+
+  test('chooses the same mutations for the same seed, and some of each kind', () => {
+    const of = { root: ROOT, files: Object.keys(FILES), seed: 5, count: 40 };
+    const chosen = generate(of);
+    assert.deepEqual(chosen, generate(of));
+    assert.notDeepEqual(chosen, generate({ ...of, seed: 6 }));
+    assert.deepEqual(new Set(chosen.map(({ name }) => name)), new Set(KINDS));
+  });
+});
+
+describe('the list of mutations', () => {
+  test('names files that are there, with tests that are there', () => {
+    for (const [file, tests] of Object.entries(FILES)) {
+      assert.ok(existsSync(path.join(ROOT, file)), file);
+      for (const pattern of tests) {
+        assert.ok(globSync(pattern, { cwd: ROOT }).length > 0, pattern);
+      }
+    }
+    for (const { file } of MUTATIONS) assert.ok(file in FILES, `${file} is not in files.ts`);
+  });
+});

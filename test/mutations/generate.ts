@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Expression, parseSync, Visitor } from 'oxc-parser';
+import { createRandom } from '#testing/chaos-random.ts';
+import type { Mutation } from './mutation.ts';
+
+/** What the generator does to a file, each in every place where it can. */
+export const KINDS = ['comparison', 'where term', 'lock', 'arguments', 'await'] as const;
+export type Kind = (typeof KINDS)[number];
+
+type Candidate = Mutation & { readonly offset: number };
+
+const COMPARISONS: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+};
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function comparisons(file: string, text: string): Candidate[] {
+  const found: Candidate[] = [];
+  const visitor = new Visitor({
+    BinaryExpression: (node) => {
+      const to = COMPARISONS[node.operator];
+      if (to === undefined) return;
+      const gap = text.slice(node.left.end, node.right.start);
+      const offset = node.left.end + gap.indexOf(node.operator);
+      found.push({ name: 'comparison', file, from: node.operator, to, offset });
+    },
+  });
+  visitor.visit(parseSync(file, text).program);
+  return found;
+}
+
+function awaits(file: string, text: string): Candidate[] {
+  const found: Candidate[] = [];
+  const visitor = new Visitor({
+    AwaitExpression: (node) => {
+      const from = text.slice(node.start, node.argument.start);
+      // A result that nobody waits for is a bug of its own kind: the value is not used here.
+      const to = from.replace('await ', 'void ');
+      if (isStatement(text, node)) {
+        found.push({ name: 'await', file, from, to, offset: node.start });
+      }
+    },
+  });
+  visitor.visit(parseSync(file, text).program);
+  return found;
+}
+
+function isStatement(text: string, node: Span): boolean {
+  const before = text.slice(text.lastIndexOf('\n', node.start) + 1, node.start);
+  return before.trim() === '' && /^;/.test(text.slice(node.end));
+}
+
+function swappedArguments(file: string, text: string): Candidate[] {
+  const found: Candidate[] = [];
+  const visitor = new Visitor({
+    CallExpression: (node) => {
+      for (let i = 0; i + 1 < node.arguments.length; i++) {
+        const [first, second] = [node.arguments[i], node.arguments[i + 1]];
+        if (first === undefined || second === undefined) continue;
+        if (!isName(first as Expression) || !isName(second as Expression)) continue;
+        const gap = text.slice(first.end, second.start);
+        const [a, b] = [text.slice(first.start, first.end), text.slice(second.start, second.end)];
+        const from = `${a}${gap}${b}`;
+        found.push({ name: 'arguments', file, from, to: `${b}${gap}${a}`, offset: first.start });
+      }
+    },
+  });
+  visitor.visit(parseSync(file, text).program);
+  return found;
+}
+
+/** Names and paths: what is easily swapped. */
+function isName(node: Expression): boolean {
+  return node.type === 'Identifier' || node.type === 'MemberExpression';
+}
+
+const LOCK = / for (?:update|share|no key update)(?: of \w+)?(?: skip locked)?/g;
+// A term of a condition, up to the next one, the end of its line or of the statement.
+const TERM = /\n?[ ]*\band [a-z_.]+ (?:=|<|<=|>|>=|is(?: not)?) (?:any\(\$\d+[^)]*\)|[^\s)`;]+)/g;
+
+function inSql(text: string): { readonly start: number; readonly sql: string }[] {
+  return [...text.matchAll(/`[^`]*`/g)]
+    .filter(([sql]) => /\b(select|update|insert|delete)\b/.test(sql))
+    .map((match) => ({ start: match.index, sql: match[0] }));
+}
+
+function dropped(
+  file: string,
+  text: string,
+  { name, pattern }: { readonly name: Kind; readonly pattern: RegExp },
+): Candidate[] {
+  return inSql(text).flatMap(({ start, sql }) =>
+    [...sql.matchAll(pattern)].map((match) => {
+      return { name, file, from: match[0], to: '', offset: start + match.index };
+    }),
+  );
+}
+
+/** Every mutation of the file that the generator knows, in the order of the file. */
+export function candidates(file: string, text: string): Candidate[] {
+  return [
+    ...comparisons(file, text),
+    ...dropped(file, text, { name: 'where term', pattern: TERM }),
+    ...dropped(file, text, { name: 'lock', pattern: LOCK }),
+    ...swappedArguments(file, text),
+    ...awaits(file, text),
+  ].sort((a, b) => a.offset - b.offset);
+}
+
+/**
+ * `count` mutations of these files, chosen by the seed: of each kind as many as of the others
+ * while there are some, so that the many comparisons do not crowd out the few locks.
+ */
+export function generate(of: {
+  readonly root: string;
+  readonly files: readonly string[];
+  readonly seed: number;
+  readonly count: number;
+}): Mutation[] {
+  const random = createRandom(of.seed, 'mutations');
+  const all = of.files.flatMap((file) =>
+    candidates(file, readFileSync(path.join(of.root, file), 'utf8')),
+  );
+  const queues = KINDS.map((kind) =>
+    all
+      .filter((one) => one.name === kind)
+      .map((one) => ({ one, at: random.below(1_000_000_000) }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ one }) => one),
+  );
+  const chosen: Mutation[] = [];
+  while (chosen.length < of.count && queues.some((queue) => queue.length > 0)) {
+    for (const queue of queues) {
+      const next = queue.shift();
+      if (next !== undefined && chosen.length < of.count) chosen.push(next);
+    }
+  }
+  return chosen;
+}

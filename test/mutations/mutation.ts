@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+
+/** One bug, planted in one file of a copy of the tree. */
+export interface Mutation {
+  /** What goes wrong, or which kind of change a generated one is. */
+  readonly name: string;
+  /** From the root, for example src/payments/settle.ts. */
+  readonly file: string;
+  /** What is replaced. Hand-made: occurs exactly once in the file. */
+  readonly from: string;
+  readonly to: string;
+  /** Where `from` begins, for generated mutations: the same text may occur more than once. */
+  readonly offset?: number;
+}
+
+export type Verdict = 'caught' | 'caught by types' | 'survived' | 'equivalent';
+
+export interface Result {
+  readonly id: string;
+  readonly origin: 'hand' | 'generated';
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly from: string;
+  readonly to: string;
+  readonly verdict: Verdict;
+  /** The test that failed, or the proof that no test can. */
+  readonly by: string;
+  readonly seconds: number;
+  /** Of the file that was mutated: a changed file is judged again. */
+  readonly fileHash: string;
+}
+
+/** The source with the bug in it. @throws when its place is gone or not unique. */
+export function mutate(source: string, mutation: Mutation): string {
+  const { from, to, name, file } = mutation;
+  if (mutation.offset === undefined) {
+    const places = source.split(from).length - 1;
+    if (places !== 1) throw new Error(`${file}: "${name}" needs its text once, found ${places}`);
+    return source.replace(from, () => to);
+  }
+  const end = mutation.offset + from.length;
+  if (source.slice(mutation.offset, end) !== from) throw new Error(`${file}: "${name}" has moved`);
+  return source.slice(0, mutation.offset) + to + source.slice(end);
+}
+
+/** Counted from 1. */
+export function lineOf(source: string, mutation: Mutation): number {
+  const offset = mutation.offset ?? source.indexOf(mutation.from);
+  return source.slice(0, offset).split('\n').length;
+}
+
+/** Stays the same while the file does: results are found again by it. */
+export function mutationId(mutation: Mutation, fileHash: string): string {
+  const text = [mutation.file, mutation.offset ?? '', mutation.from, mutation.to, fileHash];
+  return digest(text.join('\n'));
+}
+
+export function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

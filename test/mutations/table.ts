@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Result } from './mutation.ts';
+
+const README = path.join(import.meta.dirname, 'README.md');
+const MARK = '<!-- The rest is written by `npm run mutations`. -->';
+
+/** The one table of results, at the end of README.md. */
+export function writeTable(results: readonly Result[], seed: number): void {
+  const text = readFileSync(README, 'utf8');
+  const head = text.slice(0, text.indexOf(MARK) + MARK.length);
+  writeFileSync(README, `${head}\n\n${render(results, seed)}`);
+}
+
+function render(results: readonly Result[], seed: number): string {
+  const tally = Map.groupBy(results, ({ verdict }) => verdict);
+  const counts = [...tally].map(([verdict, all]) => `${all.length} ${verdict}`).join(', ');
+  const rows = results.map((one) =>
+    ['', one.origin, place(one), change(one), one.verdict, cell(one.by), ''].join(' | ').trim(),
+  );
+  return [
+    `Seed ${seed}: ${results.length} mutations, ${counts}.`,
+    '',
+    '| origin | where | what | verdict | by |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function place({ file, line }: Result): string {
+  return `\`${file}:${line}\``;
+}
+
+function change({ origin, name, from, to }: Result): string {
+  return origin === 'hand' ? name : `${name}: \`${cell(from)}\` → \`${cell(to)}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
+}
