@@ -96,3 +96,56 @@ test('other files in the folder are left alone', async () => {
   await writeFile(path.join(folder, 'README.md'), 'no sql');
   assert.deepEqual(await migrate(database.db, folder), [name(1)]);
 });
+
+/** A transaction that has read the table and stays open, as a report or a backup does. */
+async function holdTable(table: string): Promise<() => Promise<void>> {
+  const client = await database.db.connect();
+  await client.query(`begin; select from ${table}`);
+  return async () => {
+    await client.query('rollback');
+    await client.end();
+  };
+}
+
+test('nobody waits behind a migration that waits for a lock, and it goes on when it can', async () => {
+  await put(1, 'create table f1 (n int)');
+  await migrate(database.db, folder);
+  const release = await holdTable('f1');
+  await put(2, 'alter table f1 add column m int');
+  const migrating = migrate(database.db, folder);
+  let slowestMs = 0;
+  const end = performance.now() + 2_500;
+  while (performance.now() < end) {
+    const started = performance.now();
+    await database.db.query('select from f1');
+    slowestMs = Math.max(slowestMs, performance.now() - started);
+  }
+  assert.ok(slowestMs < 1_000, `a read waited ${Math.round(slowestMs)} ms`);
+  await release();
+  assert.deepEqual(await migrating, [name(2)]);
+});
+
+test('a migration that never gets its lock ends the start with one line that names it', async () => {
+  await put(1, 'create table g1 (n int)');
+  await migrate(database.db, folder);
+  const release = await holdTable('g1');
+  await put(2, 'alter table g1 add column m int');
+  const few = { lockMs: 20, statementMs: 1_000, tries: 3, pauseMs: 10 };
+  await assert.rejects(
+    migrate(database.db, folder, few),
+    (error) =>
+      error instanceof StartError &&
+      error.message.includes(`${name(2)} gave up after 3 tries (SQLSTATE 55P03)`),
+  );
+  await release();
+  assert.deepEqual(await migrate(database.db, folder, few), [name(2)]);
+});
+
+test('a statement of a migration does not keep a table for longer than its limit', async () => {
+  await put(1, 'create table h1 (n int)');
+  await migrate(database.db, folder);
+  await put(2, 'alter table h1 add column m int; select pg_sleep(5)');
+  const short = { lockMs: 20, statementMs: 100, tries: 1, pauseMs: 10 };
+  await assert.rejects(migrate(database.db, folder, short), /SQLSTATE 57014/);
+  await database.db.query('select from h1');
+});

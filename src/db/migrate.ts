@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartError } from '#core/start-error.ts';
-import type { Database } from '#db/database.ts';
+import { codeOf, type Database } from '#db/database.ts';
 
 export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
 
@@ -27,9 +28,36 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+/** How long a migration waits, and for how long it keeps others waiting. */
+export interface MigrationLimits {
+  readonly lockMs: number;
+  readonly statementMs: number;
+  readonly tries: number;
+  readonly pauseMs: number;
+}
+
+/**
+ * Whoever waits for a table lock makes everybody wait who comes after it, plain reads included. So
+ * a migration gives up its place after a moment, lets the others pass, and tries again. A statement
+ * has to be done within what a request waits for the database: what takes longer (a rewrite of a
+ * large table) does not belong into a migration that runs while the service does.
+ */
+const LIMITS: MigrationLimits = { lockMs: 200, statementMs: 20_000, tries: 60, pauseMs: 1_000 };
+
+/** Not granted in time, ended to break a circle of locks, or cut off by the statement limit. */
+const MAY_WORK_LATER = new Set(['55P03', '40P01', '57014']);
+
+async function attempt(
+  client: pg.Client,
+  migration: Migration,
+  limits: MigrationLimits,
+): Promise<void> {
+  const { lockMs, statementMs } = limits;
   await client.query('begin');
   try {
+    await client.query(
+      `set local lock_timeout = ${lockMs}; set local statement_timeout = ${statementMs}`,
+    );
     await client.query(migration.text);
     await client.query('insert into migrations (name, digest) values ($1, $2)', [
       migration.name,
@@ -38,7 +66,32 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query('commit');
   } catch (error) {
     await client.query('rollback');
-    throw new Error(`migration ${migration.name} failed`, { cause: error });
+    throw error;
+  }
+}
+
+async function apply(
+  client: pg.Client,
+  migration: Migration,
+  limits: MigrationLimits,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt(client, migration, limits);
+    } catch (error) {
+      const code = codeOf(error);
+      if (!MAY_WORK_LATER.has(code)) {
+        throw new Error(`migration ${migration.name} failed`, { cause: error });
+      }
+      if (tries >= limits.tries) {
+        throw new StartError(
+          `migration ${migration.name} gave up after ${tries} tries (SQLSTATE ${code}): ` +
+            'end the transactions that hold its tables (pg_stat_activity), then start again',
+        );
+      }
+      // By chance, so that it does not meet a job with the same rhythm every time.
+      await sleep(limits.pauseMs * (0.5 + Math.random()));
+    }
   }
 }
 
@@ -67,9 +120,14 @@ async function appliedDigests(client: pg.Client): Promise<Map<string, string>> {
 /**
  * Brings the database to the newest schema, forward only, each file in its own transaction.
  * A session advisory lock makes a second start wait and then find nothing to do.
- * @returns the names applied now. @throws StartError when an applied file was changed afterwards.
+ * @returns the names applied now.
+ * @throws StartError when an applied file was changed afterwards, or a file never got its locks.
  */
-export async function migrate(db: Database, folder = MIGRATIONS_FOLDER): Promise<string[]> {
+export async function migrate(
+  db: Database,
+  folder = MIGRATIONS_FOLDER,
+  limits = LIMITS,
+): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = await db.connect();
   try {
@@ -79,7 +137,7 @@ export async function migrate(db: Database, folder = MIGRATIONS_FOLDER): Promise
     for (const migration of migrations) {
       const digest = done.get(migration.name);
       if (digest === undefined) {
-        await apply(client, migration);
+        await apply(client, migration, limits);
         applied.push(migration.name);
       } else if (digest !== migration.digest) {
         throw new StartError(
