@@ -107,7 +107,7 @@ async function holdTable(table: string): Promise<() => Promise<void>> {
   };
 }
 
-test('nobody waits behind a migration that waits for a lock, and it goes on when it can', async () => {
+test('nobody waits behind a migration that waits for a lock, and it goes on later', async () => {
   await put(1, 'create table f1 (n int)');
   await migrate(database.db, folder);
   const release = await holdTable('f1');
@@ -125,7 +125,7 @@ test('nobody waits behind a migration that waits for a lock, and it goes on when
   assert.deepEqual(await migrating, [name(2)]);
 });
 
-test('a migration that never gets its lock ends the start with one line that names it', async () => {
+test('a migration that never gets its lock ends the start with one line', async () => {
   await put(1, 'create table g1 (n int)');
   await migrate(database.db, folder);
   const release = await holdTable('g1');

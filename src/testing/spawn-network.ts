@@ -26,13 +26,14 @@ export interface SpawnOptions {
   readonly args?: readonly string[];
   /** As its operator starts it: signals then go to npm, which passes them on. */
   readonly throughNpm?: boolean;
+  /** The folder of the program; default: this one. */
+  readonly root?: string;
 }
 
 /** A first start takes 3 to 6 s on a quiet machine; tests share theirs. */
 const START_MS = 90_000;
 const POLL_MS = 25;
 const ROOT = path.join(import.meta.dirname, '../..');
-const MAIN = path.join(ROOT, 'src/main.ts');
 
 /** A folder for one test's data, and the way to remove it. */
 export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
@@ -53,13 +54,14 @@ function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
 
 /** Starts the process without waiting for it to be ready: for starts that must fail. */
 export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
+  const root = options.root ?? ROOT;
   const program =
     options.throughNpm === true
       ? ['npm', 'start', '--']
-      : [process.execPath, ...startFlags(), MAIN];
+      : [process.execPath, ...startFlags(), path.join(root, 'src/main.ts')];
   const [file = '', ...args] = [...program, ...(options.args ?? [])];
   const child = spawn(file, args, {
-    cwd: ROOT,
+    cwd: root,
     env: cleanEnv({ TAPLINE_DATA_DIR: options.dataDir, PORT: '0', ...options.env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Body, type Caller, caller } from '#testing/api-client.ts';
+import { testDatabase } from '#testing/database.ts';
+import { earlierRelease } from '#testing/earlier-release.ts';
+import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+
+/**
+ * The release before this one: while an update rolls out, its processes run on the schema that this
+ * one has already migrated. Move it to the commit of a release when the next one is begun.
+ */
+const PREVIOUS_RELEASE = 'c590c1074b62e1092657e1237b2e559ff89f48b9';
+
+const undo: (() => Promise<unknown>)[] = [];
+after(async () => {
+  for (const step of undo.reverse()) await step();
+});
+
+/** A network of the previous release over a database that has today's schema. */
+async function startPrevious(root: string) {
+  const database = await testDatabase();
+  undo.push(database.close);
+  const folder = await temporaryDataDir();
+  undo.push(folder.remove);
+  const env = { DATABASE_URL: database.url };
+  const network = await spawnNetwork({ dataDir: folder.path, env, root });
+  undo.push(network.stop);
+  return { database, network };
+}
+
+async function until(merchant: Caller, path: string, status: string): Promise<Body> {
+  let body: Body = {};
+  for (let tries = 0; tries < 200 && body.status !== status; tries++) {
+    await sleep(50);
+    ({ body } = await merchant.get(path));
+  }
+  assert.equal(body.status, status, JSON.stringify(body));
+  return body;
+}
+
+test('the previous release takes, settles and refunds a payment on the new schema', async (t) => {
+  const release = await earlierRelease(PREVIOUS_RELEASE);
+  if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
+  undo.push(release.remove);
+  const { database, network } = await startPrevious(release.root);
+  const { base_url, test: mode } = network.sandbox;
+  const merchant = caller(`${base_url}/v1`, mode.secret_key);
+  const terminal = caller(`${base_url}/device/v1`, mode.device_key);
+
+  const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: 'TWO-REL' };
+  const created = await merchant.post('/payment_intents', sale);
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  // Decided with the locks in hand, the other way of creating.
+  assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
+  const path = `/payment_intents/${created.body.id}`;
+  const credential = { type: 'nfc_id', value: mode.passes.ok };
+  const tapped = await terminal.post(`${path}/tap`, { credential });
+  assert.equal(tapped.status, 200, JSON.stringify(tapped.body));
+  const paid = await until(merchant, path, 'succeeded');
+
+  const refund = await merchant.post('/refunds', { payment: paid.payment, amount: 1_000_000 });
+  assert.equal(refund.status, 201, JSON.stringify(refund.body));
+  await until(merchant, `/refunds/${refund.body.id}`, 'succeeded');
+  const canceled = (await merchant.post('/payment_intents', { ...sale, order_id: 'OTHER' })).body;
+  assert.equal((await merchant.post(`/payment_intents/${canceled.id}/cancel`)).status, 200);
+
+  const rows = await database.db.query<{ refunded: bigint }>(
+    'select amount_refunded as refunded from payments where id = $1',
+    [paid.payment],
+  );
+  assert.deepEqual(rows, [{ refunded: 1_000_000n }]);
+});
