@@ -2,13 +2,14 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileMailer, type Mailer, smtpMailer } from '#accounts/mail.ts';
 import { buildApi } from '#api-role.ts';
-import { type Config, peopleKey, webhookKey } from '#config.ts';
+import { type Config, deriveKey, peopleKey, webhookKey } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import { openIdKey } from '#db/id-key.ts';
 import { migrate } from '#db/migrate.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
@@ -190,6 +191,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   stops.push(db.close);
   await checkDatabase(db, config);
   await migrate(db);
+  const idKey = await openIdKey(db, deriveKey(secret, 'id key'));
   const clock = new AlignedClock();
   await alignClock(db, clock);
   const aligning = startAligning(db, clock);
@@ -198,7 +200,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   stops.push(wakeups.close);
   const chains = await Promise.all(ground.networks.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
-  const deps = { config, secret, db, wakeups, clock, log, chains };
+  const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
   if (config.roles.has('worker')) {
     await Promise.all(chains.map((chain) => prepareLanes({ chain, db, log })));
     const workers = startWorkers({

@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto';
+import { base62, fromBase62 } from './base62.ts';
+import { ID_PREFIXES } from './ids.ts';
+import { networkOf, type Tenant } from './mode.ts';
+
+/**
+ * Ids and references that can be computed again. What the database lost can be rebuilt from the
+ * chain under the id that the merchant knows, because the chain has the number, and a request that
+ * comes again with its Idempotency-Key is recognised, because it has the same reference.
+ *
+ * These formats must never change: objects that exist could not be rebuilt under their ids then.
+ */
+
+/** 32 random bytes, the same for all processes and for ever: see `db/id-key.ts`. */
+export type IdKey = Buffer & { readonly __purpose: 'ids' };
+
+/** What a settlement number is the number of: the intent, its payment, the payment's receipt. */
+export type NumberedKind = 'paymentIntent' | 'payment' | 'receipt';
+
+/** Each network's contract counts for itself. */
+export interface Numbered {
+  readonly livemode: boolean;
+  readonly number: bigint;
+}
+
+/** Whose Idempotency-Key it was (see `IdempotentRequest`). */
+export interface KeyedRequest {
+  readonly tenant: Tenant;
+  readonly caller: string;
+  readonly key: string;
+}
+
+const PREFIXES: Readonly<Record<NumberedKind, string>> = {
+  paymentIntent: ID_PREFIXES.paymentIntent,
+  payment: ID_PREFIXES.payment,
+  receipt: '',
+};
+
+/** 62^9 numbers: more than the contract can count. */
+const NUMBER_LENGTH = 9;
+/** 77 bits that nobody can guess. With the number as many characters as every other id has. */
+const PROOF_LENGTH = 13;
+const NUMBERED = /^[0-9A-Za-z]{22}$/;
+/** 22 characters hold 128 bits, like those of random ids. */
+const ID_LENGTH = 22;
+/** The longest that the contract takes. */
+const ORDER_ID_LENGTH = 8;
+const REFERENCE_BYTES = 16;
+
+/** No part may hold a NUL: then no two lists of parts are one text. */
+function mac(key: IdKey, parts: readonly string[]): Buffer {
+  return createHmac('sha256', key).update(parts.join('\0')).digest();
+}
+
+/** The first 128 bits as base62 digits: the lowest `length` of them. */
+function digits(digest: Buffer, length: number): string {
+  const value = (digest.readBigUInt64BE(0) << 64n) | digest.readBigUInt64BE(8);
+  return base62(value, length);
+}
+
+function spell(key: IdKey, kind: NumberedKind, { livemode, number }: Numbered): string {
+  const proof = mac(key, [kind, networkOf(livemode), number.toString()]);
+  return base62(number, NUMBER_LENGTH) + digits(proof, PROOF_LENGTH);
+}
+
+/** The id of what has this settlement number; of a receipt, the token in its address. */
+export function numberedId(key: IdKey, kind: NumberedKind, of: Numbered): string {
+  return PREFIXES[kind] + spell(key, kind, of);
+}
+
+/**
+ * The number that the id was made of, or null when it was not made by {@link numberedId} under
+ * this key for this kind and network (ids of objects that are older than the id key are random).
+ */
+export function numberOfId(
+  key: IdKey,
+  kind: NumberedKind,
+  of: { readonly livemode: boolean; readonly id: string },
+): bigint | null {
+  const prefix = PREFIXES[kind];
+  const body = of.id.slice(prefix.length);
+  if (!of.id.startsWith(prefix) || !NUMBERED.test(body)) return null;
+  const number = fromBase62(body.slice(0, NUMBER_LENGTH));
+  if (number === null) return null;
+  return spell(key, kind, { livemode: of.livemode, number }) === body ? number : null;
+}
+
+/**
+ * The order id of an intent that was created without one. `clash` counts how many of them were
+ * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago.
+ */
+export function derivedOrderId(
+  key: IdKey,
+  { tenant, key: idempotencyKey }: Pick<KeyedRequest, 'tenant' | 'key'>,
+  clash: number,
+): string {
+  const parts = ['order', tenant.accountId, networkOf(tenant.livemode), idempotencyKey];
+  return digits(mac(key, clash === 0 ? parts : [...parts, String(clash)]), ORDER_ID_LENGTH);
+}
+
+/** `clash`: how many references of this request were taken, by the same key long ago. */
+function requestDigest(key: IdKey, { tenant, caller, key: own }: KeyedRequest, clash: number) {
+  const parts = ['request', tenant.accountId, networkOf(tenant.livemode), caller, own];
+  return mac(key, clash === 0 ? parts : [...parts, String(clash)]);
+}
+
+/** What the contract's event names a refund by. */
+export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
+  return requestDigest(key, request, clash).subarray(0, REFERENCE_BYTES);
+}
+
+/** What the contract pays a withdrawal by, once: 63 bits, never zero. */
+export function withdrawalNumber(key: IdKey, request: KeyedRequest, clash = 0): bigint {
+  return requestDigest(key, request, clash).readBigUInt64BE(0) >> 1n || 1n;
+}
+
+export function refundId(
+  key: IdKey,
+  of: { readonly livemode: boolean; readonly reference: Buffer },
+): string {
+  const parts = ['refund', networkOf(of.livemode), of.reference.toString('hex')];
+  return ID_PREFIXES.refund + digits(mac(key, parts), ID_LENGTH);
+}
+
+export function withdrawalId(key: IdKey, of: Numbered): string {
+  const parts = ['withdrawal', networkOf(of.livemode), of.number.toString()];
+  return ID_PREFIXES.withdrawal + digits(mac(key, parts), ID_LENGTH);
+}

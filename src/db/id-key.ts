@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { present } from '#core/assert.ts';
+import type { IdKey } from '#core/derived-ids.ts';
+import { decrypt, encrypt } from '#core/secrets.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Sql } from '#db/database.ts';
+
+/** The row's name, and what its seal is bound to. */
+const NAME = 'ids';
+const KEY_BYTES = 32;
+
+/** Of several processes that start at once the first keeps its bytes; all read those. */
+async function readOrKeep(sql: Sql, sealed: Buffer): Promise<Buffer> {
+  await sql.query(
+    'insert into service_keys (name, sealed) values ($1, $2) on conflict (name) do nothing',
+    [NAME, sealed],
+  );
+  return present(await readSealed(sql), 'id key');
+}
+
+async function readSealed(sql: Sql): Promise<Buffer | null> {
+  const rows = await sql.query<{ sealed: Buffer }>(
+    'select sealed from service_keys where name = $1',
+    [NAME],
+  );
+  return rows[0]?.sealed ?? null;
+}
+
+/**
+ * The key that ids are derived under (`core/derived-ids.ts`). It is made at the first start and
+ * kept in the database, so that every backup has it; sealed, so that a backup alone shows nothing.
+ * Only its seal depends on the service's secret: another secret does not make other ids.
+ * @throws StartError when the secret is not the one that the row was sealed under.
+ */
+export async function openIdKey(sql: Sql, sealingKey: Buffer): Promise<IdKey> {
+  const fresh = () => encrypt(sealingKey, randomBytes(KEY_BYTES).toString('base64'), NAME);
+  const sealed = (await readSealed(sql)) ?? (await readOrKeep(sql, fresh()));
+  try {
+    return Buffer.from(decrypt(sealingKey, sealed, NAME), 'base64') as IdKey;
+  } catch {
+    throw new StartError(
+      'this database was set up under another secret: start with the TAPLINE_SECRET (or, where ' +
+        'none is set, the data folder) that it was first started with',
+    );
+  }
+}
