@@ -4,6 +4,7 @@ import { AlignedClock } from '#core/clock.ts';
 import { stderrLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { settling } from '#testing/settling.ts';
 
 /** An API process as it runs in production, without chains: what bench/api.ts measures. */
 const config = readConfig(process.env, ['--roles', 'api']);
@@ -14,7 +15,14 @@ const db = openDatabase({
 const parts = { config, secret: Buffer.alloc(32, 7), db, log: stderrLog() };
 const wakeups = await connectWakeups(db);
 const clock = new AlignedClock();
-const app = await buildApi({ ...parts, wakeups, clock, chains: [], defaultPass: null });
+const app = await buildApi({
+  ...parts,
+  wakeups,
+  clock,
+  chains: [],
+  readiness: settling,
+  defaultPass: null,
+});
 await app.listen({ host: '127.0.0.1', port: 0 });
 const address = app.server.address();
 process.send?.({ port: typeof address === 'object' ? address?.port : 0 });

@@ -10,7 +10,12 @@ import { createMetrics } from '#ops/metrics.ts';
 import { addOperationalRoutes } from '#ops/operational-routes.ts';
 import { addReferenceRoutes } from '#ops/reference-routes.ts';
 import { createRequestLog } from '#ops/request-log.ts';
-import { databaseSamples, relayerSamples, requestLogSamples } from '#ops/service-samples.ts';
+import {
+  databaseSamples,
+  readinessSamples,
+  relayerSamples,
+  requestLogSamples,
+} from '#ops/service-samples.ts';
 
 /** What is around the surfaces of an API process: limits, log, numbers, health, reference. */
 export interface ApiOperations {
@@ -27,12 +32,13 @@ function createLimiter({ config, log }: ApiDeps): RateLimiter & { close?(): Prom
 }
 
 export function createOperations(deps: ApiDeps): ApiOperations {
-  const { db, chains } = deps;
+  const { db, chains, readiness } = deps;
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
   const metrics = createMetrics([
     databaseSamples(db),
     ...chains.map((chain) => relayerSamples(db, chain)),
+    readinessSamples(readiness),
     requestLogSamples(requestLog),
   ]);
   let isStopping = false;
@@ -44,7 +50,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
     },
     addTo: async (app, merchantRoutes) => {
       const checks = [databaseCheck(db), ...chains.map(chainCheck)];
-      addOperationalRoutes(app, { checks, metrics, isStopping: () => isStopping });
+      addOperationalRoutes(app, { checks, readiness, metrics, isStopping: () => isStopping });
       await addReferenceRoutes(app, merchantDocument(merchantRoutes));
       app.addHook('preClose', async () => {
         isStopping = true;

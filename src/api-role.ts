@@ -28,6 +28,7 @@ import { paymentRoutes } from '#payments/routes.ts';
 import { peopleSurfaces } from '#people-surfaces.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import { deviceSurface } from '#terminals/device-routes.ts';
 import { pairingSurface } from '#terminals/pairing-routes.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
@@ -45,6 +46,7 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly chains: readonly Chain[];
+  readonly readiness: Readiness;
   /** The demo pass that test helpers tap when none is named; null without demo data. */
   readonly defaultPass: string | null;
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileMailer, type Mailer, smtpMailer } from '#accounts/mail.ts';
-import { buildApi } from '#api-role.ts';
+import { type ApiDeps, buildApi } from '#api-role.ts';
 import { type Config, deriveKey, peopleKey, webhookKey } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
@@ -21,6 +21,7 @@ import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/
 import { openChain } from '#settlement/chain.ts';
 import { prepareLanes } from '#settlement/configure-lanes.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
+import { watchReadiness } from '#settlement/readiness.ts';
 import { startWorkers } from '#worker-role.ts';
 
 export interface Running {
@@ -153,6 +154,17 @@ async function prepareGround(
   return { databaseUrl: databaseUrl as string, networks: networks as NetworkConfig[], lost };
 }
 
+/** A worker of this process is just starting: it gets this long to be heard of. */
+const OWN_WORKER_MS = 5_000;
+
+/** Serves HTTP once it is known what the networks can do. */
+async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<string> {
+  const readiness = await watchReadiness(deps);
+  stops.push(readiness.stop);
+  if (deps.config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
+  return listen(await buildApi({ ...deps, readiness }), deps.config, stops);
+}
+
 async function listen(
   app: Awaited<ReturnType<typeof buildApi>>,
   config: Config,
@@ -216,9 +228,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
     ? null
     : await ensureDemo({ ...deps, folder, networks: ground.networks });
   const defaultPass = demo?.test.passes.ok ?? null;
-  const webUrl = config.roles.has('api')
-    ? await listen(await buildApi({ ...deps, defaultPass }), config, stops)
-    : null;
+  const webUrl = config.roles.has('api') ? await serve({ ...deps, defaultPass }, stops) : null;
   stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null

@@ -16,7 +16,8 @@ export interface CheckResult {
   readonly duration_ms: number;
 }
 
-export interface Readiness {
+/** The body of `/readyz`. */
+export interface Health {
   readonly status: 'ready' | 'not_ready';
   readonly checks: Readonly<Record<string, CheckResult>>;
 }
@@ -43,7 +44,7 @@ async function runCheck(check: HealthCheck): Promise<CheckResult> {
 }
 
 /** Whether this process can serve requests now, and what it would say to whoever asks why not. */
-export async function checkReadiness(checks: readonly HealthCheck[]): Promise<Readiness> {
+export async function checkReadiness(checks: readonly HealthCheck[]): Promise<Health> {
   const results = await Promise.all(checks.map(runCheck));
   const failing = results.some(({ required, status }) => required && status === 'failing');
   return {

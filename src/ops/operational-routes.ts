@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
+import { isLive, NETWORKS } from '#core/mode.ts';
 import { checkReadiness, type HealthCheck } from '#ops/health.ts';
 import type { Metrics } from '#ops/metrics.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 
 /** Who may read the numbers: this machine and its own networks, not the public. */
 const METRICS_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
@@ -11,13 +13,15 @@ function mayReadMetrics(address: string): boolean {
 }
 
 /**
- * `/livez`: the process runs. `/readyz`: it can serve requests. `/metrics`: numbers for
+ * `/livez`: the process runs. `/readyz`: it can serve requests; and which
+ * networks settle. `/metrics`: numbers for
  * Prometheus, for callers from private addresses.
  */
 export function addOperationalRoutes(
   app: FastifyInstance,
   deps: {
     readonly checks: readonly HealthCheck[];
+    readonly readiness: Readiness;
     readonly metrics: Metrics;
     /** A process that stops takes no new work. */
     readonly isStopping: () => boolean;
@@ -27,12 +31,16 @@ export function addOperationalRoutes(
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
   );
   app.get('/readyz', async (_request, reply) => {
-    const readiness = await checkReadiness(deps.checks);
-    const status = deps.isStopping() ? 'not_ready' : readiness.status;
+    const health = await checkReadiness(deps.checks);
+    const status = deps.isStopping() ? 'not_ready' : health.status;
+    // Told, and no reason for 503: everything but taking money goes on.
+    const networks = Object.fromEntries(
+      NETWORKS.map((network) => [network, deps.readiness.of(isLive(network))]),
+    );
     return reply
       .code(status === 'ready' ? 200 : 503)
       .header('Cache-Control', 'no-store')
-      .send({ ...readiness, status });
+      .send({ ...health, status, networks });
   });
   app.get('/metrics', async (request, reply) => {
     if (!mayReadMetrics(request.ip)) return reply.callNotFound();

@@ -1,8 +1,10 @@
+import { isLive, NETWORKS } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { selectDatabaseAges, selectWaitingWork } from '#ops/metric-queries.ts';
 import type { Sample, SampleSource } from '#ops/metrics.ts';
 import type { RequestLog } from '#ops/request-log.ts';
 import type { Chain } from '#settlement/chain.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import { type RelayerStatus, readRelayerStatus } from '#settlement/relayer-status.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -106,6 +108,19 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
   return {
     name: `relayer ${chain.config.network}`,
     read: async () => relayerSamplesOf(await readRelayerStatus(db, chain)),
+  };
+}
+
+/** From memory, so that it is there while the database is away. */
+export function readinessSamples(readiness: Readiness): SampleSource {
+  const help = 'Whether the network takes payments now; /readyz says why not.';
+  return {
+    name: 'readiness',
+    read: async () =>
+      NETWORKS.map((network) => {
+        const { settles } = readiness.of(isLive(network));
+        return sample('network_settles', help, settles ? 1 : 0, { network });
+      }),
   };
 }
 

@@ -99,7 +99,12 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: { 200: { schema: ConfirmationSchema, description: 'What became of it.' } },
-    errors: ['resource_missing', 'payment_intent_unexpected_state', 'account_not_live'],
+    errors: [
+      'resource_missing',
+      'payment_intent_unexpected_state',
+      'account_not_live',
+      'service_unavailable',
+    ],
     handle: async ({ caller, params, now, whenGone }) => {
       const payer = payerOfCaller(caller);
       const answered = await answerConfirmation(deps, {

@@ -6,6 +6,7 @@ import type { PayerRequestRow } from '#payers/request-queries.ts';
 import type { SignInDeps } from '#payers/sign-in.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Chain } from '#settlement/chain.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 
 /** What the routes of the payer app need. */
 export interface PayerDeps {
@@ -13,6 +14,7 @@ export interface PayerDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly chains: readonly Chain[];
+  readonly readiness: Readiness;
   readonly cursorKey: Buffer;
   readonly signIn: SignInDeps;
   /** Where requests wait for an intent to change. */

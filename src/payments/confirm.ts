@@ -16,6 +16,7 @@ import {
 } from '#payments/payment-intent.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { confirmationAskedAt, saveSteps } from '#payments/save.ts';
+import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 /** A payer's answer to "is this payment yours?". */
@@ -73,12 +74,18 @@ interface Answered {
   readonly deliveries: number;
 }
 
-async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | Refusal> {
+async function answer(
+  tx: Tx,
+  readiness: Readiness,
+  request: ConfirmationAnswer,
+): Promise<Answered | Refusal> {
   const { now, approve } = request;
   const [before] = await lockIntents(tx, [request.intentId]);
   if (before === undefined || !request.mayAnswer(before)) return resourceMissing('confirmation');
   const payerId = payerOf(before);
   if (isAnsweredAlready(before, approve)) return { intent: before, payerId, deliveries: 0 };
+  const unsettled = approve ? checkSettles(readiness, before.tenant.livemode) : null;
+  if (unsettled !== null) return unsettled;
   const current = asOf(before, now);
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
     return refuse(
@@ -105,14 +112,18 @@ async function answer(tx: Tx, request: ConfirmationAnswer): Promise<Answered | R
 
 /**
  * Takes a payer's yes or no. A yes starts the settlement, unless a check of the tap fails by now.
- * Refuses with `resource_missing` (nobody asked this payer) and `payment_intent_unexpected_state`
- * (too late, or answered the other way).
+ * Refuses with `resource_missing` (nobody asked this payer), `payment_intent_unexpected_state`
+ * (too late, or answered the other way) and, to a yes, `service_unavailable` (nothing settles now).
  */
 export async function answerConfirmation(
-  deps: { readonly db: Database; readonly wakeups: Wakeups },
+  deps: {
+    readonly db: Database;
+    readonly wakeups: Wakeups;
+    readonly readiness: Readiness;
+  },
   request: ConfirmationAnswer,
 ): Promise<PaymentIntent | Refusal> {
-  const result = await deps.db.transaction((tx) => answer(tx, request));
+  const result = await deps.db.transaction((tx) => answer(tx, deps.readiness, request));
   if (isRefusal(result)) return result;
   announce(deps.wakeups, result.intent);
   if (result.deliveries > 0) deps.wakeups.send('deliveries');

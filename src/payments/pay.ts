@@ -14,10 +14,12 @@ import { createLookAhead, type Outlook } from '#payments/look-ahead.ts';
 import { type Paid, type PayItem, payBatch, serviceUnavailable } from '#payments/pay-batch.ts';
 import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 
 export interface PayDeps extends AwaitDeps {
   readonly wakeups: Wakeups;
   readonly preflight: Preflight;
+  readonly readiness: Readiness;
 }
 
 export type PayIntent = (request: PayRequest) => Promise<Answer | Refusal>;
@@ -95,6 +97,8 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     const outlook = await lookAhead(request);
     // A replay needs no chain.
     if (outlook.replay !== null) return outlook.replay;
+    const unsettled = checkSettles(deps.readiness, request.standing.tenant.livemode);
+    if (unsettled !== null) return unsettled;
     const preflight = await askChain(deps, request, outlook);
     if (preflight === 'unavailable') return serviceUnavailable();
     const { answer, intent } = await batcher.add({ request, preflight });

@@ -25,6 +25,7 @@ import {
 } from '#refunds/refund.ts';
 import { createRefundRoom } from '#refunds/refund-room.ts';
 import { renderRefund } from '#refunds/render.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 /** api-v1.md section 4: the route waits this long for the transaction's receipt. */
@@ -56,6 +57,7 @@ export interface RefundDeps {
   readonly readKey: ReadKey;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
+  readonly readiness: Readiness;
 }
 
 /** What the first transaction came to. */
@@ -146,11 +148,24 @@ async function decide(tx: Tx, request: RefundRequest): Promise<Begun | Refusal> 
   return { kind: 'answered', answer, deliveries };
 }
 
+/** What was refunded in the time that is being recovered is not known yet. */
+function recovering(): Refusal {
+  return refuse(
+    'service_unavailable',
+    'The ledger is being compared with the chain. Nothing was done: try again in a minute.',
+  );
+}
+
 /** Claim, lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
-async function beginOnce(tx: Tx, request: RefundRequest): Promise<Begun | Abandon<Begun>> {
+async function beginOnce(
+  tx: Tx,
+  readiness: Readiness,
+  request: RefundRequest,
+): Promise<Begun | Abandon<Begun>> {
   const state = await claim(tx, request.idempotency, request.now);
   if (state !== 'claimed') return { kind: 'answered', answer: state, deliveries: 0 };
-  const begun = await decide(tx, request);
+  const { reasons } = readiness.of(request.tenant.livemode);
+  const begun = reasons.includes('recovering') ? recovering() : await decide(tx, request);
   if (!isRefusal(begun)) return begun;
   if (freesKey(begun.code)) return new Abandon({ kind: 'answered', answer: begun, deliveries: 0 });
   const answer = answerRefusal(begun, request.requestId);
@@ -161,13 +176,14 @@ async function beginOnce(tx: Tx, request: RefundRequest): Promise<Begun | Abando
 /**
  * Refunds a payment from the merchant balance. Refusals are about the request (no such payment,
  * more than is left); what account or chain forbid is a refund with `status: failed`. Waits for
- * the chain up to 60 s, then answers `pending`, which resolves by itself.
+ * the chain up to 60 s, then answers `pending`, which resolves by itself. While the network settles
+ * nothing it answers `pending` at once.
  */
 export async function createRefund(
   deps: RefundDeps,
   request: RefundRequest,
 ): Promise<Answer | Refusal> {
-  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, request));
+  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, deps.readiness, request));
   if (begun.deliveries > 0) deps.wakeups.send('deliveries');
   if (begun.kind === 'answered') return begun.answer;
   failpoint('refunds.request_committed');
@@ -178,7 +194,7 @@ export async function createRefund(
     room: createRefundRoom(deps),
     resource: begun.refund.id,
     isDone: (refund) => refund.status !== 'pending',
-    waitMs: RECEIPT_WAIT_MS,
+    waitMs: deps.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
     answer: (refund) => answerWith(201, renderRefund(refund)),
     request: request.idempotency,
   });

@@ -34,13 +34,14 @@ function createRoute(deps: RefundRoutesDeps) {
     summary: 'Refund a payment, wholly or in part',
     description:
       'Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for ' +
-      'the transaction; a `pending` refund resolves by itself and is never retried with a new key.',
+      'the transaction, and not at all while the network settles nothing; a `pending` refund ' +
+      'resolves by itself and is never retried with a new key.',
     scope: 'refunds:write',
     idempotency: 'required',
     body: CreateRefundBody,
     bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000, reason: 'One cup came back' },
     responses: { 201: refundResponse('The refund: succeeded, pending or failed.') },
-    errors: ['amount_too_large', 'payment_already_refunded'],
+    errors: ['amount_too_large', 'payment_already_refunded', 'service_unavailable'],
     timeLimitMs: TIME_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) =>
       createRefund(deps, {

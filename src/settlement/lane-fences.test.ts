@@ -10,6 +10,7 @@ import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { keepLanes } from '#settlement/lanes.ts';
 import type { RelayerState } from '#settlement/relayer-state.ts';
+import { newSight } from '#settlement/report.ts';
 import { collectReceipts, readFees } from '#settlement/watch.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
@@ -49,6 +50,7 @@ describe('a worker with an outdated fence', () => {
       configured: configuredLanes(chain.config),
       lanes: new Map(),
       head: null,
+      sight: newSight(),
       fees: null,
       rhythm: NO_RHYTHM,
       recheckAll: true,

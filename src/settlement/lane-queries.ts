@@ -12,7 +12,7 @@ export interface LaneRow {
   fence: bigint;
 }
 
-/** The worker lives; workers that have not been seen for `forgetMs` are forgotten. */
+/** The worker shares the lanes; workers that have not been seen for `forgetMs` are forgotten. */
 export async function upsertWorker(
   tx: Tx,
   worker: { readonly livemode: boolean; readonly owner: string; readonly forgetMs: number },
@@ -21,13 +21,15 @@ export async function upsertWorker(
     `with gone as (
        delete from relayer_workers
        where livemode = $1 and seen_at < now() - $3 * interval '1 millisecond' and owner <> $2
-       returning owner
+       returning shares_lanes
      ), seen as (
        insert into relayer_workers (livemode, owner, seen_at) values ($1, $2, now())
-       on conflict (livemode, owner) do update set seen_at = excluded.seen_at
+       on conflict (livemode, owner) do update
+       set seen_at = excluded.seen_at, shares_lanes = true
      )
-     select (select count(*)::int from relayer_workers where livemode = $1 and owner <> $2)
-       - (select count(*)::int from gone) + 1 as workers`,
+     select (select count(*)::int from relayer_workers
+             where livemode = $1 and owner <> $2 and shares_lanes)
+       - (select count(*)::int from gone where shares_lanes) + 1 as workers`,
     [worker.livemode, worker.owner, worker.forgetMs],
   );
   return rows[0]?.workers ?? 1;

@@ -102,6 +102,17 @@ describe('the check before a payment', () => {
     assert.deepEqual(await check(sale(payer)), { status: 'ok' });
   });
 
+  it('says unavailable while the contract is paused, and declines nothing', async () => {
+    const payer = await addPayer();
+    const { config, guardian, admin } = network;
+    const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
+      encodeFunctionData({ abi: settlementAbi, functionName });
+    await network.send(guardian, config.settlement, call('pauseSettling'));
+    assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
+    await network.send(admin, config.settlement, call('unpauseSettling'));
+    assert.deepEqual(await check(sale(payer)), { status: 'ok' });
+  });
+
   it('stands beside a balance that is read at a block', async () => {
     const balance = await readMerchantBalance(network.chain, merchant.merchantNumber);
     const block = await network.chain.block(balance.blockNumber);

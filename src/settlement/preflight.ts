@@ -63,7 +63,8 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
     const [reasons, accounts, rates, paused] = await chain.calls(
       calls.map((data) => ({ to: settlement, data })),
     );
-    if (readPaused(paused)) return checks.map(() => declined('settlement_failed'));
+    // Nobody's payment is wrong: the network settles none at all (see readiness.ts).
+    if (readPaused(paused)) return checks.map(() => ({ status: 'unavailable' }));
     const known = { rates: readRates(rates), accounts: readPayerAccounts(dataOf(accounts)) };
     return readReasons(reasons).map((reason, index) => {
       const check = present(checks[index], 'check');

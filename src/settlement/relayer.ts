@@ -19,6 +19,7 @@ import {
   type RelayerDeps,
   type RelayerState,
 } from '#settlement/relayer-state.ts';
+import { newSight, startReporter } from '#settlement/report.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
 import { tendLanes } from '#settlement/stuck.ts';
 import { collectReceipts, type HeadChange, readFees, readHead } from '#settlement/watch.ts';
@@ -62,6 +63,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     configured: configuredLanes(deps.chain.config),
     lanes: new Map(),
     head: null,
+    sight: newSight(),
     fees: null,
     recheckAll: true,
     rhythm: NO_RHYTHM,
@@ -81,12 +83,14 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   };
   const keeper = startKeeper(relayer, wake, onError);
   const watcher = startWatcher(relayer, { senders: wake, keeper: keeper.wake }, onError);
+  const reporter = startReporter(relayer, onError);
   const unlisten = deps.wakeups.on('chain-requests', network, wake);
   return {
     wake,
     stop: async () => {
       unlisten();
-      await Promise.all([sender.stop(), singles.stop(), watcher.stop(), keeper.stop()]);
+      const loops = [sender, singles, watcher, keeper, reporter];
+      await Promise.all(loops.map((loop) => loop.stop()));
       await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
     },
   };

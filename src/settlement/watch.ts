@@ -13,7 +13,7 @@ export type HeadChange =
 
 /** Looks at the head once. A node that lags behind the one we asked before tells us nothing. */
 export async function readHead(relayer: RelayerState): Promise<HeadChange> {
-  const block = await relayer.chain.block('latest');
+  const block = await lookAtHead(relayer);
   const known = relayer.head;
   if (block === null || block.hash === known?.hash) return { kind: 'none' };
   if (known === null) return { kind: 'next', block };
@@ -25,6 +25,17 @@ export async function readHead(relayer: RelayerState): Promise<HeadChange> {
   return (await lagsBehind(relayer.chain, block, known))
     ? { kind: 'none' }
     : { kind: 'reorganised', block };
+}
+
+async function lookAtHead({ chain, sight }: RelayerState): Promise<Block | null> {
+  const block = await chain.block('latest').catch((error) => {
+    sight.failedLooks++;
+    throw error;
+  });
+  sight.failedLooks = 0;
+  sight.answeredAt = performance.now();
+  sight.headTime = block?.time ?? sight.headTime;
+  return block;
 }
 
 /** The same chain, only shorter: the node that we asked has not heard of our head yet. */

@@ -21,6 +21,7 @@ import { renderIntent, renderPayment } from '#payments/render.ts';
 import { PaymentIntentSchema, PaymentList } from '#payments/schema.ts';
 import { createRefund } from '#refunds/create.ts';
 import { CreateRefundBody, REFUND_EXAMPLE, RefundSchema } from '#refunds/schema.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
 import { terminalObject } from '#terminals/create-terminal.ts';
 import { selectTerminal, updateLastSeen } from '#terminals/queries.ts';
@@ -38,6 +39,7 @@ export interface DeviceDeps {
   readonly clock: Clock;
   readonly createIntent: CreateIntent;
   readonly payIntent: PayIntent;
+  readonly readiness: Readiness;
   readonly readKey: ReadKey;
   /** Where requests wait for an intent to change. */
   readonly intents: WaitingRoom<PaymentIntent>;

@@ -24,6 +24,7 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectNextForTerminals, updatePickedUp } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { PaymentIntentSchema } from '#payments/schema.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import { selectTerminal } from '#terminals/queries.ts';
 import { NfcCredential } from '#terminals/schema.ts';
 import { clockRoutes } from '#test-helpers/clock-routes.ts';
@@ -37,6 +38,7 @@ export interface TestHelperDeps {
   readonly clock: Clock;
   readonly intents: WaitingRoom<PaymentIntent>;
   readonly payIntent: PayIntent;
+  readonly readiness: Readiness;
   /** The pass (nfc_…) that is tapped when none is named; null where there is no demo data. */
   readonly defaultPass: string | null;
 }
@@ -138,7 +140,12 @@ function payerConfirmRoute(deps: TestHelperDeps) {
     body: PayerConfirmBody,
     bodyExample: { approve: true },
     responses: { 200: intentResponse("The intent after the payer's answer.") },
-    errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
+    errors: [
+      'route_missing',
+      'resource_missing',
+      'payment_intent_unexpected_state',
+      'service_unavailable',
+    ],
     handle: async ({ caller, params, body, now, whenGone }) => {
       const live = liveRefusal(caller);
       if (live !== null) return live;

@@ -19,6 +19,7 @@ import {
   type KeyOptions,
   type TestMerchant,
 } from '#testing/merchants.ts';
+import { settling } from '#testing/settling.ts';
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
@@ -99,7 +100,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const secret = Buffer.alloc(32, 7);
   const parts = { config, secret, db, wakeups, clock, log };
   const chains = await openAwayChains();
-  const deps: ApiDeps = { ...parts, chains, defaultPass: null };
+  const deps: ApiDeps = { ...parts, chains, readiness: settling, defaultPass: null };
   const app = await buildApi(deps);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

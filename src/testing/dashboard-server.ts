@@ -7,6 +7,7 @@ import type { AnyRoute, Surface } from '#http/route.ts';
 import { operatorRoutes } from '#ops/operator-routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
+import { settling } from '#testing/settling.ts';
 
 export interface DashboardServer extends PeopleServer {
   readonly merchantApi: string;
@@ -23,7 +24,7 @@ export async function startDashboardServer(
     const { db, wakeups } = people;
     const config = { webhookAllowCidrs: [], publicUrl: null } as unknown as ApiDeps['config'];
     const parts = { config, secret: secretKey, db, wakeups, clock, log: silentLog, chains };
-    const shared = createShared({ ...parts, defaultPass: null });
+    const shared = createShared({ ...parts, readiness: settling, defaultPass: null });
     const api = merchantSurface(shared);
     const dashboard = dashboardRoutes({
       ...shared,

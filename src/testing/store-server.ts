@@ -50,6 +50,7 @@ export async function serveStore(
     clock,
     log: silentLog,
     chains,
+    readiness: store.readiness,
     defaultPass: defaultPass ?? null,
   });
   const signIn = chains.length > 0 ? built.signIn : { ...built.signIn, chains: CHAIN_IDS };

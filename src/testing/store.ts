@@ -18,8 +18,10 @@ import { createIntentRoom } from '#payments/intent-room.ts';
 import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { applySettlements } from '#payments/settle.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { settling } from '#testing/settling.ts';
 
 /** A merchant that is live in test mode, with a database of its own. */
 export interface TestStore {
@@ -32,6 +34,7 @@ export interface TestStore {
   readonly deviceKey: string;
   readonly readKey: ReadKey;
   readonly pay: PayDeps;
+  readonly readiness: Readiness;
   close(): Promise<void>;
 }
 
@@ -42,6 +45,8 @@ export interface StoreOptions {
   /** A database that is there already; closing the store leaves it open. */
   readonly database?: TestDatabase;
   readonly wakeups?: Wakeups;
+  /** Default: both networks settle. */
+  readonly readiness?: Readiness;
   /** The merchant as a real contract knows it. */
   readonly merchantNumber?: bigint;
 }
@@ -95,6 +100,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   const database = options.database ?? (await testDatabase(options.maxConnections));
   const { db } = database;
   const { clock = systemClock, wakeups = localWakeups(), merchantNumber } = options;
+  const { readiness = settling } = options;
   const now = clock.now();
   const number = merchantNumber === undefined ? {} : { merchantNumber };
   const standing = await addMerchant(db, { now, ...number });
@@ -111,7 +117,8 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     terminalId,
     deviceKey,
     readKey,
-    pay: { db, wakeups, clock, intents, readKey, preflight },
+    readiness,
+    pay: { db, wakeups, clock, intents, readKey, preflight, readiness },
     close: async () => {
       if (options.database === undefined) await database.close();
     },

@@ -18,13 +18,16 @@ test('health says what is there; chains that are away do not take the process ou
   assert.equal((await get('/livez')).status, 200);
   const ready = await get('/readyz');
   assert.equal(ready.status, 200);
-  const { status, checks } = (await ready.json()) as {
+  const { status, checks, networks } = (await ready.json()) as {
     status: string;
+    networks: unknown;
     checks: Record<string, { status: string }>;
   };
   assert.equal(status, 'ready');
   assert.equal(checks.database?.status, 'ok');
   assert.equal(checks.testnet?.status, 'failing');
+  const settles = { settles: true, reasons: [] };
+  assert.deepEqual(networks, { testnet: settles, mainnet: settles });
 });
 
 test('the numbers tell of requests, queues and chains, and are not for everybody', async () => {
@@ -32,6 +35,7 @@ test('the numbers tell of requests, queues and chains, and are not for everybody
   const labels = 'method="POST",operation="createPaymentIntent",status="201"';
   assert.ok(text.includes(`tapline_http_request_duration_seconds_count{${labels}} 1`));
   assert.match(text, /tapline_queue_depth\{queue="webhook_deliveries"\} 0/);
+  assert.match(text, /tapline_network_settles\{network="mainnet"\} 1/);
   assert.match(text, /tapline_chain_up\{network="testnet"\} 0/);
   const outside = await get('/metrics', { 'x-forwarded-for': '203.0.113.5' });
   assert.equal(outside.status, 404);

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { answerConfirmation } from '#payments/confirm.ts';
+import { createRefund } from '#refunds/create.ts';
+import type { NetworkState } from '#settlement/readiness.ts';
+import {
+  addIntent,
+  addPayer,
+  bodyOf,
+  keepSettling,
+  newRequest,
+  openStore,
+  pay,
+  playChain,
+  summaryOf,
+  type TestStore,
+} from '#testing/store.ts';
+import { addPayment, see } from '#testing/store-payments.ts';
+
+const SETTLES: NetworkState = { settles: true, reasons: [] };
+const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };
+const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
+/** Its payer is asked. */
+const HIGH = 50_000_000;
+
+let clock: FakeClock;
+let store: TestStore;
+let state: NetworkState;
+
+before(async () => {
+  clock = new FakeClock();
+  store = await openStore({ clock, readiness: { of: () => state } });
+});
+beforeEach(() => {
+  state = SETTLES;
+});
+after(() => store.close());
+
+/** All that a tap, a yes or a refund could have written. */
+async function traces(): Promise<unknown> {
+  const tables = ['chain_requests', 'events', 'idempotency_keys', 'refunds'];
+  const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`);
+  return store.db.query(`select ${counts.join()}`);
+}
+
+async function intentStatus(id: string): Promise<string | undefined> {
+  const rows = await store.db.query<{ status: string }>(
+    'select status from payment_intents where id = $1',
+    [id],
+  );
+  return rows[0]?.status;
+}
+
+function refund(paymentId: string, idempotency = newRequest(store)) {
+  return createRefund(store, {
+    tenant: store.standing.tenant,
+    idempotency,
+    requestId: 'req_test',
+    now: clock.now(),
+    input: { paymentId, amount: 10, reason: null, metadata: {}, source: 'api' },
+  }).then(see);
+}
+
+describe('while its network does not settle', () => {
+  test('a tap answers 503 at once, nothing is done, and its key is free', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    state = NO_WORKER;
+    const before = await traces();
+    const refused = await pay(store, { intentId, pass, key: 'same' });
+    assert.equal(summaryOf(refused), 'service_unavailable');
+    assert(isRefusal(refused) && refused.message.includes('no_worker'));
+    assert.deepEqual(await traces(), before);
+    assert.equal(await intentStatus(intentId), 'requires_payment_method');
+    state = SETTLES;
+    const settling = keepSettling(store);
+    const paid = await pay(store, { intentId, pass, key: 'same' });
+    await settling.stop();
+    assert.equal(bodyOf(paid).status, 'succeeded');
+  });
+
+  test('an answer that was given is given again', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    const settling = keepSettling(store);
+    const first = bodyOf(await pay(store, { intentId, pass, key: 'replayed' }));
+    await settling.stop();
+    state = NO_WORKER;
+    const again = bodyOf(await pay(store, { intentId, pass, key: 'replayed' }));
+    assert.deepEqual(again, first);
+  });
+
+  test("a payer's yes waits for another try, a no is taken", async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { amount: HIGH });
+    await pay(store, { intentId, pass });
+    const answer = (approve: boolean) =>
+      answerConfirmation(store, { intentId, mayAnswer: () => true, approve, now: clock.now() });
+    state = NO_WORKER;
+    const before = await traces();
+    const yes = await answer(true);
+    assert(isRefusal(yes) && yes.code === 'service_unavailable');
+    assert.deepEqual(await traces(), before);
+    assert.equal(await intentStatus(intentId), 'requires_action');
+    const no = await answer(false);
+    assert(!isRefusal(no) && no.status === 'requires_payment_method');
+  });
+
+  test('a yes that was taken before is still a yes', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { amount: HIGH });
+    await pay(store, { intentId, pass });
+    const yes = () =>
+      answerConfirmation(store, {
+        intentId,
+        mayAnswer: () => true,
+        approve: true,
+        now: clock.now(),
+      });
+    await yes();
+    state = NO_WORKER;
+    const again = await yes();
+    assert(!isRefusal(again) && again.status === 'processing');
+    await playChain(store);
+  });
+
+  test('a refund is taken at once as pending, and does not wait for 60 s', async () => {
+    const payment = await addPayment(store, 1_000);
+    state = NO_WORKER;
+    const from = performance.now();
+    const seen = await refund(payment.id);
+    assert.deepEqual([seen.status, seen.said], [201, 'pending']);
+    assert(performance.now() - from < 5_000);
+  });
+
+  test('while it is recovered a refund answers 503, and nothing is done', async () => {
+    const payment = await addPayment(store, 1_000);
+    state = RECOVERING;
+    const before = await traces();
+    const request = newRequest(store);
+    assert.equal((await refund(payment.id, request)).said, 'service_unavailable');
+    assert.deepEqual(await traces(), before);
+    state = NO_WORKER;
+    assert.equal((await refund(payment.id, request)).said, 'pending');
+  });
+});

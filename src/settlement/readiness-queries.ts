@@ -1,0 +1,49 @@
+import type { Sql } from '#db/database.ts';
+
+/** What one worker sees of its network. */
+export interface WorkerReport {
+  /** Why nothing would settle through it. */
+  readonly reasons: readonly ('no_node' | 'clock' | 'paused')[];
+  /** Operator lanes that it holds. */
+  readonly lanes: number;
+  /** Those of them that can pay for gas. */
+  readonly fundedLanes: number;
+}
+
+/** A sign of life with what the worker sees. A new row does not take part in sharing lanes yet. */
+export async function upsertReport(
+  sql: Sql,
+  worker: { readonly livemode: boolean; readonly owner: string },
+  report: WorkerReport,
+): Promise<void> {
+  await sql.query(
+    `insert into relayer_workers
+       (livemode, owner, seen_at, shares_lanes, reasons, lanes, funded_lanes)
+     values ($1, $2, now(), false, $3, $4, $5)
+     on conflict (livemode, owner) do update
+     set seen_at = excluded.seen_at, reasons = excluded.reasons, lanes = excluded.lanes,
+       funded_lanes = excluded.funded_lanes`,
+    [worker.livemode, worker.owner, report.reasons, report.lanes, report.fundedLanes],
+  );
+}
+
+export interface NetworkRow {
+  livemode: boolean;
+  recovering: boolean;
+  /** Of workers that are alive. */
+  workers: WorkerReport[];
+}
+
+/** Both networks, with the workers that have been seen within `goneMs`. */
+export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
+  return sql.query(
+    `select n.livemode, n.recovering,
+       coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'lanes', w.lanes,
+         'fundedLanes', w.funded_lanes)) filter (where w.owner is not null), '[]') as workers
+     from network_states n
+     left join relayer_workers w on w.livemode = n.livemode
+       and w.seen_at > now() - $1 * interval '1 millisecond'
+     group by n.livemode`,
+    [goneMs],
+  );
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import { silentLog } from '#core/log.ts';
+import { configuredLanes } from '#settlement/configure-lanes.ts';
+import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement/readiness.ts';
+import { upsertReport } from '#settlement/readiness-queries.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+const WELL = { reasons: [], lanes: 2, fundedLanes: 2 };
+const BLIND = { reasons: ['no_node'], lanes: 2, fundedLanes: 2 } as const;
+const POOR = { reasons: [], lanes: 2, fundedLanes: 0 };
+const IDLE = { reasons: [], lanes: 0, fundedLanes: 0 };
+
+describe('whether a network settles', () => {
+  const cases = [
+    { name: 'not without a worker', workers: [], reasons: ['no_worker'] },
+    { name: 'with one worker that sees nothing wrong', workers: [BLIND, WELL], reasons: [] },
+    { name: 'not when all workers see something wrong', workers: [BLIND], reasons: ['no_node'] },
+    { name: 'not when no held lane can pay for gas', workers: [POOR, IDLE], reasons: ['no_gas'] },
+    { name: 'when some lane can pay', workers: [POOR, WELL], reasons: [] },
+    { name: 'while lanes are being taken over', workers: [IDLE], reasons: [] },
+  ];
+  for (const { name, workers, reasons } of cases) {
+    it(name, () => {
+      const state = judgeNetwork({ recovering: false, workers });
+      assert.deepEqual(state, { settles: reasons.length === 0, reasons });
+    });
+  }
+
+  it('not while what the database has lost is being recovered', () => {
+    const state = judgeNetwork({ recovering: true, workers: [WELL] });
+    assert.deepEqual(state, { settles: false, reasons: ['recovering'] });
+  });
+});
+
+describe('what a process knows of the networks', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let node: FaultyNode;
+  let readiness: WatchedReadiness;
+
+  before(async () => {
+    database = await testDatabase(8);
+  });
+
+  after(() => database.close());
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(async (rpcUrl) => {
+      node = await startFaultyNode(rpcUrl);
+      return { rpcUrls: [node.url] };
+    }, database);
+    readiness = await watchReadiness({ db: database.db, log: silentLog });
+  });
+
+  afterEach(async () => {
+    await readiness.stop();
+    await database.db.query('update network_states set recovering = false');
+    await world.stop();
+    await node.stop();
+  });
+
+  async function until(reasons: string, withinMs: number): Promise<void> {
+    const from = performance.now();
+    while (readiness.of(false).reasons.join() !== reasons) {
+      const found = readiness.of(false).reasons.join();
+      assert(performance.now() - from < withinMs, `${found} instead of ${reasons}`);
+      await sleep(20);
+    }
+  }
+
+  it('begins with no worker, and knows of one soon after it has started', async () => {
+    assert.deepEqual(readiness.of(false), { settles: false, reasons: ['no_worker'] });
+    const relayer = world.startRelayer();
+    await until('', 3_000);
+    assert.deepEqual(readiness.of(true), { settles: false, reasons: ['no_worker'] });
+    await relayer.stop();
+    await until('no_worker', 3_000);
+  });
+
+  it('a worker counts as gone 10 s after its last heartbeat, not before', async () => {
+    const worker = { livemode: false, owner: 'dead' };
+    await upsertReport(database.db, worker, { reasons: [], lanes: 1, fundedLanes: 1 });
+    const age = (seconds: number) =>
+      database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [
+        seconds,
+      ]);
+    await age(9);
+    await until('', 900);
+    await age(10.1);
+    await until('no_worker', 900);
+  });
+
+  it('says that no node answers, and when one does again', async () => {
+    world.startRelayer();
+    await until('', 3_000);
+    node.mood = 'down';
+    await until('no_node', 4_000);
+    node.mood = 'well';
+    await until('', 3_000);
+  });
+
+  it('says that the contract is paused', async () => {
+    world.startRelayer();
+    await until('', 3_000);
+    const { network } = world;
+    const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
+      encodeFunctionData({ abi: settlementAbi, functionName });
+    await network.send(network.guardian, network.config.settlement, call('pauseSettling'));
+    await until('paused', 4_000);
+    await network.send(network.admin, network.config.settlement, call('unpauseSettling'));
+    await until('', 4_000);
+  });
+
+  it("says that the chain's time and the server's are more than 30 s apart", async () => {
+    world.startRelayer();
+    await until('', 3_000);
+    const { rpc } = world.network;
+    await rpc.call('evm_increaseTime', [40]);
+    await world.network.mine();
+    await until('clock', 3_000);
+  });
+
+  it('says that no lane can pay for gas', async () => {
+    const { rpc, config } = world.network;
+
+    for (const { address, role } of configuredLanes(config)) {
+      if (role === 'operator') await rpc.call('anvil_setBalance', [address, '0x0']);
+    }
+    world.startRelayer();
+    await until('no_gas', 4_000);
+  });
+
+  it('says that the network is being recovered', async () => {
+    world.startRelayer();
+    await until('', 3_000);
+    await database.db.query('update network_states set recovering = true where not livemode');
+    await until('recovering', 900);
+  });
+});

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError, type Log } from '#core/log.ts';
+import { startLoop } from '#core/loop.ts';
+import { type Network, networkOf } from '#core/mode.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { Database } from '#db/database.ts';
+import { type NetworkRow, selectNetworks } from '#settlement/readiness-queries.ts';
+
+/** Why a network settles nothing at present (decisions.md section 12). */
+export type UnsettledReason =
+  | 'no_worker'
+  | 'no_gas'
+  | 'no_node'
+  | 'clock'
+  | 'recovering'
+  | 'paused';
+
+export interface NetworkState {
+  readonly settles: boolean;
+  /** Empty while it settles. */
+  readonly reasons: readonly UnsettledReason[];
+}
+
+/** What a process knows of both networks. Reading it costs nothing. */
+export interface Readiness {
+  of(livemode: boolean): NetworkState;
+}
+
+export interface WatchedReadiness extends Readiness {
+  /** Resolves when both networks settle, or after `waitMs`. */
+  settled(waitMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** decisions.md section 12: a worker counts as gone this long after its last heartbeat. */
+const WORKER_GONE_MS = 10_000;
+/** Workers write what they see within half a second; together with this it is about a second. */
+const REFRESH_MS = 500;
+const LOOK_MS = 50;
+
+/**
+ * Keeps in memory what workers say of the networks, so that a tap need not ask for it. Resolves
+ * after the first look. While the database is away the last state known stays: nothing can be
+ * done then anyway.
+ */
+export async function watchReadiness(deps: {
+  readonly db: Database;
+  readonly log: Log;
+}): Promise<WatchedReadiness> {
+  const { db, log } = deps;
+  const states = new Map<boolean, NetworkState>();
+  const refresh = async () => {
+    for (const row of await selectNetworks(db, WORKER_GONE_MS)) {
+      const state = judgeNetwork(row);
+      tell(log, networkOf(row.livemode), { before: states.get(row.livemode), state });
+      states.set(row.livemode, state);
+    }
+  };
+  await refresh();
+  const loop = startLoop({
+    name: 'look at the networks',
+    pollMs: REFRESH_MS,
+    run: async () => {
+      await refresh();
+      return false;
+    },
+    onError: (name, error) => log.warn(`the ${name} failed`, { error: describeError(error) }),
+  });
+  return {
+    of: (livemode) => states.get(livemode) ?? NOBODY,
+    settled: async (waitMs) => {
+      const until = performance.now() + waitMs;
+      while ([...states.values()].some(({ settles }) => !settles) && performance.now() < until) {
+        loop.wake();
+        await sleep(LOOK_MS);
+      }
+    },
+    stop: loop.stop,
+  };
+}
+
+const NOBODY: NetworkState = { settles: false, reasons: ['no_worker'] };
+
+function tell(
+  log: Log,
+  network: Network,
+  of: { readonly before: NetworkState | undefined; readonly state: NetworkState },
+): void {
+  const reasons = of.state.reasons.join();
+  if (of.before === undefined || of.before.reasons.join() === reasons) return;
+  if (of.state.settles) log.info('the network settles payments again', { network });
+  else log.warn('the network settles no payments', { network, reasons });
+}
+
+/** One worker that sees nothing wrong is enough: it works for all. */
+export function judgeNetwork({ recovering, workers }: Omit<NetworkRow, 'livemode'>): NetworkState {
+  const reasons = new Set<UnsettledReason>();
+  if (workers.length === 0) reasons.add('no_worker');
+  if (workers.every((worker) => worker.reasons.length > 0)) {
+    for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
+  }
+  // With no lane held at all they are just being taken over, which is a matter of seconds.
+  const held = workers.reduce((sum, worker) => sum + worker.lanes, 0);
+  const funded = workers.reduce((sum, worker) => sum + worker.fundedLanes, 0);
+  if (held > 0 && funded === 0) reasons.add('no_gas');
+  if (recovering) reasons.add('recovering');
+  return { settles: reasons.size === 0, reasons: [...reasons].sort() };
+}
+
+/** What a tap, a confirm or a payer's yes gets while its network does not settle; else null. */
+export function checkSettles(readiness: Readiness, livemode: boolean): Refusal | null {
+  const { settles, reasons } = readiness.of(livemode);
+  if (settles) return null;
+  return refuse(
+    'service_unavailable',
+    `The ${networkOf(livemode)} settles no payments at the moment (${reasons.join(', ')}). ` +
+      'Nothing was done and nothing was charged: try again soon.',
+  );
+}
