@@ -51,7 +51,8 @@ export async function finish(
     const written = new Set(ids);
     const late = answered.filter((one) => !written.has(one.requestId));
     const compared = await compareLate(tx, late);
-    const raised = [...resolutions.flatMap((one) => one.alarms), ...compared.alarms];
+    const moved = movedPayments(resolutions, written);
+    const raised = [...resolutions.flatMap((one) => one.alarms), ...moved, ...compared.alarms];
     await insertAlarms(tx, livemode, raised, relayer.clock.now());
     return { alarms: raised, owed: compared.owed };
   });
@@ -80,6 +81,20 @@ function toMined({ transaction, receipt }: Resolution) {
 
 function toRequeued({ transaction, requeued }: Resolution) {
   return requeued.map((request) => ({ requestId: request.id, transactionId: transaction.id }));
+}
+
+/** Settled under other bytes than those that the ledger names. */
+function movedPayments(
+  resolutions: readonly Resolution[],
+  written: ReadonlySet<bigint>,
+): readonly Alarm[] {
+  return resolutions.flatMap((one) =>
+    one.answered.flatMap(({ request, result }) => {
+      if (request.kind !== 'payment' || !request.owed || !result.succeeded) return [];
+      if (!written.has(request.id)) return [];
+      return [{ kind: 'place_changed', subject: request.subjectId, details: { after: result } }];
+    }),
+  );
 }
 
 interface Late {

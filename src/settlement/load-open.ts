@@ -1,6 +1,10 @@
-import { bumpFees } from '#settlement/fees.ts';
-import { addAttempt } from '#settlement/recovery.ts';
-import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
+import { replaceByNoop } from '#settlement/recovery.ts';
+import type {
+  HeldLane,
+  OpenRequest,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer-state.ts';
 import {
   type OpenTransactionRow,
   selectOpenTransactions,
@@ -14,29 +18,20 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<v
     if (lane.open.has(row.nonce)) continue;
     const transaction = toOpen(row);
     // First: a fault in between must not leave the old bytes to be sent.
-    if (isToldFailed(row)) await cancel(relayer, lane, transaction);
+    if (!maySendAgain(row)) await replaceByNoop(relayer, lane, transaction);
     lane.open.set(row.nonce, transaction);
   }
 }
 
-function isToldFailed({ requests }: OpenTransactionRow): boolean {
-  return requests.length > 0 && requests.every((request) => request.told_failed);
-}
-
 /**
- * It failed, everybody was told so, and then a reorganisation has undone its block. The same bytes
- * could succeed this time, so they are not sent again: a no-op outbids them for their nonce.
+ * A reorganisation has undone its block, or nobody had sent it yet. The same bytes could do this
+ * time what they did not do the first time. So they never go out again once one of their requests
+ * has failed (somebody was told, or is about to be) or is on its way under other bytes.
  */
-async function cancel(
-  relayer: RelayerState,
-  lane: HeldLane,
-  transaction: OpenTransaction,
-): Promise<void> {
-  const last = transaction.attempts.at(-1);
-  if (last === undefined || last.noop) return;
-  const { maxFeePerGasCeiling } = relayer.chain.config;
-  const fees = bumpFees(last.fees, relayer.fees ?? last.fees, maxFeePerGasCeiling);
-  if (fees !== null) await addAttempt(relayer, lane, transaction, fees, true);
+function maySendAgain({ attempts, requests, retired }: OpenTransactionRow): boolean {
+  if (attempts.at(-1)?.noop === true) return true;
+  const isWhole = !retired && requests.length > 0;
+  return isWhole && requests.every((request) => !request.failed);
 }
 
 function toOpen(row: OpenTransactionRow): OpenTransaction {
@@ -56,7 +51,20 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
         maxPriorityFeePerGas: BigInt(attempt.max_tip),
       },
     })),
-    requests: row.requests.map((request) => ({
+    requests: row.requests.flatMap(toOpenRequest),
+    sentAtBlock: null,
+    resent: 0,
+    recheck: true,
+    usedElsewhere: 0,
+    unsendable: false,
+  };
+}
+
+/** What has failed has its answer: nothing that happens to the transaction changes that. */
+function toOpenRequest(request: OpenTransactionRow['requests'][number]): OpenRequest[] {
+  if (request.failed) return [];
+  return [
+    {
       id: BigInt(request.id),
       kind: request.kind,
       subjectId: request.subject_id,
@@ -65,11 +73,6 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
       tries: request.tries,
       created: new Date(request.created),
       owed: request.owed,
-    })),
-    sentAtBlock: null,
-    resent: 0,
-    recheck: true,
-    usedElsewhere: 0,
-    unsendable: false,
-  };
+    },
+  ];
 }

@@ -109,7 +109,7 @@ export async function replaceUnapplied(
 
 /**
  * Back to the queue: the nonce was used up and the chain shows the requests unanswered, be it that
- * it had answered them before a reorganisation.
+ * it had answered them before a reorganisation. Their transactions are retired: see loadOpen.
  */
 export async function requeue(
   tx: Tx,
@@ -117,11 +117,16 @@ export async function requeue(
 ): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(
-    `update chain_requests r
-     set status = 'queued', transaction_id = null, outcome = null, tries = r.tries + 1
-     from unnest($1::bigint[], $2::bigint[]) as i (id, transaction_id)
-     where r.id = i.id and r.transaction_id = i.transaction_id
-       and r.status in ('submitted', 'succeeded')`,
+    `with moved as (
+       update chain_requests r
+       set status = 'queued', transaction_id = null, outcome = null, tries = r.tries + 1
+       from unnest($1::bigint[], $2::bigint[]) as i (id, transaction_id)
+       where r.id = i.id and r.transaction_id = i.transaction_id
+         and r.status in ('submitted', 'succeeded')
+       returning i.transaction_id
+     )
+     update chain_transactions set retired = true
+     where id in (select transaction_id from moved)`,
     [
       requests.map((one) => one.requestId.toString()),
       requests.map((one) => one.transactionId.toString()),

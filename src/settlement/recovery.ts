@@ -1,10 +1,15 @@
-import { type Fees, suggestFees } from '#settlement/fees.ts';
+import { bumpFees, type Fees, suggestFees } from '#settlement/fees.ts';
 import { LaneLost } from '#settlement/flush-payments.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/gas.ts';
 import { lockHeldLane, raiseNextNonce } from '#settlement/lane-queries.ts';
 import { type Alarm, insertAlarms, requeue } from '#settlement/outcome-queries.ts';
 import { markForeign, reopenFromNonce, selectNonces } from '#settlement/recovery-queries.ts';
-import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
+import type {
+  Attempt,
+  HeldLane,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer-state.ts';
 import { signAttempt } from '#settlement/sign.ts';
 import { insertAttempt, insertFiller } from '#settlement/transaction-queries.ts';
 
@@ -103,18 +108,56 @@ export async function addAttempt(
   fees: Fees,
   asNoop: boolean,
 ): Promise<void> {
-  const { chain, clock } = relayer;
-  const { chainId } = chain.config;
+  const { chainId } = relayer.chain.config;
   const { nonce, target: to, input, gasLimit } = transaction;
   const unsigned = asNoop
     ? noop(lane, nonce, chainId, fees)
     : { chainId, nonce, to, input, gasLimit, fees };
   const attempt = await signAttempt(lane.account, unsigned, asNoop);
-  const row = { transactionId: transaction.id, txHash: attempt.hash, raw: attempt.raw };
-  await inLane(relayer, lane, (tx) =>
-    insertAttempt(tx, { ...row, noop: asNoop, ...attempt.fees }, clock.now()),
-  );
+  await inLane(relayer, lane, (tx) => storeAttempt(tx, relayer, transaction, attempt));
   transaction.attempts.push(attempt);
+}
+
+function storeAttempt(
+  tx: LaneTx,
+  relayer: RelayerState,
+  transaction: OpenTransaction,
+  attempt: Attempt,
+): Promise<void> {
+  const { hash: txHash, raw, noop, fees } = attempt;
+  const row = { transactionId: transaction.id, txHash, raw, noop, ...fees };
+  return insertAttempt(tx, row, relayer.clock.now());
+}
+
+/**
+ * The bytes of an open transaction are not sent any more. A no-op takes its nonce, and what it
+ * carried goes back to the queue, to be sent under new bytes. Should the old ones be mined all the
+ * same, nothing is paid twice: the contract's replay guard knows a payment by its intent's number.
+ */
+export async function replaceByNoop(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  const { maxFeePerGasCeiling, chainId, network } = relayer.chain.config;
+  const last = transaction.attempts.at(-1);
+  const suggested = feesOf(relayer);
+  // Without room for a higher offer a node that still holds the old bytes refuses the no-op; all
+  // others take it. Either way the old bytes do not leave here again.
+  const fees =
+    (last === undefined ? null : bumpFees(last.fees, suggested, maxFeePerGasCeiling)) ?? suggested;
+  const unsigned = noop(lane, transaction.nonce, chainId, fees);
+  const attempt = await signAttempt(lane.account, unsigned, true);
+  const transactionId = transaction.id;
+  const carried = transaction.requests.map(({ id }) => ({ requestId: id, transactionId }));
+  await inLane(relayer, lane, async (tx) => {
+    await storeAttempt(tx, relayer, transaction, attempt);
+    await requeue(tx, carried);
+  });
+  transaction.attempts.push(attempt);
+  transaction.requests = [];
+  transaction.unsendable = false;
+  if (carried.length > 0) relayer.wakeups.send('chain-requests', network);
 }
 
 /**

@@ -68,9 +68,10 @@ export interface OpenTransaction {
   readonly target: Hex;
   readonly input: Hex;
   readonly gasLimit: bigint;
-  /** Each was stored before it was sent. The cheapest first. */
+  /** Each was stored before it was sent. The newest, which is the one to be sent, comes last. */
   readonly attempts: Attempt[];
-  readonly requests: readonly OpenRequest[];
+  /** None any more once a no-op has taken its place. */
+  requests: readonly OpenRequest[];
   /** The head when it was last sent; null: not sent by this process. */
   sentAtBlock: bigint | null;
   /** Times that it had to be sent again. */

@@ -191,28 +191,32 @@ export interface OpenTransactionRow {
     tries: number;
     created: string;
     owed: boolean;
-    /** Failed, and the ledger says so. */
-    told_failed: boolean;
+    failed: boolean;
   }[];
+  /** A request of it went back to the queue. */
+  retired: boolean;
 }
 
-/** Signed and not mined transactions of a lane with all of their attempts, in nonce order. */
+/**
+ * Signed and not mined transactions of a lane with all of their attempts, in nonce order. A no-op
+ * is the newest attempt whatever it offers: nothing goes out again behind it.
+ */
 export async function selectOpenTransactions(
   sql: Sql,
   of: { readonly livemode: boolean; readonly lane: number },
 ): Promise<OpenTransactionRow[]> {
   return sql.query(
-    `select t.id, t.nonce, t.kind, t.target, t.input, t.gas_limit,
+    `select t.id, t.nonce, t.kind, t.target, t.input, t.gas_limit, t.retired,
        (select coalesce(jsonb_agg(jsonb_build_object(
             'hash', a.tx_hash, 'raw', encode(a.raw, 'hex'), 'noop', a.noop,
             'max_fee', a.max_fee_per_gas::text, 'max_tip', a.max_priority_fee_per_gas::text
-          ) order by a.max_fee_per_gas), '[]')
+          ) order by a.noop, a.max_fee_per_gas), '[]')
         from chain_attempts a where a.transaction_id = t.id) as attempts,
        (select coalesce(jsonb_agg(jsonb_build_object(
             'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
             'number', r.number::text, 'payload', r.payload, 'tries', r.tries,
             'created', r.created, 'owed', r.applied_at is not null and r.status <> 'failed',
-            'told_failed', r.applied_at is not null and r.status = 'failed'
+            'failed', r.status = 'failed'
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t

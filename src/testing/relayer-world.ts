@@ -98,6 +98,7 @@ export async function startRelayerWorld(
 ): Promise<RelayerWorld> {
   const emptied = shared === undefined ? testDatabase(12) : emptyChainTables(shared);
   const [network, database] = await Promise.all([startTestNetwork(overrides), emptied]);
+  const { livemode } = network.config;
   const merchant = await network.addMerchant();
   const wakeups = await connectWakeups(database.db);
   const complaints: string[] = [];
@@ -105,9 +106,9 @@ export async function startRelayerWorld(
   const relayers: Relayer[] = [];
   const children: RelayerProcess[] = [];
   const payMany = async (payments: readonly TestPayment[]) => {
-    const requests = payments.map((payment) => toRequest(merchant, payment));
+    const requests = payments.map((payment) => toRequest({ merchant, livemode }, payment));
     await database.db.transaction((tx) => requestAllOnChain(tx, requests, new Date()));
-    wakeups.send('chain-requests', 'testnet');
+    wakeups.send('chain-requests', network.config.network);
     return requests.map((request) => request.subjectId);
   };
   const outcomesOf = (ids: readonly string[]) => readOutcomes(database, ids);
@@ -132,9 +133,9 @@ export async function startRelayerWorld(
     payMany,
     pay: async (payment) => (await payMany([payment]))[0] ?? '',
     ask: async ({ subjectId = `subject_${randomBytes(6).toString('hex')}`, ...request }) => {
-      const asked = { ...request, subjectId, livemode: false, now: new Date() };
+      const asked = { ...request, subjectId, livemode, now: new Date() };
       await database.db.transaction((tx) => requestOnChain(tx, asked));
-      wakeups.send('chain-requests', 'testnet');
+      wakeups.send('chain-requests', network.config.network);
       return subjectId;
     },
     outcome: async (id) => (await outcomesOf([id])).get(id) ?? null,
@@ -151,10 +152,14 @@ export async function startRelayerWorld(
   };
 }
 
-function toRequest(merchant: TestMerchant, payment: TestPayment) {
+function toRequest(
+  of: { readonly merchant: TestMerchant; readonly livemode: boolean },
+  payment: TestPayment,
+) {
+  const { merchant, livemode } = of;
   const { payer, amount = 1_000_000n, orderId, subjectId } = payment;
   return {
-    livemode: false,
+    livemode,
     kind: 'payment' as const,
     subjectId: subjectId ?? newId('paymentIntent', new Date()),
     payload: {
