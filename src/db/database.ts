@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
+import { DatabaseWatch, SIGHT, toSight, walPosition } from '#db/watch.ts';
 
 /** Something that runs SQL: the pool (each statement its own transaction) or one transaction. */
 export interface Sql {
@@ -12,6 +13,8 @@ export interface Sql {
 /** A transaction that is under way. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
+  /** Ask it in the transaction: then the connection in hand is the one that it speaks of. */
+  readonly watch: DatabaseWatch;
 }
 
 export interface Database extends Sql {
@@ -26,6 +29,8 @@ export interface Database extends Sql {
   openPipeline(): Pipeline;
   /** A connection of its own, outside the pool (LISTEN, advisory locks held for long). */
   connect(): Promise<pg.Client>;
+  /** What this process knows of the database behind its connections. */
+  readonly watch: DatabaseWatch;
   close(): Promise<void>;
 }
 
@@ -35,7 +40,10 @@ export interface Database extends Sql {
  * us between them.
  */
 export interface Pipeline {
-  /** @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done. */
+  /**
+   * A column `wal_position` is remembered as acknowledged.
+   * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+   */
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -169,26 +177,78 @@ async function run<Row>(
   }
 }
 
-async function checkout(pool: pg.Pool): Promise<pg.PoolClient> {
+/** The pool, and what is known of the database behind it. */
+interface Source {
+  readonly pool: pg.Pool;
+  readonly watch: DatabaseWatch;
+}
+
+/**
+ * What was decided before the database turned out to be another one must not be written there:
+ * whoever waited for a connection meanwhile is sent away, with nothing done.
+ */
+async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
+  const { changes } = watch;
+  let client: pg.PoolClient;
   try {
-    return await pool.connect();
+    client = await pool.connect();
   } catch (error) {
     throw new DatabaseUnavailable('the database cannot be reached', { cause: error });
   }
+  if (watch.changes === changes) return client;
+  client.release();
+  throw new DatabaseUnavailable('another database answers than before');
 }
 
-async function commit(client: pg.PoolClient): Promise<void> {
-  let tag: string;
+/** A server that cannot be written to is refused: it is a replica, and somebody else is primary. */
+function isReplica(): Error {
+  return Object.assign(new Error('the server is a replica'), { code: '57P03' });
+}
+
+/** Looks at what a new connection leads to, before anybody gets it. */
+async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
+  const sight = toSight((await client.query(SIGHT)).rows[0]);
+  if (sight === null) throw isReplica();
+  watch.meet(sight);
+}
+
+const FLUSHED = 'select pg_current_wal_flush_lsn()::text as position';
+
+/**
+ * Right behind the commit, in the same round trip: what was acknowledged to us is on disk up to
+ * here. (Without waiting for the disk, a commit is not counted before it is there.)
+ */
+async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   try {
-    tag = (await client.query('COMMIT')).command;
+    const [row] = await run<{ position: string }>(client, FLUSHED);
+    if (row !== undefined) watch.note(walPosition(row.position));
+  } catch {
+    // The commit has its own answer, and so has the connection.
+  }
+}
+
+/** A statement that commits by itself says in its first row how far the log had come before it. */
+function noteRow(row: unknown, watch: DatabaseWatch): void {
+  if (typeof row !== 'object' || row === null || !('wal_position' in row)) return;
+  watch.note(walPosition(String(row.wal_position)));
+}
+
+async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
+  let tag: string;
+  const committed = client.query('COMMIT');
+  const noted = notePosition(client, watch);
+  try {
+    tag = (await committed).command;
   } catch (error) {
     throw new CommitUnknown('the connection broke while committing', { cause: error });
+  } finally {
+    await noted;
   }
   assert(tag === 'COMMIT', 'a statement failed unnoticed: the transaction was rolled back');
 }
 
-async function attempt<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {
-  const client = await checkout(pool);
+async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {
+  const client = await checkout(source);
   let broken: Error | undefined;
   try {
     // Not awaited: the connection is pipelined, so BEGIN travels with the first statement.
@@ -198,6 +258,7 @@ async function attempt<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T | Abandon<T
     begun.catch(() => {});
     const tx: Tx = {
       inTransaction: true,
+      watch: source.watch,
       query: (text, values) => run(client, text, values),
     };
     const result = await work(tx);
@@ -206,7 +267,7 @@ async function attempt<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T | Abandon<T
       return result.value;
     }
     await begun;
-    await commit(client);
+    await commit(client, source.watch);
     return result;
   } catch (error) {
     broken = await rollBack(client, error);
@@ -234,7 +295,7 @@ interface Taken {
   broken?: Error;
 }
 
-function openPipeline(pool: pg.Pool): Pipeline {
+function openPipeline(source: Source): Pipeline {
   let taken: Taken | null = null;
   const leave = async (from: Taken) => {
     from.underWay--;
@@ -244,7 +305,7 @@ function openPipeline(pool: pg.Pool): Pipeline {
   };
   return {
     run: async <Row>(text: string, values: readonly unknown[]) => {
-      taken ??= { client: checkout(pool), underWay: 0 };
+      taken ??= { client: checkout(source), underWay: 0 };
       const on = taken;
       on.underWay++;
       const client = await on.client.catch((error) => {
@@ -252,7 +313,9 @@ function openPipeline(pool: pg.Pool): Pipeline {
         throw error;
       });
       try {
-        return await run<Row>(client, text, values);
+        const rows = await run<Row>(client, text, values);
+        noteRow(rows[0], source.watch);
+        return rows;
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable)) throw error;
         on.broken = new CommitUnknown('the connection broke in a statement', { cause: error });
@@ -277,6 +340,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   };
+  const watch = new DatabaseWatch();
   const pool = new pg.Pool({
     ...settings,
     max: options.maxConnections,
@@ -284,25 +348,30 @@ export function openDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     options: PLANNER,
     pipeline: true,
+    verify: (client: pg.PoolClient, done: (error?: unknown) => void) => {
+      look(client, watch).then(() => done(), done);
+    },
   } as pg.PoolConfig);
   // An idle connection that breaks is replaced at the next use; without a listener it would
   // end the process.
   pool.on('error', () => {});
   // So would one that breaks while it is checked out: its statements fail, and that is enough.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => client.on('error', () => watch.broke()));
+  const source = { pool, watch };
   return {
+    watch,
     query: (text, values) => run(pool, text, values),
     transaction: async (work) => {
       for (let tries = 1; ; tries++) {
         try {
-          return await attempt(pool, work);
+          return await attempt(source, work);
         } catch (error) {
           if (!isRetryable(error) || tries === MAX_TRIES) throw error;
           await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tries);
         }
       }
     },
-    openPipeline: () => openPipeline(pool),
+    openPipeline: () => openPipeline(source),
     connect: async () => {
       const client = new pg.Client(settings);
       client.on('error', () => {});

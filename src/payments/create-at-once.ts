@@ -75,7 +75,8 @@ const CREATE = `
       event_head || (position + 1) || ',"data":{"object":' || body || '}}' as body
     from plain
   ), ${APPEND_STEPS}
-  select array(select item from plain) as items, (select count(*) from due) as deliveries, known.*
+  select array(select item from plain) as items, (select count(*) from due) as deliveries,
+    pg_current_wal_insert_lsn()::text as wal_position, known.*
   from (values (1)) one left join known on true`;
 
 const CREATED = 'payment_intent.created';

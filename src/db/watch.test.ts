@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type DatabaseSight, DatabaseWatch, incarnationOf, walPosition } from '#db/watch.ts';
+import { testDatabase } from '#testing/database.ts';
+
+const ALIKE: DatabaseSight = {
+  system: '7710284294591495551/16384',
+  timeline: '00000001',
+  position: 1_000n,
+  checkpoint: { timeline: '00000001', position: 500n },
+};
+
+function guarded(): { watch: DatabaseWatch; turns: () => number } {
+  const watch = new DatabaseWatch();
+  let turns = 0;
+  watch.meet(ALIKE);
+  watch.guard(false, () => {
+    turns++;
+  });
+  watch.stand(false, 'signing', watch.epoch);
+  return { watch, turns: () => turns };
+}
+
+describe('what a process knows of its database', () => {
+  it('reads positions of the log', () => {
+    assert.equal(walPosition('0/0'), 0n);
+    assert.equal(walPosition('16/B374D848'), 0x16_b374_d848n);
+  });
+
+  it('a network is closed until its guard has looked, and open without a guard', () => {
+    const watch = new DatabaseWatch();
+    assert.ok(watch.serves(false) && watch.signs(false));
+    const giveUp = watch.guard(false, () => {});
+    assert.ok(!watch.serves(false) && !watch.signs(false));
+    assert.ok(watch.serves(true) && watch.signs(true), 'the other network is not affected');
+    watch.stand(false, 'serving', watch.epoch);
+    assert.ok(watch.serves(false) && !watch.signs(false));
+    giveUp();
+    assert.ok(watch.signs(false));
+  });
+
+  it('another connection to the same database changes nothing', () => {
+    const { watch, turns } = guarded();
+    watch.note(1_500n);
+    watch.meet({ ...ALIKE, position: 1_500n });
+    assert.ok(watch.signs(false));
+    assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [0, 0, false]);
+  });
+
+  it('a broken connection stops the lanes, not the API', () => {
+    const { watch, turns } = guarded();
+    watch.broke();
+    assert.ok(watch.serves(false) && !watch.signs(false));
+    assert.equal(turns(), 1);
+  });
+
+  it('a failover that lost nothing closes the network and shows no loss', () => {
+    const { watch, turns } = guarded();
+    watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
+    assert.ok(!watch.serves(false));
+    assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [1, 1, false]);
+  });
+
+  it('a failover with a lost tail shows the loss', () => {
+    const { watch } = guarded();
+    watch.note(2_000n);
+    watch.meet({ ...ALIKE, timeline: '00000002', position: 1_999n });
+    assert.ok(!watch.serves(false) && watch.sawLoss(false));
+    watch.toldOfLoss(false);
+    assert.ok(!watch.sawLoss(false));
+  });
+
+  it('a lost tail shows also when the new timeline has written more than that since', () => {
+    const { watch } = guarded();
+    watch.note(2_000n);
+    const checkpoint = { timeline: '00000002', position: 1_900n };
+    watch.meet({ ...ALIKE, timeline: '00000002', position: 9_000n, checkpoint });
+    assert.ok(watch.sawLoss(false));
+  });
+
+  it('a copy that was put back on the same timeline shows the loss once', () => {
+    const { watch } = guarded();
+    watch.note(2_000n);
+    watch.meet({ ...ALIKE, position: 1_200n });
+    assert.ok(!watch.serves(false) && watch.sawLoss(false));
+    watch.toldOfLoss(false);
+    watch.meet({ ...ALIKE, position: 1_300n });
+    assert.ok(!watch.sawLoss(false));
+    assert.equal(watch.changes, 1);
+  });
+
+  it('positions of another system say nothing', () => {
+    const { watch } = guarded();
+    watch.note(2_000n);
+    watch.meet({ ...ALIKE, system: 'another/16384', position: 10n });
+    assert.ok(!watch.serves(false) && !watch.sawLoss(false));
+  });
+
+  it('what was found out about an earlier connection opens nothing', () => {
+    const { watch } = guarded();
+    const { epoch } = watch;
+    watch.meet({ ...ALIKE, timeline: '00000002' });
+    watch.stand(false, 'signing', epoch);
+    assert.ok(!watch.serves(false));
+  });
+
+  it('a connection knows its database before its first statement', async () => {
+    const { db, close } = await testDatabase(2);
+    try {
+      assert.equal(db.watch.incarnation, null);
+      await db.transaction(async (tx) => assert.notEqual(tx.watch.incarnation, null));
+      const rows = await db.query<{ name: string }>('select current_database() as name');
+      assert.equal(rows.length, 1);
+      assert.match(String(db.watch.incarnation), /^\d+\/\d+\/0000000\d$/);
+      assert.equal(incarnationOf(ALIKE), '7710284294591495551/16384/00000001');
+    } finally {
+      await close();
+    }
+  });
+});

@@ -1,0 +1,179 @@
+/**
+ * What a process knows of the database that it is connected to: which one it is, and how far its
+ * log has come. A failover, a point-in-time restore or a copy that was put back show there.
+ */
+
+/** What a new connection says of its server. */
+export interface DatabaseSight {
+  /** System identifier and object id of the database: another one is a copy. */
+  readonly system: string;
+  /** Counts up when a replica takes over, and at the end of a point-in-time restore. */
+  readonly timeline: string;
+  /** The end of its log, in bytes. */
+  readonly position: bigint;
+  /** Where the newest checkpoint began, and on which timeline. */
+  readonly checkpoint: { readonly timeline: string; readonly position: bigint };
+}
+
+/**
+ * What this process may do on a network's ledger. `closed`: only read. `serving`: the database has
+ * lost nothing that we know of. `signing`: nor does the chain know more than it.
+ */
+export type LedgerStanding = 'closed' | 'serving' | 'signing';
+
+/** One text for a system and its timeline: what a network's recovery is done for. */
+export function incarnationOf({ system, timeline }: DatabaseSight): string {
+  return `${system}/${timeline}`;
+}
+
+/** `16/B374D848` as a number of bytes. */
+export function walPosition(text: string): bigint {
+  const [high = '0', low = '0'] = text.split('/');
+  return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
+}
+
+/**
+ * Nothing is watched over until somebody guards a network (`settlement/network-guard.ts`): tests
+ * and commands that only touch the database go on as they are.
+ */
+export class DatabaseWatch {
+  readonly #standings = new Map<boolean, LedgerStanding>();
+  /** Networks that have not been told yet of a loss that was seen here. */
+  readonly #losses = new Set<boolean>();
+  readonly #listeners = new Set<() => void>();
+  #sight: DatabaseSight | null = null;
+  /** Everything up to here was on disk, as the database that we know has said. */
+  #highest = 0n;
+  #changes = 0;
+  #epoch = 0;
+
+  /** Times that the database turned out to be another one, or to have gone back. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Counts every broken connection as well: what was found out about the database may be old. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** null before the first connection. */
+  get incarnation(): string | null {
+    return this.#sight === null ? null : incarnationOf(this.#sight);
+  }
+
+  /** The log is on disk up to here. (What is only written may be gone after a crash.) */
+  note(position: bigint): void {
+    if (position > this.#highest) this.#highest = position;
+  }
+
+  /** A new connection is open. Call it before the connection is used for anything. */
+  meet(sight: DatabaseSight): void {
+    const known = this.#sight;
+    this.#sight = sight;
+    if (known === null) return;
+    const moved = incarnationOf(known) !== incarnationOf(sight);
+    const comparable = known.system === sight.system;
+    const behind = comparable && startOf(sight, moved) < this.#highest;
+    if (!moved && !behind) return;
+    this.#highest = 0n;
+    this.#changes++;
+    for (const livemode of this.#standings.keys()) {
+      if (behind) this.#losses.add(livemode);
+      this.#standings.set(livemode, 'closed');
+    }
+    this.#turn();
+  }
+
+  /** A connection broke: whatever answers next has to be looked at before anything is signed. */
+  broke(): void {
+    for (const [livemode, standing] of this.#standings) {
+      if (standing === 'signing') this.#standings.set(livemode, 'serving');
+    }
+    this.#turn();
+  }
+
+  #turn(): void {
+    this.#epoch++;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Closes the network until somebody has looked. @returns the way to give the guard up. */
+  guard(livemode: boolean, onTurn: () => void): () => void {
+    this.#standings.set(livemode, 'closed');
+    this.#listeners.add(onTurn);
+    return () => {
+      this.#standings.delete(livemode);
+      this.#losses.delete(livemode);
+      this.#listeners.delete(onTurn);
+    };
+  }
+
+  /** What was found out while the epoch was `epoch`; nothing if it is another one by now. */
+  stand(livemode: boolean, standing: LedgerStanding, epoch: number): void {
+    if (epoch === this.#epoch && this.#standings.has(livemode)) {
+      this.#standings.set(livemode, standing);
+    }
+  }
+
+  /** Whether a loss was seen here that the network's recovery has not been told of. */
+  sawLoss(livemode: boolean): boolean {
+    return this.#losses.has(livemode);
+  }
+
+  /** Its recovery knows of the loss. */
+  toldOfLoss(livemode: boolean): void {
+    this.#losses.delete(livemode);
+  }
+
+  /** Whether anything may be created, canceled, paid or given back on the network. */
+  serves(livemode: boolean): boolean {
+    return this.#standings.get(livemode) !== 'closed';
+  }
+
+  /** Whether a lane of the network may sign. */
+  signs(livemode: boolean): boolean {
+    return (this.#standings.get(livemode) ?? 'signing') === 'signing';
+  }
+}
+
+/**
+ * How far the log had come that this database has in common with the one before. A new timeline
+ * writes on at once, so its first checkpoint, which begins where the old log ends, says it better.
+ */
+function startOf({ position, timeline, checkpoint }: DatabaseSight, moved: boolean): bigint {
+  const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;
+  return says ? checkpoint.position : position;
+}
+
+interface SightRow {
+  readonly system: string;
+  readonly timeline: string | null;
+  readonly position: string | null;
+  readonly checkpoint_timeline: string;
+  readonly checkpoint_position: string;
+}
+
+export const SIGHT = `
+  select s.system_identifier || '/' || d.oid as system,
+    case when not pg_is_in_recovery()
+      then substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline,
+    case when not pg_is_in_recovery() then pg_current_wal_insert_lsn()::text end as position,
+    lpad(upper(to_hex(c.timeline_id)), 8, '0') as checkpoint_timeline,
+    c.redo_lsn::text as checkpoint_position
+  from pg_control_system() s, pg_control_checkpoint() c,
+    (select oid from pg_database where datname = current_database()) d`;
+
+/** null: a replica, which takes no writes. */
+export function toSight(row: SightRow | undefined): DatabaseSight | null {
+  if (row === undefined || row.timeline === null || row.position === null) return null;
+  return {
+    system: row.system,
+    timeline: row.timeline,
+    position: walPosition(row.position),
+    checkpoint: {
+      timeline: row.checkpoint_timeline,
+      position: walPosition(row.checkpoint_position),
+    },
+  };
+}
