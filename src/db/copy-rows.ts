@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Database } from '#db/database.ts';
+import { codeOf, type Database } from '#db/database.ts';
 
 /**
  * Collects rows of a log and appends them by COPY on a connection of its own: half of what the
@@ -12,8 +12,11 @@ export interface RowAppender {
   add(row: readonly CopyValue[]): boolean;
   /** Rows that wait for the next flush. */
   readonly waiting: number;
-  /** Stores what waits; one call at a time. @throws when it was lost. */
-  flush(): Promise<void>;
+  /**
+   * Stores what waits; one call at a time. A row that the table refuses takes no other with it.
+   * @returns how many rows were refused. @throws when what waited was lost.
+   */
+  flush(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -26,13 +29,15 @@ interface CopyConnection {
   endCopyFrom(): void;
 }
 
-const SPECIAL = /[\\\n\r\t]/;
+// NUL is the one character that a text of PostgreSQL cannot hold: it is shown as U+FFFD.
+const SPECIAL = /[\\\n\r\t\0]/;
 const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '\n': '\\n',
   '\r': '\\r',
   '\t': '\\t',
+  '\0': '\ufffd',
 };
 
 function copyText(value: CopyValue): string {
@@ -43,6 +48,8 @@ function copyText(value: CopyValue): string {
 }
 
 const NEW_LINE = 0x0a;
+/** SQLSTATE classes of a row that does not fit: its values, or what the table demands of them. */
+const ROW_FAULT = /^2[23]/;
 /** Of one row: logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
@@ -58,6 +65,20 @@ function copyQuery(text: string, data: Buffer, done: (error: Error | null) => vo
     handleReadyForQuery: () => done(null),
     handleError: (error: Error) => done(error),
   };
+}
+
+/** Each half by itself, until a row that does not fit stands alone: that one is left out. */
+async function store(copy: (data: Buffer) => Promise<void>, data: Buffer): Promise<number> {
+  try {
+    await copy(data);
+    return 0;
+  } catch (error) {
+    if (!ROW_FAULT.test(codeOf(error))) throw error;
+    const middle = data.indexOf(NEW_LINE, Math.floor((data.length - 1) / 2)) + 1;
+    const end = middle < data.length ? middle : data.lastIndexOf(NEW_LINE, data.length - 2) + 1;
+    if (end === 0) return 1;
+    return (await store(copy, data.subarray(0, end))) + (await store(copy, data.subarray(end)));
+  }
 }
 
 export function openRowAppender(
@@ -110,7 +131,7 @@ export function openRowAppender(
       const data = filling.subarray(0, length);
       const hasRows = rows > 0;
       [filling, spare, length, rows] = [spare, filling, 0, 0];
-      if (hasRows) await copy(data);
+      return hasRows ? store(copy, data) : 0;
     },
     close: async () => {
       await client?.end();

@@ -168,9 +168,10 @@ function read(
   const params = (request.params ?? {}) as Record<string, string>;
   const wrong = compiled.checkBody?.(body) ?? compiled.checkQuery?.(query);
   if (wrong) return wrong;
-  call.objectId = params.id ?? null;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
+  // Only now: a misshapen id is nobody's object, and may hold what no log can store.
+  call.objectId = params.id ?? null;
   return {
     caller: call.caller as never,
     params,

@@ -75,6 +75,17 @@ test('a change is found by the object that it made, a failure by its status', as
   );
 });
 
+test('a NUL in a path is a missing object, and costs nobody a line of the log', async () => {
+  const other = await api.addMerchant();
+  const [first, broken, last] = await Promise.all([
+    api.call({ path: '/v1/terminals' }),
+    api.call({ path: '/v1/payment_intents/%00', key: other.test.key }),
+    api.call({ path: '/v1/balance' }),
+  ]);
+  assert.deepEqual([broken.status, broken.body.error.code], [404, 'resource_missing']);
+  for (const { headers } of [first, last]) await logged(headers['request-id'] ?? '');
+});
+
 test('pages of the log follow each other, and another account has a log of its own', async () => {
   const other = await api.addMerchant();
   for (let i = 0; i < 5; i++) await api.call({ path: '/v1/terminals', key: other.test.key });

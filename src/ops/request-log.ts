@@ -28,8 +28,7 @@ const SECRETS = /(tl[a-z]{2}_(?:test_|live_)?|nfc_|agt_|whsec_)[0-9A-Za-z+/=]{8,
 const SECRET = new RegExp(SECRETS.source);
 
 /**
- * A path or header may hold a secret by mistake of the client: its prefix is enough. (Both are
- * Latin-1 without NUL, as Node's parser lets them pass, so they can be stored.)
+ * A path or header may hold a secret by mistake of the client: its prefix is enough.
  */
 function redact(text: string, maxLength: number): string {
   const short = text.slice(0, maxLength);
@@ -74,7 +73,9 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
   const write = async () => {
     const count = appender.waiting;
     try {
-      await appender.flush();
+      const refused = await appender.flush();
+      if (refused > 0) deps.log.error('requests were refused by the log', { count: refused });
+      dropped += refused;
     } catch (error) {
       dropped += count;
       deps.log.warn('requests could not be logged', { count, error });

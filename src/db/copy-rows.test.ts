@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { openRowAppender, type RowAppender } from '#db/copy-rows.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+let database: TestDatabase;
+let appender: RowAppender;
+
+before(async () => {
+  database = await testDatabase();
+  await database.db.query('create table noted (n int not null check (n >= 0), t text)');
+  const into = { table: 'noted', columns: ['n', 't'], maxBytes: 64 * 1024 };
+  appender = openRowAppender(database.db, into);
+});
+
+beforeEach(async () => {
+  await database.db.query('delete from noted');
+});
+
+after(async () => {
+  await appender.close();
+  await database.close();
+});
+
+const stored = () =>
+  database.db.query<{ n: number; t: string | null }>('select n, t from noted order by n');
+
+test('rows that the table refuses take no other with them', async () => {
+  const refused = new Set([0, 7, 8, 99]);
+  for (let n = 0; n < 100; n++) appender.add([refused.has(n) ? -1 : n, `row ${n}`]);
+  assert.equal(await appender.flush(), refused.size);
+  const expected = Array.from({ length: 100 }, (_, n) => n).filter((n) => !refused.has(n));
+  assert.deepEqual(
+    (await stored()).map(({ n }) => n),
+    expected,
+  );
+});
+
+test('a flush of refused rows only stores nothing and ends', async () => {
+  for (let n = 0; n < 5; n++) appender.add([-1, '']);
+  assert.equal(await appender.flush(), 5);
+  assert.deepEqual(await stored(), []);
+});
+
+test('a NUL, half a surrogate and what COPY reads specially arrive as text', async () => {
+  const texts = ['a\0b', 'a\ud800b', 'tab\tnew\nline\r\\N', '\\.'];
+  for (const [n, text] of texts.entries()) appender.add([n, text]);
+  assert.equal(await appender.flush(), 0);
+  assert.deepEqual(
+    (await stored()).map(({ t }) => t),
+    ['a\ufffdb', 'a\ufffdb', ...texts.slice(2)],
+  );
+});
