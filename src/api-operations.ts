@@ -12,6 +12,7 @@ import { addReferenceRoutes } from '#ops/reference-routes.ts';
 import { createRequestLog } from '#ops/request-log.ts';
 import {
   databaseSamples,
+  databaseUp,
   readinessSamples,
   relayerSamples,
   requestLogSamples,
@@ -36,6 +37,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
   const metrics = createMetrics([
+    databaseUp(db),
     databaseSamples(db),
     ...chains.map((chain) => relayerSamples(db, chain)),
     readinessSamples(readiness),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { describeError, stderrLog } from '#core/log.ts';
+import { type TestContext, test } from 'node:test';
+import { describeError, type Log, stderrLog } from '#core/log.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 
@@ -19,6 +19,47 @@ test('an entry is one line of JSON, whatever stands in it', (context) => {
     amount: '5',
     fault: 'away\nfor long: refused',
   });
+});
+
+/** Runs `work` with a clock that it moves itself. @returns the lines that were written. */
+function told(context: TestContext, work: (log: Log, tick: (ms: number) => void) => void) {
+  const lines: string[] = [];
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  context.mock.method(process.stderr, 'write', (line: string) => lines.push(line));
+  work(
+    stderrLog(() => NOW),
+    (ms) => context.mock.timers.tick(ms),
+  );
+  context.mock.restoreAll();
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('the same fault is one line in ten seconds, with how many were left out', (context) => {
+  const lines = told(context, (log, tick) => {
+    for (let i = 0; i < 9_386; i++) log.warn('database away', { request: i, error: 'refused' });
+    tick(10_000);
+    tick(60_000);
+    log.warn('database away', { request: 'later', error: 'refused' });
+  });
+  assert.deepEqual(
+    lines.map(({ request, left_out }) => [request, left_out]),
+    [
+      [0, undefined],
+      [9_385, 9_384],
+      ['later', undefined],
+    ],
+  );
+});
+
+test('another fault, another place and what is no fault are never left out', (context) => {
+  const lines = told(context, (log) => {
+    log.error('the sender failed', { network: 'testnet', error: 'refused' });
+    log.error('the sender failed', { network: 'mainnet', error: 'refused' });
+    log.error('the sender failed', { network: 'testnet', error: 'reset' });
+    log.error('settlement alarm', { request: 1 });
+    log.error('settlement alarm', { request: 1 });
+  });
+  assert.equal(lines.length, 5);
 });
 
 test('a fault is told with everything that caused it', () => {

@@ -107,8 +107,14 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
-/** SQLSTATE classes and codes that mean "not now" rather than "wrong"; 57014: it took too long. */
-const UNAVAILABLE = /^(08|57014|57P0[1-5]|53[0-4]00$|58)/;
+/**
+ * SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that broke, or
+ * were refused at the door (28, 3D000: credentials or the database are being changed), a server
+ * that has become a replica (25006) or runs out of something, and whatever took too long.
+ */
+const UNAVAILABLE = /^(08|25006|25P0[34]|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
+/** Of these, what the server says of a statement that it refused: for sure nothing was done. */
+const REFUSED = /^(25006|53|55P03)/;
 const UNAVAILABLE_NODE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -318,6 +324,11 @@ function openPipeline(source: Source): Pipeline {
         return rows;
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable)) throw error;
+        if (REFUSED.test(codeOf(error.cause))) {
+          // Not to be used again: another connection may lead to the new primary.
+          on.broken = error;
+          throw error;
+        }
         on.broken = new CommitUnknown('the connection broke in a statement', { cause: error });
         throw on.broken;
       } finally {
@@ -327,7 +338,8 @@ function openPipeline(source: Source): Pipeline {
   };
 }
 
-function isRetryable(error: unknown): boolean {
+/** Others were in the way, and the transaction was rolled back. */
+export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof RunAgain || code === DEADLOCK || code === SERIALIZATION;
 }
@@ -366,7 +378,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         try {
           return await attempt(source, work);
         } catch (error) {
-          if (!isRetryable(error) || tries === MAX_TRIES) throw error;
+          if (!isConflict(error) || tries === MAX_TRIES) throw error;
           await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tries);
         }
       }

@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify';
 import type { Log } from '#core/log.ts';
 import { type Refusal, refuse } from '#core/refusal.ts';
-import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
+import { CommitUnknown, DatabaseUnavailable, isConflict } from '#db/database.ts';
 
 export function serviceUnavailable(): Refusal {
   return refuse('service_unavailable', 'Out of service for a moment. Nothing was done: retry.');
@@ -36,6 +36,10 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
   const fields = { request: requestId, error };
   if (error instanceof DatabaseUnavailable) {
     log.warn('database unavailable', fields);
+    return serviceUnavailable();
+  }
+  if (isConflict(error)) {
+    log.warn('others were in the way at every try', fields);
     return serviceUnavailable();
   }
   if (error instanceof CommitUnknown) {

@@ -42,7 +42,10 @@ async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
   }
 }
 
-/** Gauges of samples, made when a name is first seen; what is gone is no longer shown. */
+/**
+ * Gauges of samples, made when a name is first seen; what is gone is no longer shown. A source that
+ * cannot be read keeps its last values, and a gauge says that they are old.
+ */
 function createSampler(registry: Registry, sources: readonly SampleSource[]) {
   const gauges = new Map<string, Gauge>();
   const failures = new Counter({
@@ -51,6 +54,13 @@ function createSampler(registry: Registry, sources: readonly SampleSource[]) {
     labelNames: ['source'],
     registers: [registry],
   });
+  const up = new Gauge({
+    name: 'tapline_metrics_source_up',
+    help: '1: its numbers are of now. 0: it cannot be read, and its numbers are the last known.',
+    labelNames: ['source'],
+    registers: [registry],
+  });
+  const latest = new Map<string, readonly Sample[]>();
   let reading: Promise<void> | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
 
@@ -65,8 +75,12 @@ function createSampler(registry: Registry, sources: readonly SampleSource[]) {
     const results = await Promise.allSettled(sources.map(readInTime));
     for (const gauge of gauges.values()) gauge.reset();
     for (const [index, result] of results.entries()) {
-      if (result.status === 'fulfilled') result.value.forEach(show);
-      else failures.inc({ source: sources[index]?.name ?? '' });
+      const source = sources[index]?.name ?? '';
+      const isUp = result.status === 'fulfilled';
+      if (isUp) latest.set(source, result.value);
+      else failures.inc({ source });
+      up.set({ source }, isUp ? 1 : 0);
+      latest.get(source)?.forEach(show);
     }
     readAt = performance.now();
     reading = null;

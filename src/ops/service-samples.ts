@@ -1,5 +1,6 @@
 import { isLive, NETWORKS } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
+import { checkReadiness, databaseCheck } from '#ops/health.ts';
 import { selectDatabaseAges, selectWaitingWork } from '#ops/metric-queries.ts';
 import type { Sample, SampleSource } from '#ops/metrics.ts';
 import type { RequestLog } from '#ops/request-log.ts';
@@ -40,6 +41,18 @@ export function databaseSamples(db: Database): SampleSource {
           ages.oldest_snapshot_age,
         ),
       ];
+    },
+  };
+}
+
+/** In a source of its own: it can be read while the others cannot. */
+export function databaseUp(db: Database): SampleSource {
+  return {
+    name: 'database check',
+    read: async () => {
+      const { status } = await checkReadiness([databaseCheck(db)]);
+      const value = status === 'ready' ? 1 : 0;
+      return [sample('database_up', 'Whether the database answers this process.', value)];
     },
   };
 }

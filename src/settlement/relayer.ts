@@ -43,9 +43,6 @@ const IDLE_HEAD_MS = 1_000;
 const RENEWALS_PER_LEASE = 4;
 /** Looks at the head further apart than this do not tell when a block came. */
 const CLOSE_LOOK_MS = 150;
-/** The same fault again within this time is not told again. */
-const SAME_COMPLAINT_MS = 10_000;
-const MAX_COMPLAINTS = 100;
 /** How soon a lane is noticed that runs dry, or that somebody has funded. */
 const BALANCES_MS = 10_000;
 /** Blocks between two looks at what is final. */
@@ -70,10 +67,9 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     deferred: new Map(),
   };
   const { network } = deps.chain.config;
-  const complain = createComplaints(relayer);
   const onError = (name: string, error: unknown) => {
     if (error instanceof LaneLost) relayer.lanes.delete(error.lane);
-    complain(`the ${name} failed`, describeError(error));
+    deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
   };
   const sender = startSender(relayer, onError);
   const singles = startSingles(relayer, onError);
@@ -93,19 +89,6 @@ export function startRelayer(deps: RelayerDeps): Relayer {
       await Promise.all(loops.map((loop) => loop.stop()));
       await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
     },
-  };
-}
-
-/** A node that is down fails every look at it: the same fault is told once in a while. */
-function createComplaints(relayer: RelayerState): (message: string, error: string) => void {
-  const toldAt = new Map<string, number>();
-  return (message, error) => {
-    const now = performance.now();
-    const known = toldAt.get(`${message} ${error}`);
-    if (known !== undefined && now - known < SAME_COMPLAINT_MS) return;
-    toldAt.set(`${message} ${error}`, now);
-    if (toldAt.size > MAX_COMPLAINTS) toldAt.clear();
-    relayer.log.error(message, { network: relayer.chain.config.network, error });
   };
 }
 

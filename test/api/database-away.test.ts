@@ -98,6 +98,36 @@ function loseAnswerTo(text: string): () => boolean {
   };
 }
 
+async function gauges(): Promise<Map<string, number>> {
+  const text = await (await fetch(`${api.url}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith('tapline_'));
+  return new Map(
+    lines.map((line) => {
+      const space = line.lastIndexOf(' ');
+      return [line.slice(0, space), Number(line.slice(space + 1))];
+    }),
+  );
+}
+
+test('without its database the numbers are the last known, and one says so', async () => {
+  const depth = 'tapline_queue_depth{queue="expired_intents"}';
+  const isUp = 'tapline_metrics_source_up{source="database"}';
+  await sleep(2_100); // Numbers are read again after two seconds.
+  const before = await gauges();
+  assert.deepEqual([before.get('tapline_database_up'), before.get(isUp)], [1, 1]);
+  assert.ok(before.has(depth));
+  const mend = cutWire();
+  await sleep(2_100);
+  const during = await gauges();
+  mend();
+  assert.deepEqual([during.get('tapline_database_up'), during.get(isUp)], [0, 0]);
+  assert.equal(during.get(depth), before.get(depth));
+  assert.equal(
+    during.get('tapline_database_connections'),
+    before.get('tapline_database_connections'),
+  );
+});
+
 test('a create whose commit got lost is answered with what really happened, once', async () => {
   await createTestIntent(api);
   const key = randomUUID();
