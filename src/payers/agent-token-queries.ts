@@ -32,10 +32,12 @@ export async function lockAgentTokens(
   );
 }
 
-export async function selectAgentToken(sql: Sql, id: string): Promise<AgentTokenRow | undefined> {
-  const rows = await sql.query<AgentTokenRow>(`select ${COLUMNS} from agent_tokens where id = $1`, [
-    id,
-  ]);
+/** One of them, by its id. */
+export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow | undefined> {
+  const rows = await tx.query<AgentTokenRow>(
+    `select ${COLUMNS} from agent_tokens where id = $1 for update`,
+    [id],
+  );
   return rows[0];
 }
 

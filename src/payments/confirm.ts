@@ -5,7 +5,7 @@ import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { lockPayer } from '#payers/queries.ts';
 import { assessPayment, readActivities } from '#payments/assess.ts';
-import { checkCredential, readCredential } from '#payments/credential.ts';
+import { checkCredential, lockCredential } from '#payments/credential.ts';
 import { announce } from '#payments/pay.ts';
 import { settlementOf } from '#payments/pay-batch.ts';
 import {
@@ -42,10 +42,13 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
   return own?.status === 'active' ? own.merchant_number : null;
 }
 
-/** What has changed since the payer was asked may still stop the payment. */
+/**
+ * What has changed since the payer was asked may still stop the payment. Locked in the order of a
+ * tap: the intent, the credential, the payer.
+ */
 async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
-  const found = present(await readCredential(tx, attempt.credential), 'credential of an attempt');
+  const found = present(await lockCredential(tx, attempt.credential), 'credential of an attempt');
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // A token that ran out while its payer was asked was in time when it was sent.
   const sentAt = confirmationAskedAt(intent.confirmBy);

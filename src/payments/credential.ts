@@ -2,8 +2,8 @@ import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import {
   type AgentTokenRow,
+  lockAgentToken,
   lockAgentTokens,
-  selectAgentToken,
 } from '#payers/agent-token-queries.ts';
 import { type PassRow, selectPass, selectPassesByHash } from '#payers/queries.ts';
 import type { Decline } from '#payments/decline.ts';
@@ -71,14 +71,18 @@ async function readUses(
   return new Map(intents.map((intent) => [intent.id, intent]));
 }
 
-/** The credential of an attempt that is under way. */
-export async function readCredential(sql: Sql, credential: Credential): Promise<Found | null> {
+/**
+ * The credential of an attempt that is under way. An agent token is locked, as it is for a confirm:
+ * whether it is free is decided once at a time, whatever the intents. Lock its payer afterwards.
+ */
+export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
   if (credential.type === 'nfc_id') {
-    const pass = await selectPass(sql, credential.passId);
+    const pass = await selectPass(tx, credential.passId);
     return pass === undefined ? null : ofPass(pass);
   }
-  const token = await selectAgentToken(sql, credential.tokenId);
-  return token === undefined ? null : ofToken(token, await readUses(sql, [token]));
+  const token = await lockAgentToken(tx, credential.tokenId);
+  // Read by a statement of its own: see lockCredentials.
+  return token === undefined ? null : ofToken(token, await readUses(tx, [token]));
 }
 
 export function toCredential(found: Found): Credential {

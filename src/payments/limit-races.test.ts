@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { FakeClock } from '#core/clock.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addMs, type FakeClock } from '#core/clock.ts';
 import { revokeAgentTokenRow } from '#payers/agent-token-queries.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import { updatePayerLimits } from '#payers/queries.ts';
+import { lockPayer, updatePayerLimits } from '#payers/queries.ts';
+import { answerConfirmation } from '#payments/confirm.ts';
 import { saveRiskSettings } from '#risk/queries.ts';
 import { inLanes, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
@@ -20,6 +22,8 @@ import {
 } from '#testing/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
+/** A first payment of this amount asks its payer. */
+const HIGH = 50_000_000;
 
 let course: RaceCourse;
 let store: TestStore;
@@ -84,14 +88,14 @@ describe('a limit that allows one payment', () => {
 });
 
 describe('an agent token', () => {
-  async function mint(): Promise<{ token: string; id: string; payerId: string }> {
+  async function mint(amount = 2_500_000): Promise<{ token: string; id: string; payerId: string }> {
     const { payer } = await addPayer(store);
     const { tenant } = store.standing;
     const { row, secret } = await store.db.transaction((tx) =>
       createAgentToken(tx, {
         payerId: payer.id,
         tenant,
-        amount: 2_500_000,
+        amount,
         expiresIn: 3600,
         now: clock.now(),
       }),
@@ -146,4 +150,75 @@ describe('an agent token', () => {
     await settling.stop();
     await course.checkMoney();
   });
+
+  /** A token with which its payer was asked for one intent; and another intent of that amount. */
+  async function ask() {
+    const minted = await mint(HIGH);
+    const [first, second] = [
+      await addIntent(store, { amount: HIGH }),
+      await addIntent(store, { amount: HIGH }),
+    ];
+    const askedAt = clock.now();
+    const { token } = minted;
+    assert.equal(summaryOf(await pay(store, { intentId: first, token })), 'requires_action');
+    return { ...minted, first, second, askedAt };
+  }
+
+  const approve = (intentId: string, now: Date) =>
+    answerConfirmation(store, { intentId, mayAnswer: () => true, approve: true, now });
+
+  test('held by an intent that waits for its payer pays no other intent', async () => {
+    const { token, first, second, askedAt } = await ask();
+    const confirm = (now: Date) => pay(store, { intentId: second, token, now });
+    assert.equal(summaryOf(await confirm(askedAt)), 'agent_token_used');
+    assert.equal(summaryOf(await confirm(addMs(askedAt, 59_999))), 'agent_token_used');
+    await approve(first, addMs(askedAt, 59_999));
+    assert.equal(summaryOf(await confirm(addMs(askedAt, 60_000))), 'agent_token_used');
+    await playChain(store);
+    const counts = await course.statusesOf([first, second]);
+    assert.deepEqual([...counts].sort(), [
+      ['requires_payment_method', 1],
+      ['succeeded', 1],
+    ]);
+  });
+
+  test('is free again when its payer has not answered in time', async () => {
+    const { token, second, askedAt } = await ask();
+    const now = addMs(askedAt, 60_000);
+    assert.equal(summaryOf(await pay(store, { intentId: second, token, now })), 'requires_action');
+  });
+
+  for (const start of ['the approval', 'the other confirm'] as const) {
+    test(`pays once when an approval in time meets a late confirm, ${start} first`, async () => {
+      const { token, payerId, first, second, askedAt } = await ask();
+      const { db } = store;
+      const work = {
+        'the approval': () => approve(first, addMs(askedAt, 59_999)),
+        'the other confirm': () =>
+          pay(store, { intentId: second, token, now: addMs(askedAt, 60_000) }),
+      };
+      const inTurn = start === 'the approval' ? Object.values(work) : Object.values(work).reverse();
+      const under: Promise<unknown>[] = [];
+      // Both come as far as their locks let them before either may count the payer's money.
+      await db.transaction(async (tx) => {
+        await lockPayer(tx, payerId);
+        for (const begin of inTurn) {
+          under.push(begin());
+          await waitsForLocks(under.length);
+        }
+      });
+      await Promise.all(under);
+      await approve(second, addMs(askedAt, 60_001));
+      const counts = await course.statusesOf([first, second]);
+      assert.equal(counts.get('processing'), 1);
+      await playChain(store);
+      await course.checkMoney();
+    });
+  }
+
+  async function waitsForLocks(count: number): Promise<void> {
+    const sql = `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await store.db.query(sql)).length < count) await sleep(10);
+  }
 });
