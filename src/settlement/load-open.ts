@@ -56,6 +56,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
     resent: 0,
     recheck: true,
     usedElsewhere: 0,
+    undecided: 0,
     unsendable: false,
   };
 }

@@ -129,8 +129,13 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await submitted();
     await mineUntil(ids);
     const before = await world.outcomes(ids);
-    await world.network.mine(1);
-    await world.network.rpc.call('anvil_reorg', [2, []]);
+    // However many blocks were mined until the outcome was there.
+    const { rpc } = world.network;
+    const settledIn = await world.count(
+      'select max(block_number) as count from chain_transactions',
+    );
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    await rpc.call('anvil_reorg', [head - settledIn + 1, []]);
     assert.equal((await settledNumbers()).length, 0, 'the reorganisation dropped the batch');
     for (let i = 0; i < 40 && (await settledNumbers()).length === 0; i++) {
       await world.network.mine();

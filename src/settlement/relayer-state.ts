@@ -80,6 +80,8 @@ export interface OpenTransaction {
   recheck: boolean;
   /** Blocks in which its nonce was seen used without a receipt for any of its attempts. */
   usedElsewhere: number;
+  /** Looks at its receipt from which no outcome could be read. */
+  undecided: number;
   /** A node will never take these bytes: its nonce needs a no-op. */
   unsendable: boolean;
 }

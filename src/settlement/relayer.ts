@@ -247,10 +247,13 @@ async function followHead(
   const first = relayer.fees === null;
   await readFees(relayer, block);
   if (first) wake.keeper();
-  if (kind === 'reorganised' || block.number / FINALITY_BLOCKS !== before / FINALITY_BLOCKS) {
-    await watchFinality(relayer, block);
-  }
+  const finalityDue =
+    kind === 'reorganised' || block.number / FINALITY_BLOCKS !== before / FINALITY_BLOCKS;
+  const watched = finalityDue ? watchFinality(relayer, block) : Promise.resolve();
+  // What a node cannot say of old blocks must not keep us from looking after the open transactions.
+  await Promise.allSettled([watched]);
   await tendLanes(relayer, block);
+  await watched;
 }
 
 function isIdle(relayer: RelayerState): boolean {

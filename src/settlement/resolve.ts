@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import type { Block, Receipt } from '#settlement/chain.ts';
+import type { Block, CallAnswer, Chain, Receipt } from '#settlement/chain.ts';
 import { declineOf, readRevert } from '#settlement/contract-calls.ts';
 import {
   type PaymentSettled,
@@ -16,6 +16,7 @@ import type {
   RelayerState,
 } from '#settlement/relayer-state.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
 
 /** A transaction that is in the chain, and what that means for each of its requests. */
 export interface Resolution {
@@ -168,6 +169,24 @@ async function settledBefore(
   return { status: 'answered', result: failed('settlement_failed', txHash), alarm };
 }
 
+/**
+ * What the contract says to the call, in the state behind its block. Many nodes keep only some 128
+ * states: then the head's. That is safe, because what has reverted has moved nothing, and because
+ * what would be accepted now is sent again only after one more look.
+ */
+async function replay(
+  chain: Chain,
+  call: Parameters<Chain['calls']>[0][number],
+  block: bigint,
+): Promise<CallAnswer | undefined> {
+  try {
+    return (await chain.calls([call], block))[0];
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return (await chain.calls([call]))[0];
+  }
+}
+
 /** A payment's batch reverted as a whole; anything else is asked again what is wrong. */
 async function afterRevert(
   relayer: RelayerState,
@@ -176,7 +195,7 @@ async function afterRevert(
 ): Promise<Answer> {
   if (request.kind === 'payment') return { status: 'again' };
   const call = { from: lane.address, to: transaction.target, data: transaction.input };
-  const [answer] = await relayer.chain.calls([call], receipt.blockNumber);
+  const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return { status: 'again' };
   const revert = readRevert(answer.revertData);
   if (revert.kind === 'refused') {

@@ -76,6 +76,7 @@ export async function signAndStore(
       resent: 0,
       recheck: false,
       usedElsewhere: 0,
+      undecided: 0,
       unsendable: false,
     };
   });

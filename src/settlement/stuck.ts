@@ -63,6 +63,8 @@ async function tendUsed(
   transaction: OpenTransaction,
 ): Promise<void> {
   relayer.recheckAll = true;
+  // Its receipt is there, only what it says is not clear yet.
+  if (transaction.undecided > 0) return;
   transaction.usedElsewhere++;
   if (transaction.usedElsewhere >= FOREIGN_AFTER) await giveUpNonce(relayer, lane, transaction);
 }

@@ -1,9 +1,12 @@
+import { describeError } from '#core/log.ts';
 import type { Block, Chain, Receipt } from '#settlement/chain.ts';
 import { suggestFees, TIP_BLOCKS, TIP_PERCENTILE } from '#settlement/fees.ts';
 import { finish } from '#settlement/finish.ts';
+import { insertAlarms } from '#settlement/outcome-queries.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { type Mined, resolve } from '#settlement/resolve.ts';
+import { type Mined, type Resolution, resolve } from '#settlement/resolve.ts';
+import { RpcRefusal } from '#settlement/rpc.ts';
 
 export type HeadChange =
   | { readonly kind: 'none' }
@@ -53,18 +56,86 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   const wanted = candidates(relayer, head);
   if (wanted.length === 0) return 0;
   relayer.recheckAll = true;
-  const receipts = await relayer.chain.receipts(wanted.map((one) => one.hash));
+  const hashes = wanted.map((one) => one.hash);
+  const { answers: receipts, refused } = await eachFor(hashes, relayer.chain.receipts);
   const deep = wanted.flatMap((one, index) => {
     const receipt = receipts[index] ?? null;
     return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
   });
   const mined = await withBlocks(relayer.chain, head, deep);
   for (const portion of inPortions(mined)) {
-    await finish(relayer, await Promise.all(portion.map((one) => resolve(relayer, one))));
+    await finish(relayer, await resolveEach(relayer, portion));
   }
-  relayer.recheckAll = mined.length < deep.length;
-  for (const { transaction } of wanted) transaction.recheck = false;
+  relayer.recheckAll = refused || mined.length < deep.length;
+  for (const { transaction } of wanted) transaction.recheck = transaction.undecided > 0;
   return mined.length;
+}
+
+/**
+ * One question for all; where the node refuses it, one by one, so that what it cannot say of one
+ * leaves the others readable. A refused one is null, like one that is not there.
+ */
+async function eachFor<K, V>(
+  keys: readonly K[],
+  ask: (keys: readonly K[]) => Promise<(V | null)[]>,
+): Promise<{ readonly answers: readonly (V | null)[]; readonly refused: boolean }> {
+  try {
+    return { answers: await ask(keys), refused: false };
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error;
+  }
+  let refused = false;
+  const answers = keys.map(async (key) => {
+    try {
+      return (await ask([key]))[0] ?? null;
+    } catch (error) {
+      if (!(error instanceof RpcRefusal)) throw error;
+      refused = true;
+      return null;
+    }
+  });
+  return { answers: await Promise.all(answers), refused };
+}
+
+/** Looks without an outcome after which a person is told; the looks go on. */
+const UNREADABLE_AFTER = 8;
+
+/** Each stands alone: what a node cannot say of one must not hold up what it says of the others. */
+async function resolveEach(
+  relayer: RelayerState,
+  portion: readonly Mined[],
+): Promise<Resolution[]> {
+  const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
+  const resolved: Resolution[] = [];
+  for (const [index, { transaction, receipt }] of portion.entries()) {
+    const result = results[index];
+    if (result?.status === 'fulfilled') {
+      resolved.push(result.value);
+      continue;
+    }
+    transaction.undecided++;
+    if (transaction.undecided !== UNREADABLE_AFTER) continue;
+    await tellUnreadable(relayer, transaction, { receipt, error: result?.reason });
+  }
+  return resolved;
+}
+
+async function tellUnreadable(
+  relayer: RelayerState,
+  transaction: OpenTransaction,
+  of: { readonly receipt: Receipt; readonly error: unknown },
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const { txHash, blockNumber } = of.receipt;
+  const error = describeError(of.error);
+  const alarms = transaction.requests.map(({ kind, subjectId }) => ({
+    kind: 'outcome_unreadable',
+    subject: subjectId,
+    details: { kind, txHash, blockNumber, error },
+  }));
+  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, alarms, relayer.clock.now()));
+  const fields = { network, txHash, blockNumber, error };
+  relayer.log.error('no node says what a transaction has done', fields);
 }
 
 /**
@@ -127,7 +198,8 @@ async function withBlocks(
   for (const { receipt } of found) {
     if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
   }
-  for (const block of await chain.blocks([...missing])) {
+  const { answers } = await eachFor([...missing], chain.blocks);
+  for (const block of answers) {
     if (block !== null) known.set(block.hash, block);
   }
   // Without its block a receipt is of a fork that is being left: the next look decides.

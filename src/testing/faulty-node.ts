@@ -15,9 +15,18 @@ type NodeMood =
   /** Says yes to broadcasts and forgets them. */
   | 'dropping broadcasts';
 
+/** A call as it reached the node. */
+export interface NodeCall {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
 export interface FaultyNode {
   readonly url: string;
   mood: NodeMood;
+  /** The words with which it refuses this one call; null: it answers. The others are answered. */
+  refuse: (call: NodeCall) => string | null;
   /** Calls that reached it, by method. */
   readonly calls: Map<string, number>;
   stop(): Promise<void>;
@@ -26,12 +35,12 @@ export interface FaultyNode {
 /** Somebody else's node with its bad days, in front of the test's chain. */
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const calls = new Map<string, number>();
-  const node = { mood: 'well' as NodeMood };
+  const node = { mood: 'well' as NodeMood, refuse: (_call: NodeCall): string | null => null };
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const { mood } = node;
     const parsed: unknown = JSON.parse(body);
-    const asked = (Array.isArray(parsed) ? parsed : [parsed]) as { id: number; method: string }[];
+    const asked = (Array.isArray(parsed) ? parsed : [parsed]) as NodeCall[];
     for (const { method } of asked) calls.set(method, (calls.get(method) ?? 0) + 1);
     const broadcasts = asked.some((call) => call.method === 'eth_sendRawTransaction');
     if (mood === 'down') return void request.socket.destroy();
@@ -56,7 +65,8 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     if (mood === 'losing answers to broadcasts' && broadcasts) {
       return void request.socket.destroy();
     }
-    response.writeHead(answer.status, headers).end(answered);
+    const refused = refusalsOf(asked, node.refuse);
+    response.writeHead(answer.status, headers).end(withRefusals(answered, refused));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -68,4 +78,27 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
       await new Promise((resolve) => server.close(resolve));
     },
   });
+}
+
+function refusalsOf(
+  asked: readonly NodeCall[],
+  refuse: FaultyNode['refuse'],
+): ReadonlyMap<number, string> {
+  return new Map(
+    asked.flatMap((call) => {
+      const words = refuse(call);
+      return words === null ? [] : [[call.id, words] as const];
+    }),
+  );
+}
+
+function withRefusals(answered: string, refused: ReadonlyMap<number, string>): string {
+  if (refused.size === 0) return answered;
+  const put = (answer: { id: number }) => {
+    const message = refused.get(answer.id);
+    if (message === undefined) return answer;
+    return { jsonrpc: '2.0', id: answer.id, error: { code: -32_000, message } };
+  };
+  const parsed = JSON.parse(answered);
+  return JSON.stringify(Array.isArray(parsed) ? parsed.map(put) : put(parsed));
 }
