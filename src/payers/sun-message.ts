@@ -1,0 +1,101 @@
+import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto';
+
+/**
+ * What an NTAG 424 DNA card puts into its URL at each tap ("secure unique NFC"): its UID and a
+ * counter, encrypted, and a MAC over both. Source: NXP AN12196 and the data sheet of the chip.
+ */
+
+/** The two keys of one card, 16 bytes each. */
+export interface CardKeys {
+  /** SDMMetaReadKey: decrypts UID and counter. */
+  readonly metaRead: Buffer;
+  /** SDMFileReadKey: what the MAC is made with. */
+  readonly fileRead: Buffer;
+}
+
+export interface SunMessage {
+  /** 16 bytes, encrypted. */
+  readonly piccData: Buffer;
+  /** 8 bytes. */
+  readonly mac: Buffer;
+}
+
+export interface CardTap {
+  /** 7 bytes as hex, upper case. */
+  readonly uid: string;
+  /** Rises by one with each tap: 0 to 2^24 - 1. */
+  readonly counter: number;
+}
+
+const BLOCK = 16;
+const NO_IV = Buffer.alloc(BLOCK);
+/** UID mirrored, counter mirrored, a UID of 7 bytes: the only form that our cards are set to. */
+const PICC_TAG = 0xc7;
+const UID_BYTES = 7;
+const COUNTER_BYTES = 3;
+/** AN12196: the constant that begins the derivation of the MAC's session key. */
+const SESSION_VECTOR = Buffer.from('3cc300010080', 'hex');
+
+/** UID and counter, or null when the message was not made with this card's keys. */
+export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | null {
+  const plain = decryptBlock(keys.metaRead, message.piccData);
+  if (plain[0] !== PICC_TAG) return null;
+  const identity = plain.subarray(1, 1 + UID_BYTES + COUNTER_BYTES);
+  if (!timingSafeEqual(macOf(identity, keys.fileRead), message.mac)) return null;
+  return {
+    uid: identity.subarray(0, UID_BYTES).toString('hex').toUpperCase(),
+    counter: identity.readUIntLE(UID_BYTES, COUNTER_BYTES),
+  };
+}
+
+/** What a card with these keys would give: for the emulator of tests and test mode. */
+export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): SunMessage {
+  const identity = Buffer.alloc(UID_BYTES + COUNTER_BYTES);
+  identity.write(tap.uid, 'hex');
+  identity.writeUIntLE(tap.counter, UID_BYTES, COUNTER_BYTES);
+  const plain = Buffer.concat([Buffer.from([PICC_TAG]), identity, padding], BLOCK);
+  return { piccData: encryptBlock(keys.metaRead, plain), mac: macOf(identity, keys.fileRead) };
+}
+
+/** The MAC covers no file data: it is made over nothing, with a key of this one tap. */
+function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
+  const session = cmac(fileReadKey, Buffer.concat([SESSION_VECTOR, identity]));
+  const whole = cmac(session, Buffer.alloc(0));
+  // The chip sends every second byte.
+  return Buffer.from(whole.filter((_byte, index) => index % 2 === 1));
+}
+
+/** AES-CMAC, RFC 4493. OpenSSL has it, node:crypto does not offer it. */
+export function cmac(key: Buffer, message: Buffer): Buffer {
+  const first = double(encryptBlock(key, NO_IV));
+  const whole = message.length > 0 && message.length % BLOCK === 0;
+  const padded = whole ? Buffer.from(message) : pad(message);
+  const subkey = whole ? first : double(first);
+  const last = padded.length - BLOCK;
+  for (let i = 0; i < BLOCK; i++) {
+    padded.writeUInt8(padded.readUInt8(last + i) ^ subkey.readUInt8(i), last + i);
+  }
+  const cipher = createCipheriv('aes-128-cbc', key, NO_IV).setAutoPadding(false);
+  return cipher.update(padded).subarray(last);
+}
+
+function pad(message: Buffer): Buffer {
+  const length = (Math.floor(message.length / BLOCK) + 1) * BLOCK;
+  return Buffer.concat([message, Buffer.from([0x80])], length);
+}
+
+/** Multiplication by x in GF(2^128). */
+function double(block: Buffer): Buffer {
+  const value = BigInt(`0x${block.toString('hex')}`) << 1n;
+  const overflow = value >> 128n;
+  const reduced = overflow === 0n ? value : value ^ (1n << 128n) ^ 0x87n;
+  return Buffer.from(reduced.toString(16).padStart(2 * BLOCK, '0'), 'hex');
+}
+
+function encryptBlock(key: Buffer, block: Buffer): Buffer {
+  return createCipheriv('aes-128-cbc', key, NO_IV).setAutoPadding(false).update(block);
+}
+
+function decryptBlock(key: Buffer, block: Buffer): Buffer {
+  return createDecipheriv('aes-128-cbc', key, NO_IV).setAutoPadding(false).update(block);
+}
