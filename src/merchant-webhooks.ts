@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { eventCatalogue } from '#events/catalogue.ts';
 import type { DeclaredWebhook } from '#http/openapi.ts';
-import { Amount, commonFields, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { Amount, Currency, commonFields, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#payments/schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#refunds/schema.ts';
@@ -35,10 +35,10 @@ const WithdrawalSchema = Type.Object(
     id: idOf('wdr_', 'withdrawal'),
     ...commonFields('withdrawal'),
     amount: Amount,
-    currency: Type.Unsafe<'usdc'>({ type: 'string', const: 'usdc' }),
+    currency: Currency,
     status: oneOf(['pending', 'succeeded', 'failed'], 'Of the withdrawal.'),
     wallet: Type.String({ description: 'The settlement wallet.' }),
-    failure_code: nullable(Type.String()),
+    failure_code: nullable(Type.String({ description: 'Why it failed.' })),
     tx_hash: nullable(Type.String({ description: 'Hash of the transaction.' })),
     created: Timestamp,
     updated: Timestamp,

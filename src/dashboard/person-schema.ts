@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import Type, { type TSchema } from 'typebox';
 import { ROLES } from '#accounts/roles.ts';
-import { idOf, nullable, oneOf, Timestamp, text } from '#http/schema.ts';
+import { idOf, nullable, objectType, oneOf, Timestamp, text } from '#http/schema.ts';
 
 /** Building blocks of the dashboard's and the operators' requests and responses. */
 
@@ -52,7 +52,7 @@ export const UsedPasskey = Type.Unsafe<AuthenticationResponseJSON>(
 export const PasskeyOptions = Type.Object({ challenge: Type.String() });
 
 export const SessionSchema = Type.Object({
-  object: Type.Unsafe<'session'>({ type: 'string', const: 'session' }),
+  object: objectType('session'),
   id: idOf('ses_', 'session'),
   status: oneOf(['signed_in', 'second_factor_required'] as const, 'What can be done with it.'),
   csrf_token: Type.String({ description: 'Send it as the header Csrf-Token with every change.' }),

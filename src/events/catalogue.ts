@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
-import { eventFields } from '#events/schema.ts';
+import { EXAMPLE_STATES } from '#events/example-states.ts';
+import { DATA, eventFields } from '#events/schema.ts';
 import { EVENT_TYPES, type EventType } from '#events/types.ts';
 import { CURRENT_API_VERSION } from '#events/versions.ts';
 
@@ -137,12 +138,13 @@ const PreviousAttributes = Type.Unsafe<Record<string, unknown>>({
 
 function entryOf(type: EventType, objects: EventObjects): CatalogueEntry {
   const { object, when, changes } = TYPES[type];
-  const { schema, example } = objects[object];
-  const constant = Type.Unsafe<typeof type>({ type: 'string', const: type });
+  const { schema, example: plain } = objects[object];
+  const example = { ...plain, ...EXAMPLE_STATES[type] };
+  const constant = Type.Literal(type, { description: 'What happened.' });
   const data =
     changes === undefined
-      ? Type.Object({ object: schema })
-      : Type.Object({ object: schema, previous_attributes: PreviousAttributes });
+      ? Type.Object({ object: schema }, DATA)
+      : Type.Object({ object: schema, previous_attributes: PreviousAttributes }, DATA);
   return {
     type,
     when,

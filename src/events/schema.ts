@@ -31,15 +31,20 @@ export const eventFields = {
   }),
 };
 
+export const DATA = { description: 'What the event is about.' };
+
 export const EventSchema = Type.Object(
   {
     ...eventFields,
-    data: Type.Object({
-      object: anyObject('The resource as it was when the event happened.'),
-      previous_attributes: Type.Optional(
-        anyObject('On *.updated: the fields that changed, with the values that they had before.'),
-      ),
-    }),
+    data: Type.Object(
+      {
+        object: anyObject('The resource as it was when the event happened.'),
+        previous_attributes: Type.Optional(
+          anyObject('On *.updated: the fields that changed, with the values that they had before.'),
+        ),
+      },
+      DATA,
+    ),
   },
   { title: 'Event' },
 );

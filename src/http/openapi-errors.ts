@@ -4,9 +4,12 @@ import type { Doc } from '#http/openapi-schemas.ts';
 
 const REQUEST_ID = 'req_01QzXo0KcV5sVQ2pWm8Tn3';
 
-/** Responses that are the same for most operations stand in the document once. */
-const SHARED_NAMES: Readonly<Record<number, string>> = {
+const NAMES: Readonly<Record<number, string>> = {
+  400: 'Invalid',
   401: 'Unauthenticated',
+  403: 'Forbidden',
+  404: 'Missing',
+  409: 'Conflict',
   413: 'BodyTooLarge',
   415: 'ContentTypeUnsupported',
   429: 'RateLimited',
@@ -40,23 +43,33 @@ function errorExample(code: ErrorCode): Doc {
   };
 }
 
-/** The error body with the codes that it may carry here. */
-function errorSchema(codes: readonly ErrorCode[]): Doc {
-  const types = [...new Set(codes.map((code) => ERROR_CODES[code][1]))];
-  const error = {
-    type: 'object',
-    required: ['type', 'code', 'message', 'param', 'request_id', 'doc_url'],
-    properties: {
-      type: { type: 'string', enum: types, description: 'Handle unknown codes by their type.' },
-      code: { type: 'string', enum: [...codes], description: 'Branch on this. The list may grow.' },
-      message: { type: 'string', description: 'For people; its text may change.' },
-      param: { type: ['string', 'null'], description: 'The parameter it is about.' },
-      request_id: { type: 'string', description: 'Name it when you ask for help.' },
-      doc_url: { type: 'string', description: 'The code in the reference.' },
+/** The body of every error. A response names the codes that it may carry by its examples. */
+export const ERROR_SCHEMA: Doc = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      description: 'What went wrong.',
+      required: ['type', 'code', 'message', 'param', 'request_id', 'doc_url'],
+      properties: {
+        type: {
+          type: 'string',
+          enum: [...new Set(Object.values(ERROR_CODES).map(([, type]) => type))],
+          description: 'Handle unknown codes by their type.',
+        },
+        code: { type: 'string', description: 'Branch on this. The list may grow.' },
+        message: { type: 'string', description: 'For people. Its text may change.' },
+        param: {
+          type: ['string', 'null'],
+          description: 'The parameter that the error is about.',
+        },
+        request_id: { type: 'string', description: 'Quote it when you ask for help.' },
+        doc_url: { type: 'string', description: 'Where the reference explains the code.' },
+      },
     },
-  };
-  return { type: 'object', required: ['error'], properties: { error } };
-}
+  },
+};
 
 function errorResponse(status: number, codes: readonly ErrorCode[], headers: Doc): Doc {
   const examples = Object.fromEntries(
@@ -65,7 +78,7 @@ function errorResponse(status: number, codes: readonly ErrorCode[], headers: Doc
   return {
     description: TITLES[status] ?? 'Refused.',
     headers: status === 429 ? { ...headers, 'Retry-After': header('RetryAfter') } : headers,
-    content: { 'application/json': { schema: errorSchema(codes), examples } },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };
 }
 
@@ -80,22 +93,27 @@ export function errorExamples(codes: readonly ErrorCode[]): Doc {
   );
 }
 
-/** Error responses of an operation; equal ones of several operations are shared. */
+/** Error responses, each once: operations with the same codes refer to the same response. */
 export function createErrorResponses(headers: Doc) {
   const shared: Record<string, Doc> = {};
+  const names = new Map<string, string>();
+  const nameOf = (status: number, codes: readonly ErrorCode[]): string => {
+    const known = names.get(`${status} ${codes.join(' ')}`);
+    if (known !== undefined) return known;
+    const base = NAMES[status] ?? `Status${status}`;
+    const taken = Object.keys(shared).filter((name) => name.startsWith(base)).length;
+    const name = taken === 0 ? base : `${base}${taken + 1}`;
+    names.set(`${status} ${codes.join(' ')}`, name);
+    shared[name] = errorResponse(status, codes, headers);
+    return name;
+  };
   return {
     shared,
-    of: (byStatus: ReadonlyMap<number, readonly ErrorCode[]>): Doc => {
-      const responses: Doc = {};
-      for (const [status, codes] of byStatus) {
-        const response = errorResponse(status, codes, headers);
-        const name = SHARED_NAMES[status];
-        if (name !== undefined) shared[name] ??= response;
-        const isShared =
-          name !== undefined && JSON.stringify(shared[name]) === JSON.stringify(response);
-        responses[status] = isShared ? { $ref: `#/components/responses/${name}` } : response;
-      }
-      return responses;
-    },
+    of: (byStatus: ReadonlyMap<number, readonly ErrorCode[]>): Doc =>
+      Object.fromEntries(
+        [...byStatus].map(([status, codes]) => {
+          return [status, { $ref: `#/components/responses/${nameOf(status, codes)}` }];
+        }),
+      ),
   };
 }

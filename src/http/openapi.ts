@@ -2,7 +2,7 @@ import { API_VERSIONS } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import { ID_PREFIXES, type IdKind } from '#core/ids.ts';
 import { ERROR_CODES, type ErrorCode } from '#core/refusal.ts';
-import { createErrorResponses, errorExamples, header } from '#http/openapi-errors.ts';
+import { createErrorResponses, ERROR_SCHEMA, errorExamples, header } from '#http/openapi-errors.ts';
 import { type Components, createComponents, type Doc } from '#http/openapi-schemas.ts';
 import type { ResponseDeclaration } from '#http/route.ts';
 import { type DeclaredRoute, errorsByStatus } from '#http/route-errors.ts';
@@ -113,8 +113,14 @@ function pathParameters(route: DeclaredRoute): Doc[] {
       prefix === null
         ? { type: 'string', minLength: 1 }
         : { type: 'string', pattern: `^${prefix}` };
-    return { name, in: 'path', required: true, schema };
+    const description = `The ${kind === 'text' ? name : `id of the ${words(kind)}`}.`;
+    return { name, in: 'path', required: true, description, schema };
   });
+}
+
+/** `payment_intent` or `paymentIntent`: payment intent. */
+function words(kind: string): string {
+  return kind.replaceAll(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
 
 interface ObjectSchema {
@@ -256,7 +262,7 @@ export function openApiDocument(of: DocumentOf): Doc {
       parameters: parameterComponents(),
       responses: errors.shared,
       examples: errorExamples(usedCodes(of.routes)),
-      schemas: components.schemas,
+      schemas: { Error: ERROR_SCHEMA, ...components.schemas },
     },
   };
 }

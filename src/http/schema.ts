@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
 
 /** Building blocks of request and response schemas. Descriptions say what is allowed. */
@@ -10,8 +10,27 @@ export const Timestamp = Type.String({
   examples: ['2026-10-01T12:00:00.000Z'],
 });
 
+/**
+ * The value or null. A plain type is written `type: [X, "null"]`, which readers and generators take
+ * for one type; an object of its own name stays a choice, so that it stays a reference.
+ */
 export function nullable<S extends TSchema>(schema: S) {
-  return Type.Union([schema, Type.Null()]);
+  return Type.Unsafe<Static<S> | null>(nullableSchema(schema as PlainSchema));
+}
+
+interface PlainSchema {
+  readonly type?: unknown;
+  readonly title?: unknown;
+  readonly enum?: readonly unknown[];
+}
+
+function nullableSchema(schema: PlainSchema): TSchema {
+  const { type, title, enum: values } = schema;
+  if (typeof type !== 'string' || title !== undefined) {
+    return { anyOf: [schema, { type: 'null' }] };
+  }
+  const orNull = { ...schema, type: [type, 'null'] };
+  return values === undefined ? orNull : { ...orNull, enum: [...values, null] };
 }
 
 /** One of these strings. */
@@ -54,10 +73,17 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
     '500 characters. No secrets or personal data. Returned unchanged.',
 });
 
+/** Names the type of an object. */
+export function objectType<const N extends string>(name: N) {
+  return Type.Literal(name, { description: 'The type of the object.' });
+}
+
+export const Currency = Type.Literal('usdc', { description: 'USDC, always.' });
+
 /** Fields that every object carries. */
 export function commonFields<const N extends string>(object: N) {
   return {
-    object: Type.Unsafe<N>({ type: 'string', const: object }),
+    object: objectType(object),
     livemode: Type.Boolean({ description: 'false in test mode.' }),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network of the mode.'),
   };
@@ -67,7 +93,7 @@ export function listOf<S extends TSchema>(item: S) {
   const { title } = item as { title?: string };
   return Type.Object(
     {
-      object: Type.Unsafe<'list'>({ type: 'string', const: 'list' }),
+      object: objectType('list'),
       data: Type.Array(item, { description: 'Newest first.' }),
       has_more: Type.Boolean({ description: 'Whether there is another page.' }),
       next_cursor: nullable(

@@ -4,16 +4,16 @@ import { answerWith } from '#core/answer.ts';
 import { resourceMissing } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { type KeyRow, selectKey } from '#idempotency/queries.ts';
 
 const IdempotencyKeySchema = Type.Object(
   {
-    object: Type.Unsafe<'idempotency_key'>({ type: 'string', const: 'idempotency_key' }),
-    key: Type.String(),
+    object: objectType('idempotency_key'),
+    key: Type.String({ description: 'The Idempotency-Key of the request.' }),
     status: oneOf(['in_progress', 'completed'], 'in_progress: the first request still runs.'),
-    method: Type.String({ description: 'Of the first request.' }),
-    path: Type.String({ description: 'Of the first request.' }),
+    method: Type.String({ description: 'The HTTP method of the first request.' }),
+    path: Type.String({ description: 'The path of the first request.' }),
     resource: nullable(Type.String({ description: 'The id of the object it is about.' })),
     response_status: nullable(Type.Integer({ description: 'The HTTP status it was answered.' })),
     created: Timestamp,

@@ -11,7 +11,7 @@ export interface Reference {
 }
 
 interface Field {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Field[];
   readonly items?: Field;
@@ -31,8 +31,9 @@ const COMMON = [
 function typeOf(field: Field): string {
   if (field.enum !== undefined) return field.enum.map((one) => `\`${String(one)}\``).join(', ');
   if (field.anyOf !== undefined) return field.anyOf.map(typeOf).join(' or ');
-  if (field.type === 'array') return `array of ${typeOf(field.items ?? {})}`;
-  return field.type ?? 'any';
+  if (field.items !== undefined) return `array of ${typeOf(field.items)}`;
+  const { type = 'any' } = field;
+  return typeof type === 'string' ? type : type.join(' or ');
 }
 
 function escapeCell(text: string): string {

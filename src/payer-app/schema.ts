@@ -3,9 +3,11 @@ import { MAX_AMOUNT } from '#core/money.ts';
 import {
   Amount,
   AtomsOut,
+  Currency,
   commonFields,
   idOf,
   nullable,
+  objectType,
   oneOf,
   Timestamp,
   text,
@@ -15,8 +17,6 @@ import { AGENT_TOKEN_SECONDS } from '#payers/create-agent-token.ts';
 import { MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
 import { PaymentSchema } from '#payments/schema.ts';
 import { WaitParameter } from '#terminals/schema.ts';
-
-const Currency = Type.Unsafe<'usdc'>({ type: 'string', const: 'usdc' });
 
 export const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
@@ -32,7 +32,7 @@ export const Signature = Type.Unsafe<`0x${string}`>({
 /** A list that fits one answer. */
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
-    object: Type.Unsafe<'list'>({ type: 'string', const: 'list' }),
+    object: objectType('list'),
     data: Type.Array(item),
     has_more: Type.Boolean(),
     next_cursor: Type.Null(),
@@ -146,7 +146,7 @@ export const SignInBody = Type.Object({
 
 export const SessionSchema = Type.Object(
   {
-    object: Type.Unsafe<'payer_session'>({ type: 'string', const: 'payer_session' }),
+    object: objectType('payer_session'),
     token: Type.String({ description: 'Bearer token (tlps_…). Shown this once.' }),
     expires_at: Timestamp,
     payer: PayerSchema,
@@ -217,7 +217,7 @@ export const PayerRequestSchema = Type.Object(
 /** What a wallet holds and allows, and all that its next signatures need. */
 export const WalletSchema = Type.Object(
   {
-    object: Type.Unsafe<'wallet'>({ type: 'string', const: 'wallet' }),
+    object: objectType('wallet'),
     livemode: Type.Boolean(),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     address: Address,
@@ -244,7 +244,7 @@ export const WalletSchema = Type.Object(
 
 export const ConfirmationSchema = Type.Object(
   {
-    object: Type.Unsafe<'confirmation'>({ type: 'string', const: 'confirmation' }),
+    object: objectType('confirmation'),
     livemode: Type.Boolean(),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     payment_intent: idOf('pi_', 'payment intent'),

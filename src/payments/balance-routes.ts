@@ -6,7 +6,7 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms, ZERO } from '#core/money.ts';
 import { refuse } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { AtomsOut, commonFields, Timestamp } from '#http/schema.ts';
+import { AtomsOut, Currency, commonFields, Timestamp } from '#http/schema.ts';
 import { readMerchantBalance } from '#settlement/balance.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
@@ -21,7 +21,7 @@ const BalanceSchema = Type.Object(
     available: Type.Array(
       Type.Object({
         amount: AtomsOut,
-        currency: Type.Unsafe<'usdc'>({ type: 'string', const: 'usdc' }),
+        currency: Currency,
       }),
       { description: 'Settled and not yet withdrawn, by currency.' },
     ),

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import {
   Amount,
   AtomsOut,
+  Currency,
   commonFields,
   idOf,
   listOf,
@@ -22,28 +23,33 @@ export const OrderId = Type.String({
     'generated when left out.',
 });
 
-const Currency = Type.Unsafe<'usdc'>({ type: 'string', const: 'usdc' });
 const TxHash = Type.String({
   pattern: '^0x[0-9a-f]{64}$',
   description: 'Hash of the settlement transaction.',
 });
 
-const PayerConfirmation = Type.Object({
-  type: Type.Unsafe<'payer_confirmation'>({ type: 'string', const: 'payer_confirmation' }),
-  reason_code: Type.String({ description: 'The rule that asked. The list may grow.' }),
-  expires_at: Timestamp,
-});
+const PayerConfirmation = Type.Object(
+  {
+    type: Type.Literal('payer_confirmation', { description: 'What has to happen next.' }),
+    reason_code: Type.String({ description: 'The rule that asked. The list may grow.' }),
+    expires_at: Timestamp,
+  },
+  { description: 'What the customer has to do before the payment can go on.' },
+);
 
-const PaymentErrorSchema = Type.Object({
-  type: Type.Unsafe<'payment_error'>({ type: 'string', const: 'payment_error' }),
-  code: Type.Unsafe<'payment_declined'>({ type: 'string', const: 'payment_declined' }),
-  decline_code: oneOf(Object.keys(DECLINES), 'Why. The list may grow.'),
-  reason_code: Type.String({
-    description: "The decline code in upper case, or the risk rule's name. The list may grow.",
-  }),
-  message: Type.String(),
-  created: Timestamp,
-});
+const PaymentErrorSchema = Type.Object(
+  {
+    type: Type.Literal('payment_error', { description: 'The type of the error.' }),
+    code: Type.Literal('payment_declined', { description: 'See decline_code for the reason.' }),
+    decline_code: oneOf(Object.keys(DECLINES), 'Why. The list may grow.'),
+    reason_code: Type.String({
+      description: "The decline code in upper case, or the risk rule's name. The list may grow.",
+    }),
+    message: Type.String({ description: 'The reason in words. Its text may change.' }),
+    created: Timestamp,
+  },
+  { description: 'Why the last payment was declined.' },
+);
 
 const SplitGroup = nullable(text(64, 'Intents of one split bill carry the same value.'));
 
@@ -74,6 +80,9 @@ export const PaymentIntentSchema = Type.Object(
   { title: 'PaymentIntent' },
 );
 
+const fee = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
+
 export const PaymentSchema = Type.Object(
   {
     id: idOf('pay_', 'payment'),
@@ -82,7 +91,14 @@ export const PaymentSchema = Type.Object(
     currency: Currency,
     amount_refunded: AtomsOut,
     status: oneOf(PAYMENT_STATUSES, 'The list may grow.'),
-    fees: Type.Object({ acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut }),
+    fees: Type.Object(
+      {
+        acquirer: fee('What the acquirer earns.'),
+        protocol: fee('What the network earns, cashback included.'),
+        cashback: fee('What the payer gets back out of the protocol fee.'),
+      },
+      { description: 'Paid by the payer on top of the amount.' },
+    ),
     total_charged: Type.Integer({
       minimum: 1,
       description: 'What the payer paid: amount, acquirer fee and protocol fee.',
@@ -93,15 +109,18 @@ export const PaymentSchema = Type.Object(
     order_id: OrderId,
     terminal: idOf('tml_', 'terminal'),
     payment_intent: idOf('pi_', 'payment intent'),
-    payment_method: Type.Object({
-      type: oneOf(['wallet_pass', 'agent_token'] as const, 'How it was paid.'),
-      credential: oneOf(['nfc_id', 'agent_token'] as const, 'What was presented.'),
-    }),
+    payment_method: Type.Object(
+      {
+        type: oneOf(['wallet_pass', 'agent_token'] as const, 'How it was paid.'),
+        credential: oneOf(['nfc_id', 'agent_token'] as const, 'What was presented.'),
+      },
+      { description: 'What the customer paid with.' },
+    ),
     split_group: SplitGroup,
-    chain_id: Type.Integer({ minimum: 1 }),
+    chain_id: Type.Integer({ minimum: 1, description: 'The id of the blockchain.' }),
     tx_hash: TxHash,
-    block_number: Type.Integer({ minimum: 0 }),
-    log_index: Type.Integer({ minimum: 0 }),
+    block_number: Type.Integer({ minimum: 0, description: 'The block that settled the payment.' }),
+    log_index: Type.Integer({ minimum: 0, description: 'The place of its event in the block.' }),
     settled_at: Timestamp,
     refundable_until: Timestamp,
     created: Timestamp,

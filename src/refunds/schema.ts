@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import {
   Amount,
+  Currency,
   commonFields,
   idOf,
   listOf,
@@ -17,13 +18,15 @@ export const RefundSchema = Type.Object(
     id: idOf('re_', 'refund'),
     ...commonFields('refund'),
     amount: Amount,
-    currency: Type.Unsafe<'usdc'>({ type: 'string', const: 'usdc' }),
+    currency: Currency,
     payment: idOf('pay_', 'payment'),
     status: oneOf(REFUND_STATUSES, '`pending` resolves by itself.'),
     reason: nullable(text(500, 'Up to 500 characters.')),
     failure_code: nullable(oneOf(Object.keys(REFUND_FAILURES), 'The list may grow.')),
-    failure_message: nullable(Type.String()),
-    tx_hash: nullable(Type.String({ pattern: '^0x[0-9a-f]{64}$' })),
+    failure_message: nullable(Type.String({ description: 'Why it failed, for people.' })),
+    tx_hash: nullable(
+      Type.String({ pattern: '^0x[0-9a-f]{64}$', description: 'Hash of its transaction.' }),
+    ),
     source: oneOf(['api', 'terminal', 'dashboard'] as const, 'Who asked for it.'),
     metadata: Metadata,
     created: Timestamp,

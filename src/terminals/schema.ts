@@ -81,13 +81,13 @@ export const CashierIntentBody = Type.Object({
 /** What the chip of a pass says. Whether it is a known one is for the service to find out. */
 export const NfcCredential = Type.Object(
   {
-    type: Type.Unsafe<'nfc_id'>({ type: 'string', const: 'nfc_id' }),
+    type: Type.Literal('nfc_id', { description: 'What was read.' }),
     value: Type.String({
       pattern: '^nfc_[\\x21-\\x7e]{1,196}$',
       description: 'The credential of the pass: nfc_…',
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'What the reader of the terminal read.' },
 );
 
 export const TapBody = Type.Object({ credential: NfcCredential });

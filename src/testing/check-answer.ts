@@ -113,14 +113,18 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
     const method = operation.method.toLowerCase();
     const own = `#/${pointer('paths', operation.template, method, 'responses', status)}`;
     const base = reference ?? own;
-    const target = reference === undefined ? response : resolve(document, reference);
-    if (target?.content === undefined) return null;
+    if (responseOf(operation, status)?.content === undefined) return null;
     const path = `${DOCUMENT}${base}/${pointer('content', 'application/json', 'schema')}`;
     const known = validators.get(path);
     if (known !== undefined) return known;
     const validator = ajv.compile({ $ref: path });
     validators.set(path, validator);
     return validator;
+  };
+
+  const responseOf = ({ responses }: Operation, status: number): Doc | undefined => {
+    const reference = responses[status]?.$ref as string | undefined;
+    return reference === undefined ? responses[status] : resolve(document, reference);
   };
 
   return (exchange) => {
@@ -137,9 +141,18 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
     assert.ok(operation.responses[exchange.status] !== undefined, `undocumented status: ${where}`);
     const validator = validatorOf(operation, exchange.status);
     if (validator === null) return assert.equal(exchange.text, '', where);
-    const ok = validator(JSON.parse(exchange.text));
+    const body = JSON.parse(exchange.text) as { readonly error: { readonly code: string } };
+    const ok = validator(body);
     assert.ok(ok, `not as documented: ${ajv.errorsText(validator.errors)}: ${where}`);
+    if (status >= 400) checkCode(responseOf(operation, status), body.error.code, where);
   };
+}
+
+/** A response has an example of each code that it may carry. */
+function checkCode(response: Doc | undefined, code: string, where: string): void {
+  const content = response?.content as Record<string, { readonly examples: Doc }> | undefined;
+  const codes = Object.keys(content?.['application/json']?.examples ?? {});
+  assert.ok(codes.includes(code), `undocumented code ${code}: ${where}`);
 }
 
 function resolve(document: Doc, reference: string): Doc | undefined {

@@ -150,7 +150,13 @@ function deleteRoute(deps: WebhookRoutesDeps) {
     scope: 'webhooks:write',
     idempotency: 'ignored',
     params: { id: 'webhookEndpoint' },
-    responses: { 200: { schema: DeletedSchema, description: 'It is gone.' } },
+    responses: {
+      200: {
+        schema: DeletedSchema,
+        description: 'It is gone.',
+        example: { id: ENDPOINT_EXAMPLE.id, object: 'webhook_endpoint', deleted: true },
+      },
+    },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const id = params.id ?? '';

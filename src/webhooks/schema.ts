@@ -4,6 +4,7 @@ import {
   idOf,
   listOf,
   nullable,
+  objectType,
   oneOf,
   pageParameters,
   Timestamp,
@@ -23,9 +24,9 @@ const EnabledEvents = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), 
 const endpointFields = {
   id: idOf('we_', 'webhook endpoint'),
   ...commonFields('webhook_endpoint'),
-  url: Type.String(),
-  enabled_events: Type.Array(Type.String()),
-  description: nullable(Type.String()),
+  url: Type.String({ description: 'Where events are sent.' }),
+  enabled_events: Type.Array(Type.String(), { description: 'What it subscribes to.' }),
+  description: nullable(Type.String({ description: 'A note of your own.' })),
   api_version: Type.String({ description: 'Fixed at creation: events have its shape.' }),
   status: oneOf(['enabled', 'disabled'] as const, 'A disabled endpoint gets nothing.'),
   disabled_reason: nullable(
@@ -53,16 +54,16 @@ export const EndpointWithSecretSchema = Type.Object(
 );
 
 export const EndpointListSchema = Type.Object({
-  object: Type.Unsafe<'list'>({ type: 'string', const: 'list' }),
-  data: Type.Array(EndpointSchema, { maxItems: MAX_ENDPOINTS }),
+  object: objectType('list'),
+  data: Type.Array(EndpointSchema, { maxItems: MAX_ENDPOINTS, description: 'Newest first.' }),
   has_more: Type.Boolean({ description: 'Always false: all endpoints stand in one list.' }),
-  next_cursor: Type.Null(),
+  next_cursor: Type.Null({ description: 'Always null.' }),
 });
 
 export const DeletedSchema = Type.Object({
   id: idOf('we_', 'webhook endpoint'),
-  object: Type.Unsafe<'webhook_endpoint'>({ type: 'string', const: 'webhook_endpoint' }),
-  deleted: Type.Unsafe<true>({ type: 'boolean', const: true }),
+  object: objectType('webhook_endpoint'),
+  deleted: Type.Literal(true, { description: 'It is gone.' }),
 });
 
 const Url = Type.String({
@@ -94,7 +95,7 @@ export const DeliverySchema = Type.Object(
     ...commonFields('webhook_delivery'),
     webhook_endpoint: idOf('we_', 'webhook endpoint'),
     event: idOf('evt_', 'event'),
-    event_type: Type.String(),
+    event_type: Type.String({ description: 'What happened.' }),
     status: oneOf(DELIVERY_STATUSES, 'pending: will be tried (again).'),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made so far.' }),
     response_status: nullable(Type.Integer({ description: 'HTTP status of the last attempt.' })),
@@ -109,7 +110,9 @@ export const DeliverySchema = Type.Object(
           'The list may grow.',
       }),
     ),
-    duration_ms: nullable(Type.Integer({ minimum: 0 })),
+    duration_ms: nullable(
+      Type.Integer({ minimum: 0, description: 'How long the last attempt took.' }),
+    ),
     next_attempt_at: nullable(Timestamp),
     created: Timestamp,
     updated: Timestamp,
@@ -139,9 +142,9 @@ export const ReplaySchema = Type.Object(
     webhook_endpoint: idOf('we_', 'webhook endpoint'),
     since: Timestamp,
     until: Timestamp,
-    types: Type.Array(Type.String()),
+    types: Type.Array(Type.String(), { description: 'The event types that are sent again.' }),
     status: oneOf(['running', 'completed'] as const, 'completed: all of them are queued.'),
-    events_queued: Type.Integer({ minimum: 0 }),
+    events_queued: Type.Integer({ minimum: 0, description: 'Events queued so far.' }),
     created: Timestamp,
     updated: Timestamp,
   },
