@@ -109,8 +109,9 @@ describe('one question that a node cannot answer', () => {
   });
 
   it('is decided from the head where the state of its block is gone', async () => {
-    await revertRefund(isOldCall);
+    await revertRefund(isCall);
     await unpause();
+    node.refuse = (call) => (isOldCall(call) ? GONE : null);
     await mineUntil(() => hasOutcome(reverted));
     assert.equal((await world.outcome(reverted))?.succeeded, true);
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 4_000_000n);
