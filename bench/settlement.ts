@@ -245,7 +245,7 @@ async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number 
       chainId: config.chainId,
       nonce: nonce++,
       to: config.settlement,
-      data: settleBatchCall([payment]),
+      data: settleBatchCall([payment], Math.floor(Date.now() / 1000) + 600),
       gas: batchGasLimit(1),
       maxFeePerGas: 20_000_000_000n,
       maxPriorityFeePerGas: 1_000_000n,

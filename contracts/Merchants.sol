@@ -37,7 +37,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     mapping(uint32 merchant => Merchant) internal _merchants;
     mapping(uint32 merchant => WalletChange) private _walletChanges;
     mapping(bytes32 merchantReference => uint32 merchant) private _merchantOf;
-    mapping(uint256 word => uint256 bits) private _withdrawn;
+    mapping(uint64 number => bool) private _withdrawn;
     uint32 private _merchantCount;
 
     event MerchantRegistered(
@@ -129,26 +129,25 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     /// @notice Pays out to the registered wallet on the merchant's order.
-    /// @param number Unique per network, never zero: a second call with it pays nothing.
-    function withdraw(uint32 merchant, uint64 amount, uint64 number)
+    /// @param wallet Must be the registered one, so that nobody is paid whom the merchant did not
+    /// mean.
+    /// @param number Any but zero, unique per network: a second call with it pays nothing. Numbers
+    /// are spread over the whole range, so each has a slot of its own.
+    function withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number)
         external
         onlyRole(OPERATOR_ROLE)
         nonReentrant
     {
         if (number == 0) revert NumberZero();
-        uint256 bit = 1 << (number & 0xff);
-        uint256 word = _withdrawn[number >> 8];
-        if (word & bit != 0) revert WithdrawalAlreadyPaid(number);
-        _withdrawn[number >> 8] = word | bit;
-        _withdraw(merchant, amount, number);
+        if (_withdrawn[number]) revert WithdrawalAlreadyPaid(number);
+        _withdrawn[number] = true;
+        _withdraw(merchant, wallet, amount, number);
     }
 
     /// @notice Pays out to the registered wallet at its own call. No role can pause or refuse this.
     /// @dev The event carries number 0. The balance itself is the replay guard.
     function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
-        address wallet = _merchants[merchant].wallet;
-        if (msg.sender != wallet) revert NotMerchantWallet(msg.sender, wallet);
-        _withdraw(merchant, amount, 0);
+        _withdraw(merchant, msg.sender, amount, 0);
     }
 
     /// @notice A merchant's wallet and balance; zeros for an unknown number.
@@ -180,11 +179,12 @@ abstract contract Merchants is Governance, SpendingPolicies {
 
     /// @notice Whether an operator has paid the withdrawal of this number.
     function isWithdrawalPaid(uint64 number) external view returns (bool) {
-        return (_withdrawn[number >> 8] >> (number & 0xff)) & 1 == 1;
+        return _withdrawn[number];
     }
 
-    function _withdraw(uint32 merchant, uint64 amount, uint64 number) private {
-        address wallet = _debit(merchant, amount);
+    function _withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number) private {
+        address registered = _debit(merchant, amount);
+        if (wallet != registered) revert NotMerchantWallet(wallet, registered);
         emit Withdrawn(merchant, wallet, number, amount);
         TOKEN.safeTransfer(wallet, amount);
     }

@@ -12,41 +12,36 @@ import {PaymentTree} from "./PaymentTree.sol";
 abstract contract Refunds is Batches {
     using SafeERC20 for IERC20;
 
-    /// @notice How many refunds one payment can have.
-    uint256 public constant MAX_REFUNDS = 200;
+    mapping(uint64 number => uint64 atoms) private _refunded;
 
-    /// @dev The lowest 40 bits hold the atoms refunded; above them bit i says that refund i was
-    /// paid.
-    mapping(uint64 number => uint256) private _refunds;
-
-    uint256 private constant TOTAL_BITS = 40;
-
+    /// @param refundReference Names the refund to whoever keeps the ledger; no part of any rule.
     event PaymentRefunded(
         uint64 indexed number,
         address indexed payer,
         uint32 indexed merchant,
-        uint8 index,
         uint64 amount,
-        uint64 totalRefunded
+        uint64 totalRefunded,
+        bytes16 refundReference
     );
 
     error PaymentNotInBatch(uint64 number, uint256 batch);
-    error RefundIndexTooHigh(uint256 attempted, uint256 allowed);
-    error RefundAlreadyPaid(uint64 number, uint8 index);
+    error RefundOutOfOrder(uint256 attempted, uint256 actual);
     error RefundTooHigh(uint256 attempted, uint256 allowed);
 
     /// @notice Pays back to the payer of a settled payment out of the merchant's balance.
     /// @param batch The batch that the payment settled in.
     /// @param packed The packed payment, exactly as it was settled.
-    /// @param index Numbers the refunds of this payment from 0: a second call with it pays nothing.
     /// @param proof The Merkle proof of the payment's leaf in the batch (see {PaymentTree}).
-    /// @dev In this order of parameters the selector is dispatched first, which saves 800 gas.
+    /// @param refundedBefore The atoms of this payment that were refunded so far. As every refund
+    /// raises that sum, the same call never pays twice.
+    /// @param refundReference Goes into the event.
     function refund(
         uint256 batch,
         bytes calldata packed,
-        uint8 index,
         bytes32[] calldata proof,
-        uint256 amount
+        uint64 amount,
+        uint64 refundedBefore,
+        bytes16 refundReference
     ) external onlyRole(OPERATOR_ROLE) nonReentrant {
         if (_ledger.refundingPaused()) revert RefundingIsPaused();
         (PaymentHead head, PaymentTail tail) = PaymentCodec.readOne(packed);
@@ -54,35 +49,32 @@ abstract contract Refunds is Batches {
         if (root == 0 || root != PaymentTree.rootOf(proof, PaymentCodec.leaf(packed, 0))) {
             revert PaymentNotInBatch(head.number(), batch);
         }
-        uint256 total = _countRefund(head.number(), tail.amount(), index, amount);
+        uint64 total = _countRefund(head.number(), tail.amount(), amount, refundedBefore);
         _debit(tail.merchant(), amount);
-        // The amount is at most the payment's, so both numbers fit.
         emit PaymentRefunded(
-            head.number(), head.payer(), tail.merchant(), index, uint64(amount), uint64(total)
+            head.number(), head.payer(), tail.merchant(), amount, total, refundReference
         );
         TOKEN.safeTransfer(head.payer(), amount);
     }
 
-    /// @notice Atoms refunded of a payment, and a bit for each refund index that was paid.
-    function refundsOf(uint64 number) external view returns (uint64 total, uint256 indexes) {
-        uint256 record = _refunds[number];
-        return (uint40(record), record >> TOTAL_BITS);
+    /// @notice Atoms refunded of a payment.
+    function refundsOf(uint64 number) external view returns (uint64 total) {
+        return _refunded[number];
     }
 
     /// @return total Atoms refunded of the payment, this refund included: at most what was paid.
-    function _countRefund(uint64 number, uint256 paid, uint8 index, uint256 amount)
+    function _countRefund(uint64 number, uint256 paid, uint64 amount, uint64 refundedBefore)
         private
-        returns (uint256 total)
+        returns (uint64 total)
     {
-        if (index >= MAX_REFUNDS) revert RefundIndexTooHigh(index, MAX_REFUNDS - 1);
-        uint256 record = _refunds[number];
-        uint256 bit = 1 << (TOTAL_BITS + index);
-        if (record & bit != 0) revert RefundAlreadyPaid(number, index);
-        uint256 refundable = paid - uint40(record);
-        if (amount > refundable) revert RefundTooHigh(amount, refundable);
+        uint64 refunded = _refunded[number];
+        if (refundedBefore != refunded) revert RefundOutOfOrder(refundedBefore, refunded);
+        // Never more than was paid, so neither runs over.
         unchecked {
-            _refunds[number] = (record | bit) + amount;
-            return uint40(record) + amount;
+            uint256 refundable = paid - refunded;
+            if (amount > refundable) revert RefundTooHigh(amount, refundable);
+            total = refunded + amount;
         }
+        _refunded[number] = total;
     }
 }

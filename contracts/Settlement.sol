@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {IERC3009} from "@openzeppelin/contracts/interfaces/draft-IERC3009.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
@@ -23,9 +22,20 @@ struct Authorization {
     bytes32 salt;
     uint256 validAfter;
     uint256 validBefore;
-    uint8 v;
-    bytes32 r;
-    bytes32 s;
+    bytes signature;
+}
+
+/// @dev As Circle's FiatTokenV2_2 has it: ECDSA, or ERC-1271 of any length.
+interface IReceiveWithAuthorization {
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) external;
 }
 
 /// @notice What {payerAccount} knows of a payer. `spent` is that of the current period.
@@ -62,6 +72,7 @@ contract Settlement is Refunds {
     );
 
     error GasTooLow(uint256 available, uint256 needed);
+    error PaymentsTooLate(uint256 attemptedAt, uint256 validUntil);
 
     constructor(IERC20 token, Setup memory setup)
         EIP712("Tapline Settlement", "1")
@@ -72,14 +83,17 @@ contract Settlement is Refunds {
 
     /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails alone; a
     /// failed one emits {PaymentFailed}, writes nothing, and its number stays unused.
+    /// @param validUntil The last block time at which any of them may settle: a later transaction
+    /// reverts, so that nobody is charged long after the tap.
     /// @return reasons Empty when all settled. Otherwise one byte per payment: its {Reason}, 0 when
     /// it settled. Made for eth_call.
-    function settleBatch(bytes calldata payments)
+    function settleBatch(bytes calldata payments, uint40 validUntil)
         external
         onlyRole(OPERATOR_ROLE)
         nonReentrant
         returns (bytes memory reasons)
     {
+        _requireInTime(validUntil);
         uint256 count = PaymentCodec.count(payments);
         Batch memory batch = _openBatch(count);
         for (uint256 i = 0; i < count; ++i) {
@@ -96,12 +110,13 @@ contract Settlement is Refunds {
 
     /// @notice Settles one packed payment with the payer's EIP-3009 authorization instead of a
     /// policy. Its nonce must be {authorizationNonce}, its value sale and fees less cashback.
-    function settleWithAuthorization(bytes calldata packed, Authorization calldata authorization)
-        external
-        onlyRole(OPERATOR_ROLE)
-        nonReentrant
-        returns (uint8)
-    {
+    /// @param validUntil As in {settleBatch}.
+    function settleWithAuthorization(
+        bytes calldata packed,
+        Authorization calldata authorization,
+        uint40 validUntil
+    ) external onlyRole(OPERATOR_ROLE) nonReentrant returns (uint8) {
+        _requireInTime(validUntil);
         (PaymentHead head, PaymentTail tail) = PaymentCodec.readOne(packed);
         Batch memory batch = _openBatch(1);
         (PackedCharges charges, uint256 value) = _charge(batch.ledger, tail.amount());
@@ -189,6 +204,10 @@ contract Settlement is Refunds {
         );
     }
 
+    function _requireInTime(uint40 validUntil) private view {
+        if (block.timestamp > validUntil) revert PaymentsTooLate(block.timestamp, validUntil);
+    }
+
     /// @dev Pulls before it books: what is pulled in is credited only when it has arrived. The lock
     /// keeps everything else out in between, and a refused payment has written nothing.
     function _settle(
@@ -243,7 +262,7 @@ contract Settlement is Refunds {
             authorization.salt
         );
         bytes memory request = abi.encodeCall(
-            IERC3009.receiveWithAuthorization,
+            IReceiveWithAuthorization.receiveWithAuthorization,
             (
                 head.payer(),
                 address(this),
@@ -251,9 +270,7 @@ contract Settlement is Refunds {
                 authorization.validAfter,
                 authorization.validBefore,
                 nonce,
-                authorization.v,
-                authorization.r,
-                authorization.s
+                authorization.signature
             )
         );
         uint256 start;

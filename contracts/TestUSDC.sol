@@ -5,8 +5,10 @@ import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC3009} from "@openzeppelin/contracts/token/ERC20/extensions/draft-ERC3009.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
+import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title A stand-in for USDC on test networks: 6 decimals, EIP-2612, EIP-3009 and a faucet.
+/// @dev Like Circle's, it also takes authorizations as `bytes`: ECDSA, or ERC-1271 of any length.
 /// @notice Worth nothing. Anybody can mint. The owner can block an address, as Circle can.
 contract TestUSDC is ERC20Permit, ERC3009, Ownable {
     mapping(address account => bool) public isBlocked;
@@ -41,6 +43,29 @@ contract TestUSDC is ERC20Permit, ERC3009, Ownable {
             else --_blockedCount;
         }
         emit BlockedSet(account, blocked);
+    }
+
+    /// @notice EIP-3009 with a signature of any length.
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) external {
+        if (to != msg.sender) revert ERC20InvalidReceiver(to);
+        bytes32 structHash = keccak256(
+            abi.encode(
+                RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce
+            )
+        );
+        bytes32 digest = _hashTypedDataV4(structHash);
+        if (!SignatureChecker.isValidSignatureNowCalldata(from, digest, signature)) {
+            revert ERC3009InvalidSignature();
+        }
+        _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce);
     }
 
     function _update(address from, address to, uint256 value) internal override {

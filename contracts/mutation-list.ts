@@ -115,8 +115,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'anybody settles',
     file: 'Settlement.sol',
-    from: 'bytes calldata payments)\n        external\n        onlyRole(OPERATOR_ROLE)',
-    to: 'bytes calldata payments)\n        external',
+    from: 'uint40 validUntil)\n        external\n        onlyRole(OPERATOR_ROLE)',
+    to: 'uint40 validUntil)\n        external',
   },
   {
     name: 'settling can be entered again',
@@ -229,14 +229,20 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'refunds add up above the payment',
     file: 'Refunds.sol',
-    from: 'uint256 refundable = paid - uint40(record);',
+    from: 'uint256 refundable = paid - refunded;',
     to: 'uint256 refundable = paid;',
   },
   {
     name: 'a refund sent again pays again',
     file: 'Refunds.sol',
-    from: 'if (record & bit != 0) revert RefundAlreadyPaid(number, index);',
+    from: 'if (refundedBefore != refunded) revert RefundOutOfOrder(refundedBefore, refunded);',
     to: '',
+  },
+  {
+    name: 'a refund may name more than was refunded',
+    file: 'Refunds.sol',
+    from: 'if (refundedBefore != refunded) revert',
+    to: 'if (refundedBefore < refunded) revert',
   },
   {
     name: 'a refund is paid by the network',
@@ -253,8 +259,26 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a withdrawal sent again pays again',
     file: 'Merchants.sol',
-    from: 'if (word & bit != 0) revert WithdrawalAlreadyPaid(number);',
+    from: 'if (_withdrawn[number]) revert WithdrawalAlreadyPaid(number);',
     to: '',
+  },
+  {
+    name: 'a withdrawal number from 65,536 on pays twice',
+    file: 'Merchants.sol',
+    from: '_withdrawn[number] = true;',
+    to: '_withdrawn[number & 0xffff] = true;',
+  },
+  {
+    name: 'a batch settles after its time',
+    file: 'Settlement.sol',
+    from: 'if (block.timestamp > validUntil) revert',
+    to: 'if (false) revert',
+  },
+  {
+    name: 'a batch does not settle in its last second',
+    file: 'Settlement.sol',
+    from: 'if (block.timestamp > validUntil) revert',
+    to: 'if (block.timestamp >= validUntil) revert',
   },
   {
     name: 'a merchant withdraws more than its balance',
@@ -265,7 +289,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'anybody withdraws for a wallet',
     file: 'Merchants.sol',
-    from: 'if (msg.sender != wallet) revert NotMerchantWallet(msg.sender, wallet);',
+    from: 'if (wallet != registered) revert NotMerchantWallet(wallet, registered);',
     to: '',
   },
   {

@@ -8,7 +8,7 @@ interface ISettlement {
     struct Policy { uint48 perPayment; uint48 perPeriod; uint24 periodSeconds; uint40 expiresAt; uint16 maxFeeRate; }
     struct Permit { uint256 value; uint256 deadline; uint8 v; bytes32 r; bytes32 s; }
     struct PayerAccount { uint256 balance; uint256 allowance; uint256 nonce; uint48 perPayment; uint48 perPeriod; uint48 spent; uint24 periodSeconds; uint40 expiresAt; uint16 maxFeeRate; }
-    struct Authorization { bool bindsOrder; bytes32 salt; uint256 validAfter; uint256 validBefore; uint8 v; bytes32 r; bytes32 s; }
+    struct Authorization { bool bindsOrder; bytes32 salt; uint256 validAfter; uint256 validBefore; bytes signature; }
     error AccessControlBadConfirmation();
     error AccessControlEnforcedDefaultAdminDelay(uint48 schedule);
     error AccessControlEnforcedDefaultAdminRules();
@@ -37,12 +37,12 @@ interface ISettlement {
     error NumberZero();
     error PaymentNotInBatch(uint64 number, uint256 batch);
     error PaymentsMalformed(uint256 length, uint256 sizeOfOne);
+    error PaymentsTooLate(uint256 attemptedAt, uint256 validUntil);
     error PerPaymentCapZero();
     error PerPeriodCapBelowPerPayment(uint256 perPeriod, uint256 perPayment);
     error PeriodTooShort(uint256 attempted, uint256 allowed);
     error ReentrancyGuardReentrantCall();
-    error RefundAlreadyPaid(uint64 number, uint8 index);
-    error RefundIndexTooHigh(uint256 attempted, uint256 allowed);
+    error RefundOutOfOrder(uint256 attempted, uint256 actual);
     error RefundTooHigh(uint256 attempted, uint256 allowed);
     error RefundingIsPaused();
     error SafeCastOverflowedUintDowncast(uint8 bits, uint256 value);
@@ -62,7 +62,7 @@ interface ISettlement {
     event FeesCollected(address indexed to, uint64 acquirerFees, uint64 protocolFees);
     event MerchantRegistered(uint32 indexed merchant, bytes32 indexed merchantReference, address indexed wallet);
     event PaymentFailed(uint64 indexed number, uint8 reason);
-    event PaymentRefunded(uint64 indexed number, address indexed payer, uint32 indexed merchant, uint8 index, uint64 amount, uint64 totalRefunded);
+    event PaymentRefunded(uint64 indexed number, address indexed payer, uint32 indexed merchant, uint64 amount, uint64 totalRefunded, bytes16 refundReference);
     event PaymentSettled(uint64 indexed number, address indexed payer, bytes17 terms, uint256 charges);
     event PolicyRevoked(address indexed payer);
     event PolicySet(address indexed payer, uint48 perPayment, uint48 perPeriod, uint24 periodSeconds, uint40 expiresAt, uint16 maxFeeRate);
@@ -80,7 +80,6 @@ interface ISettlement {
     function DEFAULT_ADMIN_ROLE() external view returns (bytes32);
     function GUARDIAN_ROLE() external view returns (bytes32);
     function MAX_FEE_RATE() external view returns (uint256);
-    function MAX_REFUNDS() external view returns (uint256);
     function MIN_PERIOD_SECONDS() external view returns (uint24);
     function OPERATOR_ROLE() external view returns (bytes32);
     function PULL_GAS() external view returns (uint256);
@@ -126,9 +125,9 @@ interface ISettlement {
     function proposeWallet(uint32 merchant, address wallet, uint256 deadline, bytes calldata signature) external;
     function quote(uint40 amount) external view returns (uint256 acquirerFee, uint256 protocolFee, uint256 cashback, uint256 pulled);
     function rates() external view returns (Rates memory);
-    function refund(uint256 batch, bytes calldata packed, uint8 index, bytes32[] calldata proof, uint256 amount) external;
+    function refund(uint256 batch, bytes calldata packed, bytes32[] calldata proof, uint64 amount, uint64 refundedBefore, bytes16 refundReference) external;
     function refundingPaused() external view returns (bool);
-    function refundsOf(uint64 number) external view returns (uint64 total, uint256 indexes);
+    function refundsOf(uint64 number) external view returns (uint64 total);
     function registerMerchant(bytes32 merchantReference, address wallet, uint256 deadline, bytes calldata signature) external returns (uint32 merchant);
     function renounceRole(bytes32 role, address account) external;
     function revokePolicy() external;
@@ -139,13 +138,13 @@ interface ISettlement {
     function scheduledRates() external view returns (Rates memory, uint48 applicableAt);
     function setPolicy(Policy calldata policy) external;
     function setPolicyBySignature(address payer, Policy calldata policy, uint256 deadline, bytes calldata signature) external;
-    function settleBatch(bytes calldata payments) external returns (bytes memory reasons);
-    function settleWithAuthorization(bytes calldata packed, Authorization calldata authorization) external returns (uint8);
+    function settleBatch(bytes calldata payments, uint40 validUntil) external returns (bytes memory reasons);
+    function settleWithAuthorization(bytes calldata packed, Authorization calldata authorization, uint40 validUntil) external returns (uint8);
     function settlingPaused() external view returns (bool);
     function supportsInterface(bytes4 interfaceId) external view returns (bool);
     function unpauseRefunding() external;
     function unpauseSettling() external;
     function walletChange(uint32 merchant) external view returns (address wallet, uint48 applicableAt);
-    function withdraw(uint32 merchant, uint64 amount, uint64 number) external;
+    function withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number) external;
     function withdrawOwn(uint32 merchant, uint64 amount) external;
 }

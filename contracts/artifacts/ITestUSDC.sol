@@ -45,6 +45,7 @@ interface ITestUSDC {
     function nonces(address owner) external view returns (uint256);
     function owner() external view returns (address);
     function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external;
+    function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes calldata signature) external;
     function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external;
     function renounceOwnership() external;
     function setBlocked(address account, bool blocked) external;

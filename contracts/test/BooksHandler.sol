@@ -16,7 +16,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
 
     bool private settlingPaused;
     bool private refundingPaused;
-    uint64 private nextWithdrawal = 1;
+    uint64[] private withdrawalNumbers;
     mapping(uint64 number => bool) private withdrawalPaid;
 
     /// @notice How often each thing happened: a campaign in which something never did proves
@@ -54,7 +54,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
         if (settlingPaused) vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         vm.prank(seed & 1 == 0 ? OPERATOR : OTHER_OPERATOR);
-        bytes memory reasons = settlement.settleBatch(packed);
+        bytes memory reasons = settlement.settleBatch(packed, _now());
         if (settlingPaused) return;
         bool anySettled;
         for (uint256 i = 0; i < count; ++i) {
@@ -85,7 +85,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         bytes memory packed = _pack(item);
         if (settlingPaused) vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         vm.prank(OPERATOR);
-        uint8 actual = settlement.settleWithAuthorization(packed, authorization);
+        uint8 actual = settlement.settleWithAuthorization(packed, authorization, _now());
         if (settlingPaused) return;
         uint8 expected = _commonRefusal(item);
         if (expected == Reason.NONE) {
@@ -108,17 +108,18 @@ contract BooksHandler is BooksModel, SettlementFixture {
         if (settledNumbers.length == 0) return;
         uint64 number = settledNumbers[seed % settledNumbers.length];
         PaymentModel storage payment = payments[number];
-        uint8 index = uint8((seed >> 64) % 4);
-        uint256 amount = (seed >> 128) % 3 == 0
+        uint64 before = (seed >> 64) % 4 == 0 ? uint64(seed >> 66) : payment.refunded;
+        if ((seed >> 250) % 8 == 0 && before != 0) --before;
+        uint64 amount = (seed >> 128) % 3 == 0
             ? payment.amount - payment.refunded
-            : bound(seed >> 130, 0, uint256(payment.amount) + 1);
-        bool allowed = !refundingPaused && !payment.refundPaid[index] && amount != 0
+            : uint64(bound(seed >> 130, 0, uint256(payment.amount) + 1));
+        bool allowed = !refundingPaused && before == payment.refunded && amount != 0
             && payment.refunded + amount <= payment.amount
             && amount <= merchantBalance[payment.merchant] && !payers[payment.payer].blocked;
         bytes memory packed = _packSettled(number);
         bytes32[] memory proof = TreeModel.proof(leavesOf[payment.batch], payment.position);
         vm.prank(OPERATOR);
-        try settlement.refund(payment.batch, packed, index, proof, amount) {
+        try settlement.refund(payment.batch, packed, proof, amount, before, bytes16(bytes32(seed))) {
             assertTrue(allowed, "a refund that must be refused");
             ++refundsPaid;
         } catch {
@@ -127,31 +128,40 @@ contract BooksHandler is BooksModel, SettlementFixture {
             return;
         }
         payment.refunded += amount;
-        payment.refundPaid[index] = true;
         merchantBalance[payment.merchant] -= amount;
         payers[payment.payer].balance += amount;
     }
 
-    /// @notice Withdraws by operator or wallet, too much or twice now and then.
+    /// @notice Withdraws by operator or wallet: too much, twice or to another wallet now and then.
     function withdraw(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint32 to = uint32(1 + seed % MERCHANTS);
         uint64 amount = uint64(bound(seed >> 32, 0, merchantBalance[to] + 1));
         bool allowed = amount != 0 && amount <= merchantBalance[to];
         bool own = (seed >> 8) & 1 == 1;
-        uint64 number =
-            (seed >> 16) % 4 == 0 && nextWithdrawal > 1 ? nextWithdrawal - 1 : nextWithdrawal++;
-        allowed = allowed && (own || !withdrawalPaid[number]);
+        uint64 number = _withdrawalNumber(seed >> 16);
+        address wallet = vm.addr(to == merchant ? WALLET_KEY : OTHER_WALLET_KEY);
+        address named = (seed >> 240) % 16 == 0 ? STRANGER : wallet;
+        allowed = allowed && (own || (number != 0 && !withdrawalPaid[number] && named == wallet));
         bytes memory call = own
             ? abi.encodeCall(settlement.withdrawOwn, (to, amount))
-            : abi.encodeCall(settlement.withdraw, (to, amount, number));
-        vm.prank(own ? vm.addr(to == merchant ? WALLET_KEY : OTHER_WALLET_KEY) : OPERATOR);
+            : abi.encodeCall(settlement.withdraw, (to, named, amount, number));
+        vm.prank(own ? wallet : OPERATOR);
         (bool paid,) = address(settlement).call(call);
         assertTrue(paid == allowed, "withdrawal");
         if (!paid) return;
         ++withdrawalsPaid;
         if (!own) withdrawalPaid[number] = true;
         merchantBalance[to] -= amount;
+    }
+
+    /// @dev All over the range of the type, its edges too, and used ones again.
+    function _withdrawalNumber(uint256 seed) private returns (uint64 number) {
+        uint256 used = withdrawalNumbers.length;
+        if (seed % 4 == 0 && used > 0) return withdrawalNumbers[(seed >> 8) % used];
+        number = uint64(seed >> 72) >> ((seed >> 8) % 64);
+        if (seed % 16 == 1) number = type(uint64).max - number % 3;
+        withdrawalNumbers.push(number);
     }
 
     function collectFees(uint256 drawn) external {

@@ -27,8 +27,7 @@ abstract contract BooksModel is TestBase {
         uint256 payer;
         uint32 merchant;
         uint40 amount;
-        uint256 refunded;
-        mapping(uint256 index => bool) refundPaid;
+        uint64 refunded;
     }
 
     struct Item {

@@ -45,9 +45,9 @@ contract GovernanceTest is SettlementFixture {
         bytes memory payment = _sale(1);
         _expectRole(OPERATOR, role);
         vm.prank(OPERATOR);
-        settlement.settleBatch(payment);
+        settlement.settleBatch(payment, _now());
         vm.prank(STRANGER);
-        settlement.settleBatch(payment);
+        settlement.settleBatch(payment, _now());
     }
 
     function test_theAdminIsHandedOverInTwoDelayedSteps() public {

@@ -167,16 +167,69 @@ contract MerchantsTest is SettlementFixture {
         vm.expectEmit();
         emit ISettlement.Withdrawn(merchant, vm.addr(WALLET_KEY), 300, 1_000_000);
         vm.prank(OPERATOR);
-        settlement.withdraw(merchant, 1_000_000, 300);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1_000_000, 300);
         assertEq(token.balanceOf(vm.addr(WALLET_KEY)), 1_000_000, "wallet");
         assertEq(_balanceOf(merchant), SALE - 1_000_000, "balance");
         assertTrue(settlement.isWithdrawalPaid(300), "paid");
         assertTrue(!settlement.isWithdrawalPaid(301), "another");
         vm.expectRevert(abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, 300));
         vm.prank(OPERATOR);
-        settlement.withdraw(merchant, 1_000_000, 300);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1_000_000, 300);
         vm.prank(OTHER_OPERATOR);
-        settlement.withdraw(merchant, 1_000_000, 301);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1_000_000, 301);
+    }
+
+    function test_aWithdrawalForAnotherWalletThanTheRegisteredOneIsRefused() public {
+        _settle(_sale(1));
+        address[3] memory others = [address(0), OPERATOR, vm.addr(OTHER_WALLET_KEY)];
+        for (uint256 i = 0; i < others.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(
+                    ISettlement.NotMerchantWallet.selector, others[i], vm.addr(WALLET_KEY)
+                )
+            );
+            vm.prank(OPERATOR);
+            settlement.withdraw(merchant, others[i], 1, 5);
+        }
+        assertTrue(!settlement.isWithdrawalPaid(5), "the number stays unused");
+        assertEq(_balanceOf(merchant), SALE, "balance");
+    }
+
+    function testFuzz_aWithdrawalNumberPaysOnceWhateverItIs(uint64 number, uint8 bit) public {
+        _settle(_sale(1));
+        number = uint64(bound(number, 1, type(uint64).max));
+        _withdrawOnce(number);
+        // Another one in each bit position: 256 or 65,536 away is another number.
+        uint64 other = number ^ (uint64(1) << (bit % 64));
+        if (other == 0) return;
+        assertTrue(!settlement.isWithdrawalPaid(other), "another number");
+        _withdrawOnce(other);
+    }
+
+    function test_theHighestWithdrawalNumbersPayOnce() public {
+        _settle(_sale(1));
+        uint64[6] memory numbers = [1, 255, 256, 65_536, type(uint64).max - 1, type(uint64).max];
+        for (uint256 i = 0; i < numbers.length; ++i) {
+            _withdrawOnce(numbers[i]);
+        }
+        for (uint256 i = 0; i < numbers.length; ++i) {
+            _expectAlreadyPaid(numbers[i]);
+        }
+    }
+
+    function _withdrawOnce(uint64 number) private {
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, number);
+        assertTrue(settlement.isWithdrawalPaid(number), "paid");
+        _expectAlreadyPaid(number);
+    }
+
+    function _expectAlreadyPaid(uint64 number) private {
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, number)
+        );
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, number);
     }
 
     function test_withdrawalsStayWithinTheBalance() public {
@@ -187,15 +240,15 @@ contract MerchantsTest is SettlementFixture {
             )
         );
         vm.prank(OPERATOR);
-        settlement.withdraw(merchant, SALE + 1, 1);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), SALE + 1, 1);
         assertTrue(!settlement.isWithdrawalPaid(1), "the number stays unused");
         vm.expectRevert(
             abi.encodeWithSelector(ISettlement.InsufficientMerchantBalance.selector, 1, 0)
         );
         vm.prank(OPERATOR);
-        settlement.withdraw(otherMerchant, 1, 1);
+        settlement.withdraw(otherMerchant, vm.addr(OTHER_WALLET_KEY), 1, 1);
         vm.prank(OPERATOR);
-        settlement.withdraw(merchant, SALE, 1);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), SALE, 1);
         assertEq(_balanceOf(merchant), 0, "balance");
     }
 
@@ -203,16 +256,16 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         vm.expectRevert(ISettlement.NumberZero.selector);
         vm.prank(OPERATOR);
-        settlement.withdraw(merchant, 1, 0);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, 0);
         vm.expectRevert(ISettlement.AmountZero.selector);
         vm.prank(OPERATOR);
-        settlement.withdraw(merchant, 0, 1);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 0, 1);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.MerchantNotRegistered.selector, 99));
         vm.prank(OPERATOR);
-        settlement.withdraw(99, 1, 1);
+        settlement.withdraw(99, vm.addr(WALLET_KEY), 1, 1);
         _expectRole(STRANGER, settlement.OPERATOR_ROLE());
         vm.prank(STRANGER);
-        settlement.withdraw(merchant, 1, 1);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, 1);
     }
 
     function test_noPauseHoldsAWalletsOwnWithdrawal() public {

@@ -43,7 +43,7 @@ contract PullsTest is SettlementFixture {
     function test_anAddressWithoutCodePaysNothing() public {
         _useHostileToken();
         vm.etch(address(hostile), "");
-        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1)));
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1), _now()));
         vm.prank(OPERATOR);
         (bool succeeded,) = address(settlement).call(call);
         assertTrue(!succeeded, "reverted");
@@ -90,10 +90,10 @@ contract PullsTest is SettlementFixture {
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
         calls = new bytes[](12);
-        calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99)));
-        calls[1] = abi.encodeCall(settlement.withdraw, (merchant, 1, 1));
+        calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
+        calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
-        calls[3] = abi.encodeCall(settlement.refund, (1, _sale(1), 0, new bytes32[](0), 1));
+        calls[3] = abi.encodeCall(settlement.refund, (1, _sale(1), new bytes32[](0), 1, 0, 0));
         calls[4] = abi.encodeCall(settlement.pauseSettling, ());
         calls[5] = abi.encodeCall(settlement.pauseRefunding, ());
         calls[6] = abi.encodeCall(settlement.applyRates, ());
@@ -132,7 +132,7 @@ contract PullsTest is SettlementFixture {
     }
 
     function test_tooLittleGasNamesWhatIsNeeded() public {
-        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1)));
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1), _now()));
         vm.prank(OPERATOR);
         (bool succeeded, bytes memory answer) = address(settlement).call{gas: 210_000}(call);
         assertTrue(!succeeded, "reverted");
@@ -143,7 +143,7 @@ contract PullsTest is SettlementFixture {
     /// settles whole or not at all, and never marks one of them failed.
     function test_noGasLimitEverFailsAGoodPayment() public {
         bytes memory payments = bytes.concat(_sale(1), _sale(2), _sale(3), _sale(300));
-        bytes memory call = abi.encodeCall(settlement.settleBatch, (payments));
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (payments, _now()));
         uint256 settledWhole;
         for (uint256 gasLimit = 20_000; gasLimit < 520_000; gasLimit += 977) {
             uint256 snapshot = vm.snapshotState();
@@ -166,7 +166,7 @@ contract PullsTest is SettlementFixture {
     function test_theSameSweepOnATokenThatNeedsAllItsGas() public {
         _useHostileToken();
         hostile.set(HostileToken.Answer.True, 196_000, "");
-        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1)));
+        bytes memory call = abi.encodeCall(settlement.settleBatch, (_sale(1), _now()));
         uint256 settledWhole;
         for (uint256 gasLimit = 190_000; gasLimit < 330_000; gasLimit += 97) {
             uint256 snapshot = vm.snapshotState();

@@ -6,6 +6,8 @@ import {SettlementFixture} from "./SettlementFixture.sol";
 import {TreeModel} from "./TreeModel.sol";
 
 contract RefundsTest is SettlementFixture {
+    bytes16 private constant REFERENCE = bytes16(uint128(0xa1b2));
+
     bytes32[] private leaves;
 
     /// @dev Settles `count` sales numbered from 1 as batch 1.
@@ -18,65 +20,69 @@ contract RefundsTest is SettlementFixture {
         _settle(payments);
     }
 
-    function _refund(uint64 number, uint8 index, uint256 amount) private {
+    function _refund(uint64 number, uint64 before, uint64 amount) private {
         bytes32[] memory proof = TreeModel.proof(leaves, number - 1);
         bytes memory payment = _sale(number);
         vm.prank(OPERATOR);
-        settlement.refund(1, payment, index, proof, amount);
+        settlement.refund(1, payment, proof, amount, before, REFERENCE);
     }
 
-    function _expectRefundRevert(bytes memory reason, uint64 number, uint8 index, uint256 amount)
+    function _expectRefundRevert(bytes memory reason, uint64 number, uint64 before, uint64 amount)
         private
     {
         bytes32[] memory proof = TreeModel.proof(leaves, number - 1);
         bytes memory payment = _sale(number);
         vm.expectRevert(reason);
         vm.prank(OPERATOR);
-        settlement.refund(1, payment, index, proof, amount);
+        settlement.refund(1, payment, proof, amount, before, REFERENCE);
     }
 
     function test_paysThePayerFromTheMerchantsBalance() public {
         _settleSales(5);
         uint256 before = token.balanceOf(payer);
         vm.expectEmit();
-        emit ISettlement.PaymentRefunded(3, payer, merchant, 0, 1_000_000, 1_000_000);
+        emit ISettlement.PaymentRefunded(3, payer, merchant, 1_000_000, 1_000_000, REFERENCE);
         _refund(3, 0, 1_000_000);
         assertEq(token.balanceOf(payer) - before, 1_000_000, "payer");
         assertEq(_balanceOf(merchant), 5 * uint256(SALE) - 1_000_000, "merchant");
-        (uint64 total, uint256 indexes) = settlement.refundsOf(3);
-        assertEq(total, 1_000_000, "total");
-        assertEq(indexes, 1, "indexes");
+        assertEq(settlement.refundsOf(3), 1_000_000, "total");
     }
 
     function test_neverPaysMoreThanWasPaid() public {
         _settleSales(2);
         _refund(1, 0, SALE - 1);
         bytes4 tooHigh = ISettlement.RefundTooHigh.selector;
-        _expectRefundRevert(abi.encodeWithSelector(tooHigh, 2, 1), 1, 1, 2);
-        _refund(1, 1, 1);
-        _expectRefundRevert(abi.encodeWithSelector(tooHigh, 1, 0), 1, 2, 1);
-        uint256 wrapping = type(uint256).max;
+        _expectRefundRevert(abi.encodeWithSelector(tooHigh, 2, 1), 1, SALE - 1, 2);
+        _refund(1, SALE - 1, 1);
+        _expectRefundRevert(abi.encodeWithSelector(tooHigh, 1, 0), 1, SALE, 1);
+        uint64 wrapping = type(uint64).max;
         _expectRefundRevert(abi.encodeWithSelector(tooHigh, wrapping, SALE), 2, 0, wrapping);
     }
 
     function test_aResentRefundPaysOnce() public {
         _settleSales(1);
-        _refund(1, 7, 10);
-        _expectRefundRevert(
-            abi.encodeWithSelector(ISettlement.RefundAlreadyPaid.selector, 1, 7), 1, 7, 10
-        );
-        _refund(1, 6, 10);
-        (uint64 total, uint256 indexes) = settlement.refundsOf(1);
-        assertEq(total, 20, "total");
-        assertEq(indexes, (1 << 7) | (1 << 6), "indexes");
+        _refund(1, 0, 10);
+        bytes4 outOfOrder = ISettlement.RefundOutOfOrder.selector;
+        _expectRefundRevert(abi.encodeWithSelector(outOfOrder, 0, 10), 1, 0, 10);
+        _refund(1, 10, 10);
+        _expectRefundRevert(abi.encodeWithSelector(outOfOrder, 10, 20), 1, 10, 10);
+        assertEq(settlement.refundsOf(1), 20, "total");
     }
 
-    function test_indexesEndAt199() public {
+    function test_aRefundThatSkipsOneIsRefused() public {
         _settleSales(1);
-        _refund(1, 199, 1);
         _expectRefundRevert(
-            abi.encodeWithSelector(ISettlement.RefundIndexTooHigh.selector, 200, 199), 1, 200, 1
+            abi.encodeWithSelector(ISettlement.RefundOutOfOrder.selector, 10, 0), 1, 10, 1
         );
+        assertEq(settlement.refundsOf(1), 0, "total");
+    }
+
+    function test_aPaymentTakesMoreThanTwoHundredRefunds() public {
+        _settleSales(1);
+        for (uint64 i = 0; i < 300; ++i) {
+            _refund(1, i, 1);
+        }
+        assertEq(settlement.refundsOf(1), 300, "total");
     }
 
     function test_refundsOfZeroAreRefused() public {
@@ -110,7 +116,7 @@ contract RefundsTest is SettlementFixture {
                 abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, number, 1)
             );
             vm.prank(OPERATOR);
-            settlement.refund(1, forged[i], 0, proof, 1);
+            settlement.refund(1, forged[i], proof, 1, 0, REFERENCE);
         }
     }
 
@@ -125,12 +131,12 @@ contract RefundsTest is SettlementFixture {
                 abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 1, batches[i])
             );
             vm.prank(OPERATOR);
-            settlement.refund(batches[i], payment, 0, proof, 1);
+            settlement.refund(batches[i], payment, proof, 1, 0, REFERENCE);
         }
         proof = new bytes32[](1);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 1, 1));
         vm.prank(OPERATOR);
-        settlement.refund(1, payment, 0, proof, 1);
+        settlement.refund(1, payment, proof, 1, 0, REFERENCE);
     }
 
     function test_aFailedPaymentCannotBeRefunded() public {
@@ -142,7 +148,7 @@ contract RefundsTest is SettlementFixture {
         bytes memory failed = _packed(2, STRANGER, merchant, SALE);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotInBatch.selector, 2, 1));
         vm.prank(OPERATOR);
-        settlement.refund(1, failed, 0, proof, 1);
+        settlement.refund(1, failed, proof, 1, 0, REFERENCE);
     }
 
     function test_onlyOperatorsRefundAndNotWhilePaused() public {
@@ -156,7 +162,7 @@ contract RefundsTest is SettlementFixture {
             )
         );
         vm.prank(STRANGER);
-        settlement.refund(1, payment, 0, proof, 1);
+        settlement.refund(1, payment, proof, 1, 0, REFERENCE);
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
         _expectRefundRevert(abi.encodePacked(ISettlement.RefundingIsPaused.selector), 1, 0, 1);
@@ -178,8 +184,7 @@ contract RefundsTest is SettlementFixture {
         vm.prank(ADMIN);
         token.setBlocked(payer, true);
         _expectRefundRevert(abi.encodeWithSignature("AccountBlocked(address)", payer), 1, 0, 5);
-        (uint64 total,) = settlement.refundsOf(1);
-        assertEq(total, 0, "total");
+        assertEq(settlement.refundsOf(1), 0, "total");
         assertEq(_balanceOf(merchant), SALE, "merchant");
     }
 
@@ -195,24 +200,23 @@ contract RefundsTest is SettlementFixture {
         public
     {
         _settleSales(3);
-        uint256 total;
+        uint64 total;
         for (uint8 i = 0; i < amounts.length; ++i) {
-            uint256 amount = bound(amounts[i], 1, SALE);
+            uint64 amount = uint64(bound(amounts[i], 1, SALE));
             if (total + amount > SALE) {
                 _expectRefundRevert(
                     abi.encodeWithSelector(
                         ISettlement.RefundTooHigh.selector, amount, SALE - total
                     ),
                     2,
-                    i,
+                    total,
                     amount
                 );
                 continue;
             }
-            _refund(2, i, amount);
+            _refund(2, total, amount);
             total += amount;
         }
-        (uint64 refunded,) = settlement.refundsOf(2);
-        assertEq(refunded, total, "total");
+        assertEq(settlement.refundsOf(2), total, "total");
     }
 }

@@ -175,9 +175,9 @@ contract SettleBatchTest is SettlementFixture {
             )
         );
         vm.prank(STRANGER);
-        settlement.settleBatch(payment);
+        settlement.settleBatch(payment, _now());
         vm.prank(OTHER_OPERATOR);
-        settlement.settleBatch(payment);
+        settlement.settleBatch(payment, _now());
     }
 
     function test_nothingSettlesWhilePaused() public {
@@ -186,7 +186,7 @@ contract SettleBatchTest is SettlementFixture {
         bytes memory payment = _sale(1);
         vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         vm.prank(OPERATOR);
-        settlement.settleBatch(payment);
+        settlement.settleBatch(payment, _now());
         vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         settlement.preflight(payment);
     }
@@ -201,7 +201,7 @@ contract SettleBatchTest is SettlementFixture {
             )
         );
         vm.prank(OPERATOR);
-        settlement.settleBatch(payment);
+        settlement.settleBatch(payment, _now());
     }
 
     /// @dev No test lives to see so many fees, so they are put into the ledger, the slot that
@@ -220,6 +220,23 @@ contract SettleBatchTest is SettlementFixture {
         assertEq(protocolFees, 0, "nothing else");
     }
 
+    function test_nothingSettlesAfterItsTime() public {
+        bytes memory payment = _sale(1);
+        uint40 validUntil = _now() + 60;
+        vm.warp(validUntil + 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.PaymentsTooLate.selector, uint256(validUntil) + 1, validUntil
+            )
+        );
+        vm.prank(OPERATOR);
+        settlement.settleBatch(payment, validUntil);
+        vm.warp(validUntil);
+        vm.prank(OPERATOR);
+        settlement.settleBatch(payment, validUntil);
+        assertTrue(settlement.isSettled(1), "settled in the last second");
+    }
+
     function test_malformedBatchesAreRefused() public {
         bytes[3] memory malformed = [bytes(""), new bytes(44), new bytes(91)];
         for (uint256 i = 0; i < malformed.length; ++i) {
@@ -229,11 +246,11 @@ contract SettleBatchTest is SettlementFixture {
                 )
             );
             vm.prank(OPERATOR);
-            settlement.settleBatch(malformed[i]);
+            settlement.settleBatch(malformed[i], _now());
         }
         vm.expectRevert(abi.encodeWithSelector(ISettlement.TooManyPayments.selector, 401, 400));
         vm.prank(OPERATOR);
-        settlement.settleBatch(new bytes(401 * 45));
+        settlement.settleBatch(new bytes(401 * 45), _now());
     }
 
     function test_aFullBatchSettles() public {

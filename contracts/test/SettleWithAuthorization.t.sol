@@ -34,7 +34,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         returns (uint8)
     {
         vm.prank(OPERATOR);
-        return settlement.settleWithAuthorization(payment, authorization);
+        return settlement.settleWithAuthorization(payment, authorization, _now());
     }
 
     function _agentSale(uint64 number) private view returns (bytes memory) {
@@ -99,7 +99,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
 
     function test_expiredForgedAndUnfundedAuthorizationsAreRefused() public {
         ISettlement.Authorization memory authorization = _free();
-        authorization.s = bytes32(uint256(authorization.s) ^ 1);
+        authorization.signature[63] ^= 0x01;
         assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "forged");
         authorization = _free();
         vm.warp(block.timestamp + 1 hours);
@@ -108,6 +108,17 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         vm.prank(agentPayer);
         token.transfer(STRANGER, 1e13 - PULLED + 1);
         assertEq(_send(_agentSale(1), authorization), Reason.INSUFFICIENT_FUNDS, "unfunded");
+    }
+
+    function test_nothingSettlesAfterItsTime() public {
+        ISettlement.Authorization memory authorization = _free();
+        bytes memory payment = _agentSale(1);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.PaymentsTooLate.selector, _now(), _now() - 1)
+        );
+        vm.prank(OPERATOR);
+        settlement.settleWithAuthorization(payment, authorization, _now() - 1);
+        assertEq(_send(payment, authorization), Reason.NONE, "in time");
     }
 
     function test_changedRatesVoidTheAuthorization() public {
@@ -137,7 +148,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         bytes memory two = bytes.concat(_agentSale(1), _agentSale(2));
         vm.expectRevert(abi.encodeWithSelector(ISettlement.NotOnePayment.selector, 2));
         vm.prank(OPERATOR);
-        settlement.settleWithAuthorization(two, authorization);
+        settlement.settleWithAuthorization(two, authorization, _now());
         bytes memory one = _agentSale(1);
         bytes32 role = settlement.OPERATOR_ROLE();
         vm.expectRevert(
@@ -146,12 +157,12 @@ contract SettleWithAuthorizationTest is SettlementFixture {
             )
         );
         vm.prank(STRANGER);
-        settlement.settleWithAuthorization(one, authorization);
+        settlement.settleWithAuthorization(one, authorization, _now());
         vm.prank(GUARDIAN);
         settlement.pauseSettling();
         vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         vm.prank(OPERATOR);
-        settlement.settleWithAuthorization(one, authorization);
+        settlement.settleWithAuthorization(one, authorization, _now());
     }
 
     function test_nobodyElseCanUseTheAuthorization() public {
@@ -160,7 +171,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         vm.expectRevert(abi.encodeWithSignature("ERC20InvalidReceiver(address)", settlement));
         vm.prank(STRANGER);
         token.receiveWithAuthorization(
-            agentPayer, address(settlement), PULLED, 0, a.validBefore, nonce, a.v, a.r, a.s
+            agentPayer, address(settlement), PULLED, 0, a.validBefore, nonce, a.signature
         );
     }
 }

@@ -107,13 +107,18 @@ abstract contract SettlementFixture is TestBase {
 
     function _settle(bytes memory payments) internal returns (bytes memory reasons) {
         vm.prank(OPERATOR);
-        return settlement.settleBatch(payments);
+        return settlement.settleBatch(payments, _now());
     }
 
     /// @dev Settles one payment and returns its reason.
     function _settleOne(bytes memory payment) internal returns (uint8) {
         bytes memory reasons = _settle(payment);
         return reasons.length == 0 ? 0 : uint8(reasons[0]);
+    }
+
+    /// @dev The strictest deadline that holds.
+    function _now() internal view returns (uint40) {
+        return uint40(block.timestamp);
     }
 
     function _balanceOf(uint32 merchant_) internal view returns (uint256 balance) {
@@ -206,8 +211,9 @@ abstract contract SettlementFixture is TestBase {
                 nonce
             )
         );
-        (authorization.v, authorization.r, authorization.s) =
+        (uint8 v, bytes32 r, bytes32 s) =
             vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
+        authorization.signature = abi.encodePacked(r, s, v);
     }
 
     /// @dev Written out instead of read from the contract: it is what wallets compute.

@@ -20,7 +20,7 @@ import type { IdempotentRequest } from '#idempotency/request.ts';
 import { runOnce } from '#idempotency/run-once.ts';
 import { readMerchantBalance } from '#settlement/balance.ts';
 import type { Chain } from '#settlement/chain.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { type Hex, requestOnChain } from '#settlement/requests.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
 
 export interface WithdrawDeps {
@@ -75,7 +75,7 @@ export function notLive(): Refusal {
 async function readChain(
   deps: WithdrawDeps,
   tenant: Tenant,
-): Promise<{ available: bigint; wallet: string; merchantNumber: bigint } | Refusal> {
+): Promise<{ available: bigint; wallet: Hex; merchantNumber: bigint } | Refusal> {
   const mode = await selectMode(deps.db, tenant);
   if (mode?.merchant_number == null) return notLive();
   const chain = chainOf(deps.chains, tenant.livemode);
@@ -91,7 +91,7 @@ async function readChain(
 async function write(
   tx: Tx,
   request: WithdrawRequest,
-  found: { available: bigint; wallet: string; merchantNumber: bigint },
+  found: { available: bigint; wallet: Hex; merchantNumber: bigint },
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now } = request;
   // The account's row serialises its withdrawals: two at once cannot both count on one balance.
@@ -116,7 +116,11 @@ async function write(
     livemode: tenant.livemode,
     kind: 'withdrawal',
     subjectId: row.id,
-    payload: { merchantNumber: found.merchantNumber.toString(), amount: amount.toString() },
+    payload: {
+      merchantNumber: found.merchantNumber.toString(),
+      wallet: found.wallet,
+      amount: amount.toString(),
+    },
     now,
   });
   await recordChange(tx, {

@@ -11,8 +11,10 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { isLive, type Network } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { laneKeys, wallet, walletKey } from '#sandbox/wallets.ts';
+import { isPresentEdition } from '#settlement/contract-edition.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
@@ -114,6 +116,11 @@ export async function prepareNetwork(
       rates: RATES,
     });
     await node.saveState();
+  } else if (!isPresentEdition(code)) {
+    throw new StartError(
+      `The ${network} chain of this data folder holds the settlement contract of an earlier ` +
+        'release: move the folder away, or set TAPLINE_DATA_DIR to another one, and start anew.',
+    );
   }
   return {
     ...NETWORK_DEFAULTS,

@@ -1,6 +1,7 @@
 import { assert } from '#core/assert.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { isPresentEdition } from '#settlement/contract-edition.ts';
 import type { RawLog } from '#settlement/contract-events.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -91,8 +92,14 @@ async function requireContracts(chain: Chain, setting: string): Promise<void> {
   const { settlement, usdc } = chain.config;
   for (const address of [settlement, usdc]) {
     const code = await chain.rpc.call('eth_getCode', [address, 'latest']);
-    if (code !== '0x') continue;
-    throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
+    if (code === '0x') {
+      throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
+    }
+    if (address !== settlement || isPresentEdition(code as Hex)) continue;
+    throw new StartError(
+      `the contract at ${settlement} on the chain of ${setting} is no settlement contract of ` +
+        'this release: deploy one with npm run chain -- deploy',
+    );
   }
 }
 

@@ -26,8 +26,9 @@ export function pack(payment: PaymentCall): Hex {
   return packPayment({ ...payment, merchant: Number(payment.merchantNumber) });
 }
 
-export function settleBatchCall(payments: readonly PaymentCall[]): Hex {
-  const args = [concat(payments.map(pack))] as const;
+/** @param validUntil Unix seconds: in a later block the whole call reverts. */
+export function settleBatchCall(payments: readonly PaymentCall[], validUntil: number): Hex {
+  const args = [concat(payments.map(pack)), validUntil] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'settleBatch', args });
 }
 
@@ -36,25 +37,36 @@ export function preflightCall(payments: readonly PaymentCall[]): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'preflight', args });
 }
 
+/** Names a refund in its event. */
+const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
+
 export function refundCall(refund: {
   readonly payment: PaymentCall;
   readonly batchNumber: bigint;
   readonly proof: readonly Hex[];
-  readonly index: bigint;
   readonly amount: bigint;
+  /** The contract refuses the call unless this is what was refunded of the payment so far. */
+  readonly refundedBefore: bigint;
 }): Hex {
-  const { payment, batchNumber, proof, index, amount } = refund;
-  const args = [batchNumber, pack(payment), Number(index), proof, amount] as const;
+  const { payment, batchNumber, proof, amount, refundedBefore } = refund;
+  const packed = pack(payment);
+  const args = [batchNumber, packed, proof, amount, refundedBefore, NO_REFERENCE] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
+}
+
+export function refundsOfCall(number: bigint): Hex {
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'refundsOf', args: [number] });
 }
 
 export function withdrawCall(withdrawal: {
   readonly merchantNumber: bigint;
+  /** Must be the registered one. */
+  readonly wallet: Hex;
   readonly amount: bigint;
   readonly number: bigint;
 }): Hex {
-  const { merchantNumber, amount, number } = withdrawal;
-  const args = [Number(merchantNumber), amount, number] as const;
+  const { merchantNumber, wallet, amount, number } = withdrawal;
+  const args = [Number(merchantNumber), wallet, amount, number] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
@@ -137,20 +149,25 @@ function errorName(data: unknown): string {
 }
 
 /** Errors that say: an earlier transaction has done just this. */
-const DONE_BEFORE = new Set([
-  'RefundAlreadyPaid',
-  'WithdrawalAlreadyPaid',
-  'MerchantAlreadyRegistered',
-]);
+const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
+
+/**
+ * Errors that pass. A reorganisation has moved the payment to another batch or left it out for now;
+ * or another refund of the payment came first, so that this one named the wrong sum before it.
+ */
+const PASSING = new Set(['PaymentNotInBatch', 'RefundOutOfOrder']);
 
 export type Revert =
   | { readonly kind: 'done_before' }
+  /** To be sent again with other bytes. */
+  | { readonly kind: 'passing'; readonly error: string }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
 /** What a revert means for the one request of its transaction. */
 export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
+  if (PASSING.has(error)) return { kind: 'passing', error };
   const short = error === 'InsufficientMerchantBalance';
   return {
     kind: 'refused',

@@ -52,9 +52,9 @@ export type SettlementEvent =
   | (LogPlace & {
       readonly event: 'PaymentRefunded';
       readonly number: bigint;
-      readonly index: bigint;
       readonly amount: bigint;
       readonly totalRefunded: bigint;
+      readonly reference: Hex;
       readonly merchantNumber: bigint;
       readonly payer: Hex;
     })
@@ -91,9 +91,9 @@ function readEvent(log: RawLog): SettlementEvent {
       return { ...place, event: 'PaymentFailed', number, reason: paymentReason(reason) };
     }
     case 'PaymentRefunded': {
-      const { merchant, index, ...args } = decoded.args;
+      const { merchant, refundReference: reference, ...args } = decoded.args;
       const merchantNumber = BigInt(merchant);
-      return { ...place, event: 'PaymentRefunded', ...args, merchantNumber, index: BigInt(index) };
+      return { ...place, event: 'PaymentRefunded', ...args, merchantNumber, reference };
     }
     case 'Withdrawn': {
       const { merchant, ...args } = decoded.args;

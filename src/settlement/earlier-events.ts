@@ -1,11 +1,9 @@
 import { assertNever } from '#core/assert.ts';
-import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { merchantReference } from '#settlement/contract-calls.ts';
 import { eventTopics, readEvents, type SettlementEvent } from '#settlement/contract-events.ts';
 import { answers, eventResult, type Result } from '#settlement/facts.ts';
 import { numberOf, payloadOf } from '#settlement/payloads.ts';
-import { selectPaymentNumber } from '#settlement/refund-queries.ts';
 import type { OpenRequest } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
@@ -18,29 +16,22 @@ export const LOG_RANGE = 10_000n;
  * an earlier transaction of ours that was mined after all, or one from before a database was
  * restored. null: the event does not match the request, so somebody else's work has its number.
  */
-export async function findEarlier(
-  deps: { readonly chain: Chain; readonly sql: Sql },
-  request: OpenRequest,
-): Promise<Result | null> {
-  const topics = await topicsOf(deps.sql, request);
+export async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
+  const topics = topicsOf(request);
   if (topics === null) return null;
-  for await (const event of eventsBackwards(deps.chain, topics)) {
+  for await (const event of eventsBackwards(chain, topics)) {
     if (!answers(event, request)) continue;
-    const block = await deps.chain.block(event.blockNumber);
+    const block = await chain.block(event.blockNumber);
     if (block === null) throw new RpcUnavailable('the block of an event is gone');
-    return eventResult(event, block.time, deps.chain.config.chainId);
+    return eventResult(event, block.time, chain.config.chainId);
   }
   return null;
 }
 
-async function topicsOf(sql: Sql, request: OpenRequest): Promise<(Hex | null)[] | null> {
+function topicsOf(request: OpenRequest): (Hex | null)[] | null {
   switch (request.kind) {
     case 'payment':
       return eventTopics({ event: 'PaymentSettled', number: numberOf(request) });
-    case 'refund': {
-      const number = await selectPaymentNumber(sql, payloadOf(request, 'refund').paymentId);
-      return number === null ? null : eventTopics({ event: 'PaymentRefunded', number });
-    }
     case 'withdrawal':
       return eventTopics({ event: 'Withdrawn', number: numberOf(request) });
     case 'merchant_registration': {
@@ -48,6 +39,8 @@ async function topicsOf(sql: Sql, request: OpenRequest): Promise<(Hex | null)[] 
       const reference = merchantReference(accountId);
       return eventTopics({ event: 'MerchantRegistered', reference });
     }
+    // The contract never says of a refund that it was done before.
+    case 'refund':
     case 'wallet_change':
     case 'enrolment':
     case 'faucet':

@@ -39,7 +39,10 @@ function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number):
   return { succeeded: true, facts };
 }
 
-/** Whether this request asked for the event, in everything that money depends on. */
+/**
+ * Whether this request asked for the event, in everything that money depends on. A refund's event
+ * is looked for in its own transaction only: another refund may have the same amount.
+ */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   switch (request.kind) {
     case 'payment':
@@ -47,13 +50,13 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
     case 'refund':
       return (
         event.event === 'PaymentRefunded' &&
-        event.index === request.number &&
         event.amount === BigInt(payloadOf(request, 'refund').amount)
       );
     case 'withdrawal': {
-      const { merchantNumber, amount } = payloadOf(request, 'withdrawal');
+      const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
       return (
         event.event === 'Withdrawn' &&
+        sameAddress(event.wallet, wallet) &&
         event.number === numberOf(request) &&
         event.merchantNumber === BigInt(merchantNumber) &&
         event.amount === BigInt(amount)

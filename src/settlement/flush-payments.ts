@@ -1,3 +1,4 @@
+import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
@@ -93,10 +94,22 @@ function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Pla
   const payments = requests.map(paymentOf).sort(bySlot);
   return {
     kind: 'payment',
-    call: { to: relayer.chain.config.settlement, data: settleBatchCall(payments) },
+    call: {
+      to: relayer.chain.config.settlement,
+      data: settleBatchCall(payments, validUntil(relayer)),
+    },
     gasLimit: batchGasLimit(payments.length),
     requests,
   };
+}
+
+/** How long signed payments may wait for their block. */
+const VALID_SECONDS = 60;
+
+/** By the chain's own clock: the contract compares it with the time of the block. */
+export function validUntil(relayer: RelayerState): number {
+  const head = present(relayer.head, 'head: no block was seen yet');
+  return Math.floor(head.time.getTime() / 1000) + VALID_SECONDS;
 }
 
 export function toOpenRequest(row: RequestRow): OpenRequest {

@@ -6,18 +6,18 @@ import { quantity, toRevert } from '#settlement/chain.ts';
 import { readRevert, settleBatchCall } from '#settlement/contract-calls.ts';
 import { findEarlier } from '#settlement/earlier-events.ts';
 import { failed, type Result } from '#settlement/facts.ts';
-import { LaneLost, toOpenRequest } from '#settlement/flush-payments.ts';
+import { LaneLost, toOpenRequest, validUntil } from '#settlement/flush-payments.ts';
 import { batchGasLimit, singleGasLimit } from '#settlement/gas.ts';
 import { lockHeldLane } from '#settlement/lane-queries.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import { type Alarm, insertAlarms, writeOutcomes } from '#settlement/outcome-queries.ts';
+import { payloadOf, paymentOf, singleCall, type TargetCall } from '#settlement/payloads.ts';
 import {
-  payloadOf,
-  paymentOf,
-  refundTarget,
-  singleCall,
-  type TargetCall,
-} from '#settlement/payloads.ts';
+  inOrder,
+  type PreparedRefund,
+  refundCallAt,
+  refundedOf,
+} from '#settlement/refund-order.ts';
 import { rebuiltProof, storedProof } from '#settlement/refund-proof.ts';
 import { selectPaymentNumber } from '#settlement/refund-queries.ts';
 import type {
@@ -70,7 +70,9 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
     if (nonce === null) throw new LaneLost(lane.lane);
     const ids = new Set(await lockQueued(tx, [...prepared.keys()]));
     const mine = requests.filter((request) => ids.has(request.id));
-    const { planned, outcomes, alarms, decided } = sortOut(mine, prepared);
+    const { planned: sorted, outcomes, alarms, decided } = sortOut(mine, prepared);
+    const { planned, waiting } = await inOrder(tx, { relayer, lane }, sorted);
+    for (const request of waiting) deferRequest(relayer, request);
     await writeOutcomes(tx, outcomes);
     await insertAlarms(tx, livemode, alarms, relayer.clock.now());
     const stored = await signAndStore(tx, { relayer, lane, nonce }, planned);
@@ -119,7 +121,7 @@ async function prepareAll(
       prepared.set(request.id, await prepare(relayer, lane, request));
     } catch (error) {
       if (isFault(error)) {
-        relayer.deferred.set(request.id, performance.now() + DEFER_MS);
+        deferRequest(relayer, request);
         const fields = { kind: request.kind, subject: request.subjectId };
         relayer.log.warn('a request waits', { ...fields, error: describeError(error) });
       } else {
@@ -145,6 +147,10 @@ function invalid(request: OpenRequest, error: unknown): Prepared {
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
 }
 
+function deferRequest(relayer: RelayerState, request: OpenRequest): void {
+  relayer.deferred.set(request.id, performance.now() + DEFER_MS);
+}
+
 function stillDeferred(relayer: RelayerState): bigint[] {
   for (const [id, until] of relayer.deferred) {
     if (until < performance.now()) relayer.deferred.delete(id);
@@ -157,53 +163,62 @@ async function prepare(
   lane: HeldLane,
   request: OpenRequest,
 ): Promise<Prepared> {
-  const call = await callOf(relayer, request);
-  if (call === null) return unknownPayment(relayer, request);
+  if (request.kind === 'refund') return prepareRefund(relayer, lane, request);
+  const call = callOf(relayer, request);
   const estimate = await estimateGas(relayer, lane, call);
-  if (estimate.ok) return ready(request, call, estimate.gas);
-  if (request.kind === 'refund' && /PaymentNotInBatch/.test(estimate.error)) {
-    return afterRebuild(relayer, lane, request);
-  }
-  return refusedBy(relayer, request, estimate.revertData);
-}
-
-function ready(request: OpenRequest, call: TargetCall, gas: bigint): Prepared {
-  const gasLimit = request.kind === 'payment' ? batchGasLimit(1) : singleGasLimit(gas);
+  if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
+  const gasLimit = request.kind === 'payment' ? batchGasLimit(1) : singleGasLimit(estimate.gas);
   const planned = { kind: request.kind, call, gasLimit, requests: [request] };
   return { status: 'ready', planned };
 }
 
-async function callOf(relayer: RelayerState, request: OpenRequest): Promise<TargetCall | null> {
+function callOf(relayer: RelayerState, request: OpenRequest): TargetCall {
   const { config } = relayer.chain;
-  if (request.kind === 'payment') {
-    return { to: config.settlement, data: settleBatchCall([paymentOf(request)]) };
-  }
-  if (request.kind !== 'refund') return singleCall(request, config);
-  const number = await refundedNumber(relayer, request);
-  if (number === null) return null;
-  const proof =
-    (await storedProof(relayer.db, { livemode: config.livemode, number })) ??
-    (await rebuiltProof(relayer, number));
-  return proof === null ? null : refundTarget(request, proof, config);
+  if (request.kind !== 'payment') return singleCall(request, config);
+  return {
+    to: config.settlement,
+    data: settleBatchCall([paymentOf(request)], validUntil(relayer)),
+  };
 }
 
-/** The stored proof was refused: build it from the chain's own events and try that. */
-async function afterRebuild(
+async function prepareRefund(
   relayer: RelayerState,
   lane: HeldLane,
   request: OpenRequest,
 ): Promise<Prepared> {
-  const number = await refundedNumber(relayer, request);
-  const proof = number === null ? null : await rebuiltProof(relayer, number);
-  if (proof === null) return unknownPayment(relayer, request);
-  const call = refundTarget(request, proof, relayer.chain.config);
-  const estimate = await estimateGas(relayer, lane, call);
-  if (estimate.ok) return ready(request, call, estimate.gas);
-  return refusedBy(relayer, request, estimate.revertData);
+  const { paymentId } = payloadOf(request, 'refund');
+  const number = await selectPaymentNumber(relayer.db, paymentId);
+  if (number === null) return unknownPayment(relayer, request);
+  const { livemode } = relayer.chain.config;
+  const refunded = await refundedOf(relayer, number);
+  const proof = await storedProof(relayer.db, { livemode, number });
+  const first = proof && (await tryRefund(relayer, lane, request, { proof, refunded }));
+  if (first !== null && first !== 'not in the batch') return first;
+  // The proof is missing or refused: build it from the chain's own events and try that.
+  const rebuilt = await rebuiltProof(relayer, number);
+  const second = rebuilt && (await tryRefund(relayer, lane, request, { proof: rebuilt, refunded }));
+  if (second === null) return unknownPayment(relayer, request);
+  if (second !== 'not in the batch') return second;
+  throw new RpcUnavailable('the payment moves to another batch at present');
 }
 
-function refundedNumber(relayer: RelayerState, request: OpenRequest): Promise<bigint | null> {
-  return selectPaymentNumber(relayer.db, payloadOf(request, 'refund').paymentId);
+async function tryRefund(
+  relayer: RelayerState,
+  lane: HeldLane,
+  request: OpenRequest,
+  refund: PreparedRefund,
+): Promise<Prepared | 'not in the batch'> {
+  const call = refundCallAt(relayer, request, refund, refund.refunded);
+  const estimate = await estimateGas(relayer, lane, call);
+  if (estimate.ok) {
+    const gasLimit = singleGasLimit(estimate.gas);
+    return {
+      status: 'ready',
+      planned: { kind: 'refund', call, gasLimit, requests: [request], refund },
+    };
+  }
+  if (estimate.error === 'PaymentNotInBatch') return 'not in the batch';
+  return refusedBy(relayer, request, estimate.revertData);
 }
 
 /** A reorganisation may have undone the payment's block: its bytes are mined again soon. */
@@ -233,7 +248,7 @@ async function estimateGas(
   if (answer?.ok === true) return { ok: true, gas: BigInt(answer.result as Hex) };
   const revert = toRevert(answer?.refusal as RpcRefusal);
   const known = readRevert(revert.revertData);
-  const error = known.kind === 'refused' ? known.error : '';
+  const error = known.kind === 'done_before' ? '' : known.error;
   return { ok: false, revertData: revert.revertData, error };
 }
 
@@ -244,6 +259,7 @@ async function refusedBy(
   revertData: unknown,
 ): Promise<Prepared> {
   const revert = readRevert(revertData);
+  if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
   if (revert.kind === 'refused') {
     if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
     const reason = request.kind === 'payment' ? 'settlement_failed' : revert.reason;
@@ -254,7 +270,7 @@ async function refusedBy(
     });
     return { status: 'decided', result: failed(reason, null), alarm: null };
   }
-  const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
+  const earlier = await findEarlier(relayer.chain, request);
   if (earlier !== null) return { status: 'decided', result: earlier, alarm: null };
   const details = { kind: request.kind, number: request.number };
   const alarm = { kind: 'number_taken', subject: request.subjectId, details };

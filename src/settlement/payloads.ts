@@ -56,10 +56,10 @@ export function singleCall(request: OpenRequest, config: NetworkConfig): TargetC
   const { settlement, usdc } = config;
   switch (request.kind) {
     case 'withdrawal': {
-      const { merchantNumber, amount } = payloadOf(request, 'withdrawal');
+      const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
       const number = numberOf(request);
-      const call = { merchantNumber: BigInt(merchantNumber), amount: BigInt(amount), number };
-      return { to: settlement, data: withdrawCall(call) };
+      const of = { merchantNumber: BigInt(merchantNumber), wallet };
+      return { to: settlement, data: withdrawCall({ ...of, amount: BigInt(amount), number }) };
     }
     case 'merchant_registration': {
       const payload = payloadOf(request, 'merchant_registration');
@@ -85,12 +85,11 @@ export function singleCall(request: OpenRequest, config: NetworkConfig): TargetC
 
 export function refundTarget(
   request: OpenRequest,
-  proof: RefundProof,
+  of: RefundProof & { readonly refundedBefore: bigint },
   config: NetworkConfig,
 ): TargetCall {
-  const { amount } = payloadOf(request, 'refund');
-  const data = refundCall({ ...proof, index: numberOf(request), amount: BigInt(amount) });
-  return { to: config.settlement, data };
+  const amount = BigInt(payloadOf(request, 'refund').amount);
+  return { to: config.settlement, data: refundCall({ ...of, amount }) };
 }
 
 function enrolmentCall(

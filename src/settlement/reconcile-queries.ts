@@ -71,7 +71,6 @@ export interface TransferRow {
   readonly log_index: number;
   readonly kind: 'refund' | 'withdrawal';
   readonly number: string;
-  readonly refund_index: string | null;
   readonly merchant_number: string;
   readonly recipient: string;
   readonly amount: string;
@@ -90,10 +89,11 @@ export async function replaceTransfers(
     [range.livemode, range.fromBlock, range.toBlock],
   );
   await tx.query(
-    `insert into chain_transfers
+    `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+       recipient, amount, block_number, block_time)
      select $2, i.* from jsonb_to_recordset($1::jsonb) as i (
-       tx_hash text, log_index integer, kind text, number bigint, refund_index bigint,
-       merchant_number bigint, recipient text, amount bigint, block_number bigint,
+       tx_hash text, log_index integer, kind text, number bigint, merchant_number bigint,
+       recipient text, amount bigint, block_number bigint,
        block_time timestamptz)`,
     [JSON.stringify(transfers), range.livemode],
   );
@@ -214,20 +214,23 @@ export async function selectRefundDifferences(
     `with theirs as (
        select * from chain_transfers where livemode = $1 and kind = 'refund'
      ), mine as (
-       select f.id, f.amount, f.tx_hash, f.updated, p.settlement_number, q.number as refund_index
+       select f.id, f.amount, f.tx_hash, f.updated, p.settlement_number,
+         coalesce(x.tx_hash, f.tx_hash) as chain_hash
        from refunds f
        join payments p on p.id = f.payment_id
+       -- What a reorganisation undid is paid in another transaction than the refund names.
        left join chain_requests q on q.kind = 'refund' and q.subject_id = f.id
          and q.status = 'succeeded'
+       left join chain_transactions x on x.id = q.transaction_id
        where f.livemode = $1 and f.status = 'succeeded' and f.updated < $3
      )
      select case when m.id is null then 'refund_unknown_here'
          when t.tx_hash is null then 'refund_missing_on_chain'
          else 'refund_differs' end as kind,
-       coalesce(m.id, t.number || '/' || t.refund_index) as subject,
-       jsonb_build_object('ours', to_jsonb(m), 'chain', to_jsonb(t)) as details
+       coalesce(m.id, t.number || '/' || t.tx_hash) as subject,
+       jsonb_build_object('ours', to_jsonb(m) - 'chain_hash', 'chain', to_jsonb(t)) as details
      from theirs t
-     full join mine m on m.settlement_number = t.number and m.refund_index = t.refund_index
+     full join mine m on m.settlement_number = t.number and m.chain_hash = t.tx_hash
      where (m.id is null or t.tx_hash is null or m.amount <> t.amount or m.tx_hash <> t.tx_hash)
        and coalesce(t.block_time, m.updated) < $3
        and (t.block_number is null or t.block_number <= $2)

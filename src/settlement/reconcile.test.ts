@@ -110,7 +110,11 @@ describe('reconciliation', () => {
     const withdrawal = await world.ask({
       kind: 'withdrawal',
       subjectId: 'wdr_test',
-      payload: { merchantNumber: world.merchant.merchantNumber.toString(), amount: '2000000' },
+      payload: {
+        merchantNumber: world.merchant.merchantNumber.toString(),
+        wallet: world.merchant.wallet.address,
+        amount: '2000000',
+      },
     });
     const [paid, withdrawn] = await world.outcomes([refund, withdrawal]);
     assert.deepEqual(await kinds(), ['refund_unknown_here', 'withdrawal_unknown_here']);

@@ -145,7 +145,6 @@ function toTransfer(event: SettlementEvent, { times }: WalkedRange): TransferRow
       log_index: event.logIndex,
       kind: refund ? 'refund' : 'withdrawal',
       number: event.number.toString(),
-      refund_index: refund ? event.index.toString() : null,
       merchant_number: event.merchantNumber.toString(),
       recipient: refund ? event.payer : event.wallet,
       amount: event.amount.toString(),

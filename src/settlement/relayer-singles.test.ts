@@ -41,6 +41,7 @@ describe('the relayer, for what is sent alone', () => {
       kind: 'withdrawal',
       payload: {
         merchantNumber: world.merchant.merchantNumber.toString(),
+        wallet: world.merchant.wallet.address,
         amount: amount.toString(),
       },
     });

@@ -15,24 +15,9 @@ export interface NewRequestRow {
   readonly payload: unknown;
 }
 
-// The number of a refund is its index among the refunds of its payment: the next free one. The
-// contract has 200; behind the last one those of failed refunds are used again. Two requests that
-// chose the same at once meet in a unique index.
-const REFUND_INDEX = `
-  select case when max(o.number) < 199 or max(o.number) is null then coalesce(max(o.number), -1) + 1
-    else (select min(free) from generate_series(0, 199) as free
-          where not exists (
-            select from chain_requests u
-            where u.kind = 'refund' and u.livemode = i.livemode and u.number = free
-              and u.payload ->> 'paymentId' = i.payload ->> 'paymentId'
-              and u.status in ('queued', 'submitted', 'succeeded')))
-    end
-  from chain_requests o
-  where o.kind = 'refund' and o.livemode = i.livemode
-    and o.payload ->> 'paymentId' = i.payload ->> 'paymentId'`;
-
 /**
- * Leaves the requests as `queued`, each with the number that the contract will know it by.
+ * Leaves the requests as `queued`, payments and withdrawals with the number that the contract will
+ * know them by.
  * An intent keeps its number over all of its attempts, so that the contract settles it at most once
  * whatever happened to earlier ones.
  */
@@ -65,7 +50,6 @@ export async function insertRequests(
        case i.kind
          when 'payment' then (select number from numbers where payment_intent_id = i."subjectId")
          when 'withdrawal' then nextval('transfer_number')
-         when 'refund' then (${REFUND_INDEX})
        end,
        i.payload, 'queued', $2
      from input i`,

@@ -17,10 +17,10 @@ export type Hex = `0x${string}`;
 export interface RequestPayloads {
   /** subject: payment intent. Settled through settleBatch under the intent's number. */
   payment: { merchantNumber: string; payer: Hex; amount: string; orderId: string };
-  /** subject: refund. Lock the payment's row first: its refunds are numbered in order. */
+  /** subject: refund. */
   refund: { paymentId: string; amount: string };
   /** subject: withdrawal. */
-  withdrawal: { merchantNumber: string; amount: string };
+  withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
   /** subject: `<account id>:<network>`. */
   merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
   /** subject: `<wallet change id>:<step>`. Another settlement wallet: announced, then applied. */

@@ -39,7 +39,7 @@ export interface Mined {
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm }
-  /** `waits`: for its payment's block, however often that takes another try. */
+  /** `waits`: a refund is not given up, however often it comes at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
 /** A transaction of each does this one thing: success is the receipt's. */
@@ -162,7 +162,7 @@ async function settledBefore(
   request: OpenRequest,
   txHash: Hex,
 ): Promise<Answer> {
-  const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
+  const earlier = await findEarlier(relayer.chain, request);
   if (earlier !== null) return { status: 'answered', result: earlier };
   const details = { number: request.number, txHash };
   const alarm = { kind: 'number_taken', subject: request.subjectId, details };
@@ -194,17 +194,18 @@ async function afterRevert(
   request: OpenRequest,
 ): Promise<Answer> {
   if (request.kind === 'payment') return { status: 'again' };
+  const again: Answer =
+    request.kind === 'refund' ? { status: 'again', waits: true } : { status: 'again' };
   const call = { from: lane.address, to: transaction.target, data: transaction.input };
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
-  if (answer === undefined || answer.ok) return { status: 'again' };
+  if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
+  // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
+  if (revert.kind === 'passing') return again;
   if (revert.kind === 'refused') {
-    // A reorganisation has moved its payment, or left it out for now. The refund is not refused: it
-    // is sent with another proof once there is one (`flushSingles` ends that after a while).
-    if (/^PaymentNotInBatch/.test(revert.error)) return { status: 'again', waits: true };
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }
-  const earlier = await findEarlier({ chain: relayer.chain, sql: relayer.db }, request);
+  const earlier = await findEarlier(relayer.chain, request);
   const result = earlier ?? failed('transaction_reverted', receipt.txHash);
   return { status: 'answered', result };
 }

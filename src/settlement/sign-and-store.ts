@@ -1,6 +1,7 @@
 import { assert, present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import type { TargetCall } from '#settlement/payloads.ts';
+import type { PreparedRefund } from '#settlement/refund-order.ts';
 import type {
   Attempt,
   HeldLane,
@@ -17,6 +18,8 @@ export interface Planned {
   readonly call: TargetCall;
   readonly gasLimit: bigint;
   readonly requests: readonly OpenRequest[];
+  /** Of a refund: it is put in order with others of its payment right before it is signed. */
+  readonly refund?: PreparedRefund;
 }
 
 export interface LockedLane {

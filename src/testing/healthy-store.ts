@@ -87,7 +87,8 @@ async function withdraw(store: TestStore): Promise<void> {
     const id = newId('withdrawal', created);
     const row = { id, tenant, position: next(), created, amount: WITHDRAWN };
     await insertWithdrawal(tx, { ...row, wallet: '0x', requestedBy: 'usr_test' });
-    const payload = { merchantNumber: String(merchantNumber), amount: WITHDRAWN.toString() };
+    const of = { merchantNumber: String(merchantNumber), wallet: '0x' } as const;
+    const payload = { ...of, amount: WITHDRAWN.toString() };
     const { livemode } = tenant;
     await requestOnChain(tx, { livemode, kind: 'withdrawal', subjectId: id, payload, now });
   });

@@ -66,7 +66,8 @@ async function refund(paymentId: string, amount: bigint): Promise<void> {
 /** On the chain alone. @returns the withdrawal's id. */
 async function withdraw(amount: bigint): Promise<string> {
   const merchantNumber = world.merchant.merchantNumber.toString();
-  const payload = { merchantNumber, amount: amount.toString() };
+  const wallet = world.merchant.wallet.address;
+  const payload = { merchantNumber, wallet, amount: amount.toString() };
   return ended(await world.ask({ kind: 'withdrawal', payload }));
 }
 
