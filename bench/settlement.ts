@@ -12,7 +12,7 @@ import { applySettlements } from '#payments/settle.ts';
 import { settleBatchCall } from '#settlement/contract-calls.ts';
 import { batchGasLimit } from '#settlement/gas.ts';
 import { startRelayer } from '#settlement/relayer.ts';
-import { type Hex, requestAllOnChain } from '#settlement/requests.ts';
+import { type Hex, requestPayments } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { type BenchLine, percentile, report } from './report.ts';
@@ -81,7 +81,8 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
         );
         const requests = taps.map((tap) => ({
           livemode: false,
-          kind: 'payment' as const,
+          // The whole backlog is to be settled, however long that takes.
+          settleWithinS: PATIENCE_MS / 1_000,
           subjectId: tap.id,
           payload: {
             merchantNumber: merchantNumber.toString(),
@@ -90,7 +91,7 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
             orderId: tap.orderId,
           },
         }));
-        await requestAllOnChain(tx, requests, new Date());
+        await requestPayments(tx, requests, new Date());
       });
       wakeups.send('chain-requests', 'testnet');
       return taps.map(() => null);

@@ -55,9 +55,12 @@ export interface ApiDeps {
 export function createShared(deps: ApiDeps) {
   const intents = createIntentRoom(deps);
   const readKey = createKeyReader(deps.db);
-  const pay = { ...deps, intents, readKey, preflight: createPreflight(deps.chains) };
+  const { settleWithinS } = deps.config;
+  const preflight = createPreflight(deps.chains);
+  const pay = { ...deps, intents, readKey, preflight, settleWithinS };
   return {
     ...deps,
+    settleWithinS,
     cursorKey: deriveKey(deps.secret, 'cursors'),
     createIntent: createIntentCreator(deps),
     readIntent: createIntentReader(deps),

@@ -22,6 +22,8 @@ export interface Config {
   /** null: the embedded chain. */
   readonly chains: Readonly<Record<Network, NetworkConfig | null>>;
   readonly rateLimit: RateLimit;
+  /** Seconds from a tap, or from the payer's yes, to the payment's place on the chain. */
+  readonly settleWithinS: number;
   readonly webhookAllowCidrs: readonly string[];
   readonly trustedProxies: readonly string[];
   /** null: kept in the data folder. */
@@ -214,6 +216,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
     chains: { testnet: chain(env, 'testnet'), mainnet: chain(env, 'mainnet') },
     rateLimit: rateLimit(env),
+    settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
     trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),
     secret: secret(env),

@@ -12,6 +12,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { migrate } from '#db/migrate.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
 import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
 import { ensureDemo } from '#sandbox/demo.ts';
@@ -103,6 +104,20 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
     },
     // The last known offset stays good while the database is away.
     onError: () => {},
+  });
+}
+
+/** How late a payment that nobody has signed is declined at most. */
+const OVERDUE_POLL_MS = 1_000;
+
+/** In every process, whatever its roles: it is needed most while no worker is alive. */
+function startDeclining(deps: SettleDeps): Loop {
+  const { log } = deps;
+  return startLoop({
+    name: 'decline of overdue payments',
+    pollMs: OVERDUE_POLL_MS,
+    run: () => declineOverdue(deps),
+    onError: (name, error) => log.error(`the ${name} failed`, { error: describeError(error) }),
   });
 }
 
@@ -213,6 +228,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   const chains = await Promise.all(ground.networks.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
   const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
+  stops.push(startDeclining(deps).stop);
   if (config.roles.has('worker')) {
     await Promise.all(chains.map((chain) => prepareLanes({ chain, db, log })));
     const workers = startWorkers({

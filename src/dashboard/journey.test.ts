@@ -12,7 +12,7 @@ import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { isRefusal } from '#core/refusal.ts';
 import { startRelayer } from '#settlement/relayer.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestPayments } from '#settlement/requests.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -220,18 +220,23 @@ async function sell(amount: number): Promise<void> {
   const merchantNumber = rows[0]?.merchant_number ?? 0n;
   assert.ok(payer);
   await server.db.transaction((tx) =>
-    requestOnChain(tx, {
-      livemode: false,
-      kind: 'payment',
-      subjectId: newId('paymentIntent', server.clock.now()),
-      payload: {
-        merchantNumber: merchantNumber.toString(),
-        payer: payer.address,
-        amount: String(amount),
-        orderId: 'A-1',
-      },
-      now: server.clock.now(),
-    }),
+    requestPayments(
+      tx,
+      [
+        {
+          livemode: false,
+          settleWithinS: 60,
+          subjectId: newId('paymentIntent', server.clock.now()),
+          payload: {
+            merchantNumber: merchantNumber.toString(),
+            payer: payer.address,
+            amount: String(amount),
+            orderId: 'A-1',
+          },
+        },
+      ],
+      server.clock.now(),
+    ),
   );
   server.wakeups.send('chain-requests', 'testnet');
   await until('the sale', async () =>

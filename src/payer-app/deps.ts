@@ -15,6 +15,7 @@ export interface PayerDeps {
   readonly clock: Clock;
   readonly chains: readonly Chain[];
   readonly readiness: Readiness;
+  readonly settleWithinS: number;
   readonly cursorKey: Buffer;
   readonly signIn: SignInDeps;
   /** Where requests wait for an intent to change. */

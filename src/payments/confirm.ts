@@ -17,7 +17,13 @@ import {
 import { lockIntents } from '#payments/queries.ts';
 import { confirmationAskedAt, saveSteps } from '#payments/save.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestPayments } from '#settlement/requests.ts';
+
+export interface ConfirmDeps {
+  readonly readiness: Readiness;
+  /** Seconds that a payment has from the payer's yes to its place on the chain. */
+  readonly settleWithinS: number;
+}
 
 /** A payer's answer to "is this payment yours?". */
 export interface ConfirmationAnswer {
@@ -79,7 +85,7 @@ interface Answered {
 
 async function answer(
   tx: Tx,
-  readiness: Readiness,
+  deps: ConfirmDeps,
   request: ConfirmationAnswer,
 ): Promise<Answered | Refusal> {
   const { now, approve } = request;
@@ -87,7 +93,7 @@ async function answer(
   if (before === undefined || !request.mayAnswer(before)) return resourceMissing('confirmation');
   const payerId = payerOf(before);
   if (isAnsweredAlready(before, approve)) return { intent: before, payerId, deliveries: 0 };
-  const unsettled = approve ? checkSettles(readiness, before.tenant.livemode) : null;
+  const unsettled = approve ? checkSettles(deps.readiness, before.tenant.livemode) : null;
   if (unsettled !== null) return unsettled;
   const current = asOf(before, now);
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
@@ -106,7 +112,8 @@ async function answer(
   const intent = present(steps.at(-1), 'step of a confirmation').intent;
   if (intent.status === 'processing') {
     const number = present(merchantNumber, 'merchant number');
-    await requestOnChain(tx, { ...settlementOf(intent, number), now });
+    const of = { merchantNumber: number, settleWithinS: deps.settleWithinS };
+    await requestPayments(tx, [settlementOf(intent, of)], now);
   }
   // Last: it takes the account's order, which is held until the commit.
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
@@ -119,14 +126,10 @@ async function answer(
  * (too late, or answered the other way) and, to a yes, `service_unavailable` (nothing settles now).
  */
 export async function answerConfirmation(
-  deps: {
-    readonly db: Database;
-    readonly wakeups: Wakeups;
-    readonly readiness: Readiness;
-  },
+  deps: ConfirmDeps & { readonly db: Database; readonly wakeups: Wakeups },
   request: ConfirmationAnswer,
 ): Promise<PaymentIntent | Refusal> {
-  const result = await deps.db.transaction((tx) => answer(tx, deps.readiness, request));
+  const result = await deps.db.transaction((tx) => answer(tx, deps, request));
   if (isRefusal(result)) return result;
   announce(deps.wakeups, result.intent);
   if (result.deliveries > 0) deps.wakeups.send('deliveries');

@@ -29,12 +29,15 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   transaction_reverted: 'settlement_failed',
 };
 
+/** `reason_code` of what was declined because nobody could settle it in time. */
+export const SETTLEMENT_UNAVAILABLE = 'SETTLEMENT_UNAVAILABLE';
+
 /** `last_payment_error` of an intent, as stored and shown. */
 export interface PaymentError {
   readonly type: 'payment_error';
   readonly code: 'payment_declined';
   readonly decline_code: Decline;
-  /** The upper case of the decline code, or the risk rule's name. */
+  /** The upper case of the decline code, the risk rule's name, or what it says more exactly. */
   readonly reason_code: string;
   readonly message: string;
   readonly created: string;

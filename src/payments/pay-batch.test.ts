@@ -122,7 +122,7 @@ async function remains(scene: Scene): Promise<string[]> {
 }
 
 async function runTogether(scene: Scene, plan: readonly Planned[]): Promise<string[]> {
-  const { paid } = await store.db.transaction((tx) => payBatch(tx, toItems(scene, plan)));
+  const { paid } = await store.db.transaction((tx) => payBatch(tx, toItems(scene, plan), 60));
   return paid.map(({ answer }) => summaryOf(answer));
 }
 

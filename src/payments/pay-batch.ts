@@ -35,7 +35,7 @@ import {
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
-import { type RequestPayloads, requestAllOnChain } from '#settlement/requests.ts';
+import { type PaymentRequest, requestPayments } from '#settlement/requests.ts';
 
 /** A payment that has asked the chain, where that was possible. */
 export interface PayItem {
@@ -268,16 +268,12 @@ function toDecided(items: readonly PayItem[], paid: readonly Paid[], ground: Gro
 /** What the relayer needs to know of a `processing` intent. */
 export function settlementOf(
   intent: PaymentIntent & { readonly status: 'processing' },
-  merchantNumber: bigint,
-): {
-  readonly livemode: boolean;
-  readonly kind: 'payment';
-  readonly subjectId: string;
-  readonly payload: RequestPayloads['payment'];
-} {
+  of: { readonly merchantNumber: bigint; readonly settleWithinS: number },
+): PaymentRequest {
+  const { merchantNumber, settleWithinS } = of;
   return {
     livemode: intent.tenant.livemode,
-    kind: 'payment',
+    settleWithinS,
     subjectId: intent.id,
     payload: {
       merchantNumber: merchantNumber.toString(),
@@ -291,14 +287,19 @@ export function settlementOf(
 async function write(
   tx: Tx,
   items: readonly PayItem[],
-  of: { readonly paid: readonly Paid[]; readonly ground: Ground },
+  of: {
+    readonly paid: readonly Paid[];
+    readonly ground: Ground;
+    readonly settleWithinS: number;
+  },
 ): Promise<number> {
-  const { paid, ground } = of;
+  const { paid, ground, settleWithinS } = of;
   const now = new Date(Math.max(...items.map(({ request }) => request.now.getTime())));
   const settlements = paid.flatMap(({ intent }, index) => {
     if (intent?.status !== 'processing') return [];
     const { standing } = present(items[index], 'item').request;
-    return [settlementOf(intent, present(standing.merchantNumber, 'merchant number'))];
+    const merchantNumber = present(standing.merchantNumber, 'merchant number');
+    return [settlementOf(intent, { merchantNumber, settleWithinS })];
   });
   const uses = [...ground.credentials.values()].flatMap((found) =>
     found.type === 'agent_token' && found.usedBy !== null && ground.changes.has(found.usedBy.id)
@@ -307,7 +308,7 @@ async function write(
   );
   if (uses.length > 0) await updateAgentTokenIntents(tx, uses);
   await Promise.all([
-    requestAllOnChain(tx, settlements, now),
+    requestPayments(tx, settlements, now),
     insertDecided(tx, toDecided(items, paid, ground)),
   ]);
   // Last: it takes the accounts' order, which is held until the commit.
@@ -321,8 +322,9 @@ async function write(
 export async function payBatch(
   tx: Tx,
   items: readonly PayItem[],
+  settleWithinS: number,
 ): Promise<{ readonly paid: readonly Paid[]; readonly deliveries: number }> {
   const ground = await readGround(tx, items);
   const paid = decideAll(ground, items);
-  return { paid, deliveries: await write(tx, items, { paid, ground }) };
+  return { paid, deliveries: await write(tx, items, { paid, ground, settleWithinS }) };
 }

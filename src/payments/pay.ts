@@ -20,6 +20,8 @@ export interface PayDeps extends AwaitDeps {
   readonly wakeups: Wakeups;
   readonly preflight: Preflight;
   readonly readiness: Readiness;
+  /** Seconds that a payment has from its tap to its place on the chain. */
+  readonly settleWithinS: number;
 }
 
 export type PayIntent = (request: PayRequest) => Promise<Answer | Refusal>;
@@ -73,7 +75,9 @@ async function askChain(
 }
 
 async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<readonly Paid[]> {
-  const { paid, deliveries } = await deps.db.transaction((tx) => payBatch(tx, items));
+  const { paid, deliveries } = await deps.db.transaction((tx) =>
+    payBatch(tx, items, deps.settleWithinS),
+  );
   failpoint('payments.request_committed');
   for (const { intent } of paid) if (intent !== null) announce(deps.wakeups, intent);
   if (deliveries > 0) deps.wakeups.send('deliveries');

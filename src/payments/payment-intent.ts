@@ -83,7 +83,7 @@ export type IntentCommand =
   /** The settlement contract did it. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
   /** The chain has said that nothing moved. */
-  | { readonly type: 'not_settled'; readonly decline: Decline }
+  | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
   /** Time has passed: an open intent's expiry, or a confirmation that did not come. */
   | { readonly type: 'time_passed' };
@@ -235,7 +235,7 @@ function whenProcessing(
       return [{ intent: { ...facts, ...state }, event: 'payment_intent.succeeded' }];
     }
     case 'not_settled':
-      return declineSteps(intent, command.decline, now);
+      return declineSteps(intent, command.decline, now, command.rule);
     case 'time_passed':
       return []; // Never expired under the payer: the chain decides.
     case 'cancel':

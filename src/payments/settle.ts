@@ -12,14 +12,14 @@ import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
-import { FAILURE_DECLINES } from '#payments/decline.ts';
+import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Outcome, takeOutcomes, takeOverduePayments } from '#settlement/requests.ts';
 
 export interface SettleDeps {
   readonly db: Database;
@@ -44,9 +44,9 @@ interface Decided {
 
 function toCommand(outcome: Outcome<'payment'>, paymentId: string): IntentCommand {
   const { result } = outcome;
-  return result.succeeded
-    ? { type: 'settled', paymentId, txHash: result.facts.txHash }
-    : { type: 'not_settled', decline: FAILURE_DECLINES[result.reason] };
+  if (result.succeeded) return { type: 'settled', paymentId, txHash: result.facts.txHash };
+  const rule = result.overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
+  return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...rule };
 }
 
 function decide(
@@ -198,9 +198,25 @@ async function apply(
  * responses of waiting requests, in one transaction.
  * @returns whether there may be more.
  */
-export async function applySettlements(deps: SettleDeps): Promise<boolean> {
+export function applySettlements(deps: SettleDeps): Promise<boolean> {
+  return applyTaken(deps, (tx) => takeOutcomes(tx, 'payment', BATCH));
+}
+
+/**
+ * Declines payments that nobody has signed by their deadline. Every process does this, so that it
+ * happens also while no worker of their network is alive.
+ * @returns whether there may be more.
+ */
+export function declineOverdue(deps: SettleDeps): Promise<boolean> {
+  return applyTaken(deps, (tx) => takeOverduePayments(tx, BATCH));
+}
+
+async function applyTaken(
+  deps: SettleDeps,
+  take: (tx: Tx) => Promise<Outcome<'payment'>[]>,
+): Promise<boolean> {
   const result = await deps.db.transaction(async (tx) => {
-    const outcomes = await takeOutcomes(tx, 'payment', BATCH);
+    const outcomes = await take(tx);
     if (outcomes.length === 0) return null;
     return { count: outcomes.length, ...(await apply(tx, outcomes, deps)) };
   });

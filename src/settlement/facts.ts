@@ -3,12 +3,18 @@ import { merchantReference } from '#settlement/contract-calls.ts';
 import type { PaymentSettled, SettlementEvent } from '#settlement/contract-events.ts';
 import { numberOf, payloadOf, paymentOf } from '#settlement/payloads.ts';
 import type { OpenRequest } from '#settlement/relayer-state.ts';
-import type { ChainPlace, FailureReason, Hex, OutcomeFacts } from '#settlement/requests.ts';
+import type {
+  ChainPlace,
+  Failure,
+  FailureReason,
+  Hex,
+  OutcomeFacts,
+} from '#settlement/requests.ts';
 
 /** The seam's `result`, of any kind. */
 export type Result =
   | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
-  | { readonly succeeded: false; readonly reason: FailureReason; readonly txHash: Hex | null };
+  | Failure;
 
 export function failed(reason: FailureReason, txHash: Hex | null): Result {
   return { succeeded: false, reason, txHash };

@@ -13,13 +13,16 @@ export interface NewRequestRow {
   readonly kind: string;
   readonly subjectId: string;
   readonly payload: unknown;
+  /** Payments only. */
+  readonly settleWithinS?: number;
 }
 
 /**
  * Leaves the requests as `queued`, payments and withdrawals with the number that the contract will
  * know them by.
  * An intent keeps its number over all of its attempts, so that the contract settles it at most once
- * whatever happened to earlier ones.
+ * whatever happened to earlier ones. Deadlines are the database's time, which all processes share
+ * and no test clock moves.
  */
 export async function insertRequests(
   tx: Tx,
@@ -29,7 +32,8 @@ export async function insertRequests(
   await tx.query(
     `with input as (
        select * from jsonb_to_recordset($1::jsonb)
-         as t (livemode boolean, kind text, "subjectId" text, payload jsonb)
+         as t (livemode boolean, kind text, "subjectId" text, payload jsonb,
+           "settleWithinS" integer)
        order by kind, "subjectId"
      ), added as (
        insert into settlement_numbers (livemode, number, payment_intent_id)
@@ -45,13 +49,15 @@ export async function insertRequests(
        select n.payment_intent_id, n.number from settlement_numbers n
        join input on n.payment_intent_id = "subjectId" and kind = 'payment'
      )
-     insert into chain_requests (livemode, kind, subject_id, number, payload, status, created)
+     insert into chain_requests (livemode, kind, subject_id, number, payload, status, created,
+       deadline, settle_within)
      select i.livemode, i.kind, i."subjectId",
        case i.kind
          when 'payment' then (select number from numbers where payment_intent_id = i."subjectId")
          when 'withdrawal' then nextval('transfer_number')
        end,
-       i.payload, 'queued', $2
+       i.payload, 'queued', $2,
+       now() + i."settleWithinS" * interval '1 second', i."settleWithinS"
      from input i`,
     [JSON.stringify(requests), now],
   );
@@ -63,6 +69,29 @@ export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promi
      where kind = $1 and status in ('succeeded', 'failed') and applied_at is null
      order by id limit $2 for update skip locked`,
     [kind, limit],
+  );
+}
+
+/**
+ * Ends payments that nobody has signed by their deadline. What was signed once has tries or a
+ * transaction: whether it can still settle is for the chain to say.
+ */
+export async function endOverdue(
+  tx: Tx,
+  outcome: { readonly succeeded: false },
+  limit: number,
+): Promise<OutcomeRow[]> {
+  return tx.query(
+    `update chain_requests r set status = 'failed', outcome = $1::text::jsonb
+     from (
+       select id from chain_requests
+       where livemode in (false, true) and status = 'queued' and kind = 'payment' and tries = 0
+         and deadline <= now()
+       order by id limit $2 for update skip locked
+     ) late
+     where r.id = late.id
+     returning r.id, r.kind, r.livemode, r.subject_id, r.outcome`,
+    [JSON.stringify(outcome), limit],
   );
 }
 

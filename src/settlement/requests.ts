@@ -1,5 +1,6 @@
 import type { Tx } from '#db/database.ts';
 import {
+  endOverdue,
   insertRequests,
   markOutcomesApplied,
   type OutcomeRow,
@@ -98,13 +99,30 @@ export type Outcome<K extends RequestKind = RequestKind> = {
     readonly kind: Kind;
     readonly livemode: boolean;
     readonly subjectId: string;
-    readonly result:
-      | { readonly succeeded: true; readonly facts: OutcomeFacts[Kind] }
-      | { readonly succeeded: false; readonly reason: FailureReason; readonly txHash: Hex | null };
+    readonly result: { readonly succeeded: true; readonly facts: OutcomeFacts[Kind] } | Failure;
   };
 }[K];
 
-export interface NewRequest<K extends RequestKind> {
+export interface Failure {
+  readonly succeeded: false;
+  readonly reason: FailureReason;
+  readonly txHash: Hex | null;
+  /** It was not settled in time, and now it never will be. */
+  readonly overdue?: true;
+}
+
+/** Of a payment that its deadline has ended. */
+export const NOT_IN_TIME: Failure = {
+  succeeded: false,
+  reason: 'settlement_failed',
+  txHash: null,
+  overdue: true,
+};
+
+/** Everything that is asked for beside payments. */
+export type OtherKind = Exclude<RequestKind, 'payment'>;
+
+export interface NewRequest<K extends OtherKind> {
   readonly livemode: boolean;
   readonly kind: K;
   readonly subjectId: string;
@@ -112,24 +130,34 @@ export interface NewRequest<K extends RequestKind> {
   readonly now: Date;
 }
 
+/** A payment settles within this many seconds of its tap, or of the payer's yes, or never. */
+export interface PaymentRequest {
+  readonly livemode: boolean;
+  readonly subjectId: string;
+  readonly payload: RequestPayloads['payment'];
+  readonly settleWithinS: number;
+}
+
 /**
  * Leaves a row for the relayer. After the commit send the wake-up `chain-requests`, key = network.
  * @throws unique_violation when the subject has such a request under way or done already.
  */
-export async function requestOnChain<K extends RequestKind>(
+export async function requestOnChain<K extends OtherKind>(
   tx: Tx,
   request: NewRequest<K>,
 ): Promise<void> {
   await insertRequests(tx, [request], request.now);
 }
 
-/** The same for several requests at once, in one statement: for group commits. */
-export async function requestAllOnChain<K extends RequestKind>(
+/** The same for payments, several in one statement: for group commits. */
+export async function requestPayments(
   tx: Tx,
-  requests: readonly Omit<NewRequest<K>, 'now'>[],
+  requests: readonly PaymentRequest[],
   now: Date,
 ): Promise<void> {
-  if (requests.length > 0) await insertRequests(tx, requests, now);
+  if (requests.length === 0) return;
+  const rows = requests.map((request) => ({ ...request, kind: 'payment' }));
+  await insertRequests(tx, rows, now);
 }
 
 /**
@@ -142,6 +170,15 @@ export async function takeOutcomes<K extends RequestKind>(
   limit: number,
 ): Promise<Outcome<K>[]> {
   return (await selectOutcomes(tx, kind, limit)).map((row) => toOutcome<K>(row));
+}
+
+/**
+ * Locks up to `limit` payments whose deadline has passed before anybody signed them: nothing has
+ * moved and nothing will. Their outcome says so; apply it in this transaction, like the others. It
+ * needs neither a worker of their network nor a lease: whoever comes second finds nothing to do.
+ */
+export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
+  return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
 }
 
 /** These outcomes are part of this transaction's result; nobody will see them again. */

@@ -12,13 +12,24 @@ export interface RequestRow {
   tries: number;
   created: Date;
   owed: boolean;
+  /** Of a payment: it is not to be settled later than this. What is owed always has its time. */
+  deadline: Date | null;
+  settle_within: number | null;
 }
 
+/** Simulated, signed, sent and mined: with less time left than this a payment is let go. */
+const MIN_LEFT = `interval '10 seconds'`;
 /** The ledger counts the request as done, though a reorganisation may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
-const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed`;
+const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed,
+  case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline,
+  settle_within`;
+const IN_TIME = `(deadline is null or ${OWED} or deadline >= now() + ${MIN_LEFT})`;
 
-/** Locks waiting payments, oldest first; what another worker has locked is skipped. */
+/**
+ * Locks waiting payments that can still be settled in time, oldest first; what another worker has
+ * locked is skipped.
+ */
 export async function claimPayments(
   tx: Tx,
   of: { readonly livemode: boolean; readonly limit: number },
@@ -26,6 +37,7 @@ export async function claimPayments(
   return tx.query(
     `select ${REQUEST} from chain_requests
      where livemode = $1 and status = 'queued' and kind = 'payment' and tries = 0
+       and ${IN_TIME}
      order by id limit $2 for update skip locked`,
     [of.livemode, of.limit],
   );
@@ -45,7 +57,7 @@ export async function selectSingles(
     `select ${REQUEST} from chain_requests
      where livemode = $1 and status = 'queued' and (kind <> 'payment' or tries > 0)
        -- Not a condition for an index: the one of all first tries would seem to serve it.
-       and (kind || '') = any($2) and id <> all($3::bigint[])
+       and (kind || '') = any($2) and id <> all($3::bigint[]) and ${IN_TIME}
      order by id limit $4`,
     [of.livemode, of.kinds, of.except.map(String), of.limit],
   );

@@ -39,6 +39,7 @@ export interface TestHelperDeps {
   readonly intents: WaitingRoom<PaymentIntent>;
   readonly payIntent: PayIntent;
   readonly readiness: Readiness;
+  readonly settleWithinS: number;
   /** The pass (nfc_…) that is tapped when none is named; null where there is no demo data. */
   readonly defaultPass: string | null;
 }

@@ -13,9 +13,9 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer.ts';
 import {
   type NewRequest,
-  type RequestKind,
-  requestAllOnChain,
+  type OtherKind,
   requestOnChain,
+  requestPayments,
 } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import {
@@ -38,7 +38,7 @@ export interface RelayerWorld {
   spawnRelayer(failpoint?: Failpoint): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
   payMany(payments: readonly TestPayment[]): Promise<string[]>;
-  ask<K extends RequestKind>(request: AskedFor<K>): Promise<string>;
+  ask<K extends OtherKind>(request: AskedFor<K>): Promise<string>;
   outcome(subjectId: string): Promise<TestOutcome | null>;
   /** Waits until each has an outcome. @throws after `timeoutMs`. */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
@@ -48,7 +48,7 @@ export interface RelayerWorld {
   stop(): Promise<void>;
 }
 
-type AskedFor<K extends RequestKind> = Pick<NewRequest<K>, 'kind' | 'payload'> & {
+type AskedFor<K extends OtherKind> = Pick<NewRequest<K>, 'kind' | 'payload'> & {
   readonly subjectId?: string;
 };
 
@@ -58,6 +58,7 @@ interface TestPayment {
   readonly orderId?: string;
   /** The intent; a fresh one by default. */
   readonly subjectId?: string;
+  readonly settleWithinS?: number;
 }
 
 interface TestOutcome {
@@ -107,7 +108,7 @@ export async function startRelayerWorld(
   const children: RelayerProcess[] = [];
   const payMany = async (payments: readonly TestPayment[]) => {
     const requests = payments.map((payment) => toRequest({ merchant, livemode }, payment));
-    await database.db.transaction((tx) => requestAllOnChain(tx, requests, new Date()));
+    await database.db.transaction((tx) => requestPayments(tx, requests, new Date()));
     wakeups.send('chain-requests', network.config.network);
     return requests.map((request) => request.subjectId);
   };
@@ -160,7 +161,7 @@ function toRequest(
   const { payer, amount = 1_000_000n, orderId, subjectId } = payment;
   return {
     livemode,
-    kind: 'payment' as const,
+    settleWithinS: payment.settleWithinS ?? 60,
     subjectId: subjectId ?? newId('paymentIntent', new Date()),
     payload: {
       merchantNumber: merchant.merchantNumber.toString(),

@@ -35,6 +35,7 @@ export interface TestStore {
   readonly readKey: ReadKey;
   readonly pay: PayDeps;
   readonly readiness: Readiness;
+  readonly settleWithinS: number;
   close(): Promise<void>;
 }
 
@@ -101,6 +102,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   const { db } = database;
   const { clock = systemClock, wakeups = localWakeups(), merchantNumber } = options;
   const { readiness = settling } = options;
+  const settleWithinS = 60;
   const now = clock.now();
   const number = merchantNumber === undefined ? {} : { merchantNumber };
   const standing = await addMerchant(db, { now, ...number });
@@ -118,7 +120,8 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     deviceKey,
     readKey,
     readiness,
-    pay: { db, wakeups, clock, intents, readKey, preflight, readiness },
+    settleWithinS,
+    pay: { db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
     close: async () => {
       if (options.database === undefined) await database.close();
     },

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { silentLog } from '#core/log.ts';
+import { applySettlements, declineOverdue } from '#payments/settle.ts';
+import {
+  addIntent,
+  addPayer,
+  bodyOf,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testing/store.ts';
+import { eventTypes } from '#testing/store-payments.ts';
+
+let store: TestStore;
+
+before(async () => {
+  store = await openStore();
+});
+after(() => store.close());
+
+const decline = () => declineOverdue({ ...store, log: silentLog });
+
+/** Tapped; the client did not wait for the settlement. */
+async function tap(): Promise<{ intentId: string; pass: string }> {
+  const { pass } = await addPayer(store);
+  const intentId = await addIntent(store);
+  await pay(store, { intentId, pass, hangUp: true });
+  return { intentId, pass };
+}
+
+async function requestOf(intentId: string) {
+  const [row] = await store.db.query<{ left: number; settle_within: number; status: string }>(
+    `select extract(epoch from deadline - now())::float as left, settle_within, status
+     from chain_requests where subject_id = $1 order by id desc`,
+    [intentId],
+  );
+  assert.ok(row);
+  return row;
+}
+
+async function move(intentId: string, change: string): Promise<void> {
+  await store.db.query(`update chain_requests set ${change} where subject_id = $1`, [intentId]);
+}
+
+async function read(intentId: string) {
+  const [row] = await store.db.query<{
+    status: string;
+    last_payment_error: { decline_code: string; reason_code: string } | null;
+  }>('select status, last_payment_error from payment_intents where id = $1', [intentId]);
+  return row;
+}
+
+describe('a payment that nobody has signed', () => {
+  beforeEach(async () => {
+    await playChain(store);
+  });
+
+  test('has as many seconds as the API was told, from its tap, in real time', async () => {
+    const { intentId } = await tap();
+    const { left, settle_within } = await requestOf(intentId);
+    assert.equal(settle_within, 60);
+    assert.ok(left > 50 && left <= 60, String(left));
+  });
+
+  test('waits until its deadline', async () => {
+    const { intentId } = await tap();
+    await move(intentId, `deadline = now() + interval '1 second'`);
+    await decline();
+    assert.equal((await read(intentId))?.status, 'processing');
+  });
+
+  test('is declined at its deadline, and the intent is open for another tap', async () => {
+    const { intentId, pass } = await tap();
+    await move(intentId, 'deadline = now()');
+    await decline();
+    const intent = await read(intentId);
+    assert.equal(intent?.status, 'requires_payment_method');
+    assert.equal(intent?.last_payment_error?.decline_code, 'settlement_failed');
+    assert.equal(intent?.last_payment_error?.reason_code, 'SETTLEMENT_UNAVAILABLE');
+    const types = await eventTypes(store, intentId);
+    assert.equal(types.at(-1), 'payment_intent.payment_failed');
+    assert.equal(await playChain(store), 0, 'nothing of it is left to be sent');
+    await pay(store, { intentId, pass, hangUp: true });
+    assert.equal((await requestOf(intentId)).status, 'queued');
+  });
+
+  test('is declined once, however many processes look', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, tap));
+    for (const { intentId } of ids) await move(intentId, 'deadline = now()');
+    await Promise.all(Array.from({ length: 8 }, decline));
+    await applySettlements({ ...store, log: silentLog });
+    for (const { intentId } of ids) {
+      const types = await eventTypes(store, intentId);
+      const failures = types.filter((type) => type === 'payment_intent.payment_failed');
+      assert.equal(failures.length, 1);
+    }
+  });
+
+  test('gives its client the decline when the tap is sent again', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await pay(store, { intentId, pass, key: 'late', hangUp: true });
+    await move(intentId, 'deadline = now()');
+    await decline();
+    const again = bodyOf(await pay(store, { intentId, pass, key: 'late' }));
+    assert.equal(again.status, 'requires_payment_method');
+    assert.equal(again.last_payment_error?.reason_code, 'SETTLEMENT_UNAVAILABLE');
+  });
+});
+
+describe('a payment that was signed once', () => {
+  async function staysProcessing(intentId: string): Promise<void> {
+    await move(intentId, 'deadline = now()');
+    await decline();
+    assert.equal((await read(intentId))?.status, 'processing');
+  }
+
+  test('and is on its way is not declined by the clock', async () => {
+    const { intentId } = await tap();
+    await sign(intentId);
+    await staysProcessing(intentId);
+  });
+
+  test('and waits for other bytes is not declined by the clock', async () => {
+    const { intentId } = await tap();
+    await move(intentId, 'tries = 1');
+    await staysProcessing(intentId);
+  });
+
+  async function sign(intentId: string): Promise<void> {
+    await store.db.query(
+      `with lane as (
+         insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+         values (false, 0, 'operator', '0x', 1) returning lane
+       ), signed as (
+         insert into chain_transactions
+           (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+         select false, lane, 0, 'payment', 'signed', now(), '0x', '', 0 from lane returning id
+       )
+       update chain_requests set status = 'submitted', transaction_id = (select id from signed)
+       where subject_id = $1`,
+      [intentId],
+    );
+  }
+});
