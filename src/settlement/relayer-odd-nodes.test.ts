@@ -111,6 +111,9 @@ describe('one question that a node cannot answer', () => {
   it('is decided from the head where the state of its block is gone', async () => {
     await revertRefund(isCall);
     await unpause();
+    // The relayer goes on to a head at which refunds are paid again.
+    await world.network.mine();
+    await sleep(300);
     node.refuse = (call) => (isOldCall(call) ? GONE : null);
     await mineUntil(() => hasOutcome(reverted));
     assert.equal((await world.outcome(reverted))?.succeeded, true);
