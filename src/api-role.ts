@@ -6,6 +6,7 @@ import type { Config } from '#config.ts';
 import { deriveKey, webhookKey } from '#config.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { addHoldPage } from '#dashboard/hold-page.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { eventRoutes } from '#events/routes.ts';
@@ -25,7 +26,7 @@ import { createIntentPayer } from '#payments/pay.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { paymentRoutes } from '#payments/routes.ts';
-import { peopleSurfaces } from '#people-surfaces.ts';
+import { peopleDeps, peopleSurfaces } from '#people-surfaces.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
@@ -122,6 +123,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     onAnswered: operations.onAnswered,
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
+  addHoldPage(app, { ...deps, people: peopleDeps(deps) });
   await operations.addTo(app, merchant.routes);
   return app;
 }

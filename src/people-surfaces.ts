@@ -1,4 +1,5 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { PeopleDeps } from '#accounts/people.ts';
 import type { Realm } from '#accounts/user-queries.ts';
 import type { ApiDeps, createShared } from '#api-role.ts';
 import { peopleKey } from '#config.ts';
@@ -10,16 +11,26 @@ import { maskedConfiguration } from '#ops/masked-configuration.ts';
 import type { OperatorDeps } from '#ops/operator-deps.ts';
 import { operatorSurface } from '#ops/operator-routes.ts';
 
+function realmSettings(deps: ApiDeps, realm: Realm) {
+  const { config, db, wakeups } = deps;
+  const { publicUrl, port } = config;
+  const people = { db, wakeups, secretKey: peopleKey(deps.secret), publicUrl, port };
+  return surfaceSettings(people, realm);
+}
+
+/** What is about merchants' people, outside of the routes. */
+export function peopleDeps(deps: ApiDeps): PeopleDeps {
+  return realmSettings(deps, 'merchant').people;
+}
+
 /** What the routes of both realms are made from. */
 export function peopleParts(
   deps: ApiDeps,
   shared: ReturnType<typeof createShared>,
   merchant: Pick<Surface<MerchantCaller>, 'routes'>,
 ): { readonly dashboard: DashboardDeps; readonly operator: OperatorDeps } {
-  const { config, db, wakeups } = deps;
-  const { publicUrl, port } = config;
-  const people = { db, wakeups, secretKey: peopleKey(deps.secret), publicUrl, port };
-  const settings = (realm: Realm) => surfaceSettings(people, realm);
+  const { config } = deps;
+  const settings = (realm: Realm) => realmSettings(deps, realm);
   const merchantRoutes = merchant.routes;
   const configuration = () => maskedConfiguration(config);
   return {

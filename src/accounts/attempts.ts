@@ -1,10 +1,9 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { countAttempt, deleteAttempts, uncountAttempt } from '#accounts/attempt-queries.ts';
 import type { Realm } from '#accounts/user-queries.ts';
 import { addMs } from '#core/clock.ts';
 import { type Refusal, refuse } from '#core/refusal.ts';
-import { equalInConstantTime, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql } from '#db/database.ts';
 
 /** So many attempts per so many milliseconds. */
@@ -23,6 +22,10 @@ export const PER_DEVICE: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS };
 /** Codes have a million values and 90 seconds: ten tries an hour are worth nothing. */
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
+/** From all devices of one person together, each of which has the ten of its own. */
+export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
+/** Links are long secrets: who tries many has none, and each try costs a look-up. */
+export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
 /** Mails that one address can make us send, and that one mailbox can get. */
 export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
@@ -63,26 +66,3 @@ export async function takeAttempt(
 }
 
 export { deleteAttempts as forgetAttempts, uncountAttempt as giveBackAttempt };
-
-function deviceMac(secretKey: Buffer, nonce: string, who: string): Buffer {
-  return createHmac('sha256', secretKey).update(`device ${who} ${nonce}`).digest();
-}
-
-/** What a device keeps after somebody signed in on it: proof for this person only. */
-export function newDeviceToken(secretKey: Buffer, realm: Realm, email: string): string {
-  const nonce = newSecret('knownDevice');
-  return `${nonce}.${deviceMac(secretKey, nonce, `${realm} ${email}`).toString('base64url')}`;
-}
-
-/** The device's own bucket when this person has signed in on it, else null. */
-export function knownDevice(
-  secretKey: Buffer,
-  token: string | null,
-  of: { readonly realm: Realm; readonly email: string },
-): string | null {
-  const [nonce = '', mac = ''] = (token ?? '').split('.');
-  if (!isSecret('knownDevice', nonce)) return null;
-  const expected = deviceMac(secretKey, nonce, `${of.realm} ${of.email}`);
-  if (!equalInConstantTime(expected, Buffer.from(mac, 'base64url'))) return null;
-  return `device ${createHash('sha256').update(nonce).digest('base64url')}`;
-}

@@ -2,8 +2,9 @@ import { lockAccount, selectMode } from '#accounts/account-queries.ts';
 import { type Actor, actorId } from '#accounts/actor.ts';
 import { recordChange } from '#accounts/audit.ts';
 import { type Consent, type GoLiveDeps, typedDataJson } from '#accounts/go-live.ts';
-import { queueMail } from '#accounts/mail.ts';
-import { selectOwnerEmails } from '#accounts/membership-queries.ts';
+import { checkOwnersSettled } from '#accounts/owner-changes.ts';
+import { mailOwners } from '#accounts/owner-mail.ts';
+import { checkNotHeld } from '#accounts/payout-holds.ts';
 import { MAIL_TOPIC } from '#accounts/people.ts';
 import {
   insertWalletChange,
@@ -48,7 +49,10 @@ async function consentOf(
   return walletConsent(chain.config, { ...of, nonce, deadline: BigInt(of.deadline) });
 }
 
-async function merchantNumberOf(deps: GoLiveDeps, tenant: Tenant): Promise<bigint | Refusal> {
+async function merchantNumberOf(
+  deps: Pick<GoLiveDeps, 'db'>,
+  tenant: Tenant,
+): Promise<bigint | Refusal> {
   return (await selectMode(deps.db, tenant))?.merchant_number ?? notLive();
 }
 
@@ -67,17 +71,6 @@ export async function walletChangeConsent(
   return { typedData: typedDataJson(typedData), deadline };
 }
 
-/** Every owner hears of it while it can still be stopped. */
-async function notify(
-  tx: Tx,
-  of: { readonly accountId: string; readonly secretKey: Buffer; readonly now: Date },
-  news: { readonly subject: string; readonly text: string },
-): Promise<void> {
-  for (const to of await selectOwnerEmails(tx, of.accountId)) {
-    await queueMail(tx, of.secretKey, { to, ...news, now: of.now });
-  }
-}
-
 interface Checked {
   readonly wallet: Hex;
   readonly consent: Consent;
@@ -91,6 +84,9 @@ async function write(tx: Tx, ref: Ref, checked: Checked): Promise<WalletChangeRo
   const { wallet, consent, delaySeconds } = checked;
   const { accountId, livemode } = tenant;
   present(await lockAccount(tx, accountId), 'account');
+  const early =
+    (await checkNotHeld(tx, accountId)) ?? (await checkOwnersSettled(tx, { accountId, now }));
+  if (early !== null) return early;
   const open = await selectWalletChange(tx, tenant);
   if (open?.status === 'pending' || open?.status === 'announced') {
     return refuse('unexpected_state', 'Another wallet is announced already: cancel it first.');
@@ -109,7 +105,8 @@ async function write(tx: Tx, ref: Ref, checked: Checked): Promise<WalletChangeRo
   const payload = { step: 'propose', merchantNumber, wallet, deadline, signature } as const;
   const subjectId = `${id}:propose`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
-  await notify(
+  // While it can still be stopped.
+  await mailOwners(
     tx,
     { accountId, secretKey: checked.secretKey, now },
     {
@@ -164,7 +161,7 @@ export async function changeWallet(
 
 /** Stops an announced wallet; the chain answers within seconds. */
 export async function cancelWalletChange(
-  deps: ChangeWalletDeps,
+  deps: Pick<ChangeWalletDeps, 'db' | 'wakeups'>,
   ref: Ref,
 ): Promise<WalletChangeRow | Refusal> {
   const { tenant, actor, now } = ref;

@@ -57,7 +57,8 @@ export async function readPerson(person: NewPerson): Promise<CheckedPerson | Ref
   if (isRefusal(name)) return name;
   const weak = checkPassword(person.password, email);
   if (weak !== null) return weak;
-  return { email, name, passwordHash: await hashPassword(person.password) };
+  const passwordHash = await hashPassword(person.password, 'command');
+  return isRefusal(passwordHash) ? passwordHash : { email, name, passwordHash };
 }
 
 /** Adds the user, unless the address is taken in that realm. */

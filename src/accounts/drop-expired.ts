@@ -1,4 +1,5 @@
 import { deleteOldAttempts } from '#accounts/attempt-queries.ts';
+import { deleteExpiredDevices } from '#accounts/device-queries.ts';
 import { deleteOldTokens } from '#accounts/email-token-queries.ts';
 import { deleteSentMails } from '#accounts/mail-queries.ts';
 import { deleteExpiredChallenges } from '#accounts/passkey-queries.ts';
@@ -22,6 +23,7 @@ export async function dropExpired(deps: {
   await deleteExpiredChallenges(db, now);
   const dropped = [
     await deleteExpiredSessions(db, now, BATCH),
+    await deleteExpiredDevices(db, now, BATCH),
     await deleteOldAttempts(db, addMs(now, -DAY_MS), BATCH),
     await deleteOldTokens(db, addMs(now, -DAY_MS), BATCH),
     await deleteSentMails(db, addMs(now, -KEEP_MAILS_MS), BATCH),

@@ -21,6 +21,24 @@ export async function insertEmailToken(
   );
 }
 
+/** Whose address a token proves that can still be used. */
+export async function selectEmailToken(
+  sql: Sql,
+  of: {
+    readonly hash: Buffer;
+    readonly purpose: TokenPurpose;
+    readonly realm: Realm;
+    readonly now: Date;
+  },
+): Promise<string | undefined> {
+  const rows = await sql.query<{ email: string }>(
+    `select email from email_tokens
+     where hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null`,
+    [of.hash, of.purpose, of.realm, of.now],
+  );
+  return rows[0]?.email;
+}
+
 /** Uses the token up and says whose address it proves. */
 export async function takeEmailToken(
   tx: Tx,

@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 export interface GoLiveRow {
   readonly id: string;
@@ -88,4 +89,65 @@ export async function updateLive(
      where account_id = $1 and livemode = $2 and merchant_number is null`,
     [of.tenant.accountId, of.tenant.livemode, of.merchantNumber, of.now, of.wallet],
   );
+}
+
+/** A signed consent that waits for an owner. */
+export interface PreparationRow {
+  readonly wallet: string;
+  /** Unix seconds: after that the signature is worth nothing. */
+  readonly deadline: number;
+  readonly signature: Hex;
+  readonly prepared_by: string;
+  readonly created: Date;
+}
+
+/** The one before, if there is one, is void. */
+export async function replacePreparation(
+  tx: Tx,
+  of: {
+    readonly tenant: Tenant;
+    readonly consent: Pick<PreparationRow, 'wallet' | 'deadline' | 'signature'>;
+    readonly preparedBy: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { tenant, consent } = of;
+  await tx.query(
+    `insert into go_live_preparations
+       (account_id, livemode, wallet, deadline, signature, prepared_by, created)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, livemode) do update
+     set wallet = excluded.wallet, deadline = excluded.deadline, signature = excluded.signature,
+       prepared_by = excluded.prepared_by, created = excluded.created`,
+    [
+      tenant.accountId,
+      tenant.livemode,
+      consent.wallet,
+      consent.deadline,
+      consent.signature,
+      of.preparedBy,
+      of.now,
+    ],
+  );
+}
+
+/** What an owner can still confirm. */
+export async function selectPreparation(
+  sql: Sql,
+  of: { readonly tenant: Tenant; readonly now: Date },
+): Promise<PreparationRow | undefined> {
+  const rows = await sql.query<Omit<PreparationRow, 'deadline'> & { deadline: bigint }>(
+    `select wallet, deadline, signature, prepared_by, created from go_live_preparations
+     where account_id = $1 and livemode = $2 and deadline > $3`,
+    [of.tenant.accountId, of.tenant.livemode, Math.floor(of.now.getTime() / 1000)],
+  );
+  const [row] = rows;
+  return row === undefined ? undefined : { ...row, deadline: Number(row.deadline) };
+}
+
+export async function deletePreparation(tx: Tx, tenant: Tenant): Promise<void> {
+  await tx.query('delete from go_live_preparations where account_id = $1 and livemode = $2', [
+    tenant.accountId,
+    tenant.livemode,
+  ]);
 }

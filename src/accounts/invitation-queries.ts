@@ -86,6 +86,18 @@ export async function takeInvitation(
   return rows[0];
 }
 
+/** Revokes what a person has sent. */
+export async function revokeInvitationsBy(
+  tx: Tx,
+  of: { readonly accountId: string; readonly userId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update invitations set revoked_at = $3
+     where account_id = $1 and invited_by = $2 and ${OPEN}`,
+    [of.accountId, of.userId, of.now],
+  );
+}
+
 export async function revokeInvitation(
   tx: Tx,
   of: { readonly accountId: string; readonly id: string; readonly now: Date },

@@ -11,6 +11,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import { addressBucket, giveBackAttempt, PER_ADDRESS, takeAttempt } from '#accounts/attempts.ts';
+import { deleteDevicesOf } from '#accounts/device-queries.ts';
 import { readName } from '#accounts/names.ts';
 import {
   type ChallengePurpose,
@@ -160,6 +161,7 @@ export async function addPasskey(
       now: ref.now,
     });
     if (!added) return refuse('already_exists', 'This passkey is registered already.', 'response');
+    await deleteDevicesOf(tx, user.id);
     return { passkeyId: id, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
   });
 }
@@ -176,7 +178,9 @@ export async function removePasskey(
       return refuse('unexpected_state', 'Add another factor first: staff need a second factor.');
     }
     const gone = await deletePasskey(tx, { id, userId: user.id });
-    return gone === undefined ? resourceMissing('passkey') : null;
+    if (gone === undefined) return resourceMissing('passkey');
+    await deleteDevicesOf(tx, user.id);
+    return null;
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
-import { type Refusal, refuse } from '#core/refusal.ts';
+import { type HashCaller, HashGate } from '#accounts/hash-shares.ts';
+import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 
 /** NIST SP 800-63B: length is what counts; no rules of composition. */
 const MIN_LENGTH = 12;
@@ -43,22 +44,33 @@ export function checkPassword(password: string, email: string): Refusal | null {
   return refuse('parameter_invalid', 'password is too easy to guess: choose another.', 'password');
 }
 
-/** PHC string of argon2id. NFKC first, so that one password is one on every keyboard. */
-export async function hashPassword(password: string): Promise<string> {
-  return hash(password.normalize('NFKC'), PROFILE);
+const gate = new HashGate();
+
+/**
+ * PHC string of argon2id. NFKC first, so that one password is one on every keyboard. A refusal when
+ * the share of this kind of caller is full.
+ */
+export async function hashPassword(
+  password: string,
+  caller: HashCaller,
+): Promise<string | Refusal> {
+  return gate.run(caller, () => hash(password.normalize('NFKC'), PROFILE));
 }
 
 let decoy: Promise<string> | null = null;
 
 /**
  * Whether the password is the hash's. Without a hash (no such user) a decoy is checked: it takes
- * as long, so that time does not tell who has an account.
+ * as long, so that time does not tell who has an account. A refusal when the caller's share is
+ * full.
  */
 export async function verifyPassword(
   password: string,
   storedHash: string | null,
-): Promise<boolean> {
-  decoy ??= hashPassword('a decoy that nobody can sign in with');
-  const matches = await verify(storedHash ?? (await decoy), password.normalize('NFKC'));
-  return matches && storedHash !== null;
+  caller: HashCaller,
+): Promise<boolean | Refusal> {
+  decoy ??= hash('a decoy that nobody can sign in with', PROFILE);
+  const against = storedHash ?? (await decoy);
+  const matches = await gate.run(caller, () => verify(against, password.normalize('NFKC')));
+  return isRefusal(matches) ? matches : matches && storedHash !== null;
 }

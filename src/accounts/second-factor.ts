@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import { forgetAttempts, PER_SECOND_FACTOR, takeAttempt } from '#accounts/attempts.ts';
+import {
+  forgetAttempts,
+  PER_KNOWN_DEVICES,
+  PER_SECOND_FACTOR,
+  takeAttempt,
+} from '#accounts/attempts.ts';
+import { deleteDevicesOf } from '#accounts/device-queries.ts';
 import { countPasskeys } from '#accounts/passkey-queries.ts';
 import type { PeopleDeps } from '#accounts/people.ts';
 import {
@@ -112,6 +118,7 @@ export async function confirmTotp(
     const step = stepOf(totp, code, ref.now);
     if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');
     await updateTotpConfirmed(tx, ref);
+    await deleteDevicesOf(tx, user.id);
     await updateTotpStep(tx, { userId: user.id, step });
     const recoveryCodes = await renewRecoveryCodes(tx, user.id);
     return { recoveryCodes, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
@@ -127,6 +134,7 @@ export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null
     }
     await updateTotpSecret(tx, { userId: user.id, sealed: null });
     await deleteRecoveryCodes(tx, user.id);
+    await deleteDevicesOf(tx, user.id);
     return null;
   });
 }
@@ -159,10 +167,26 @@ async function acceptCode(
   return step !== null && updateTotpStep(tx, { userId: user.id, step });
 }
 
+/** The counts that a guess is taken from: always one of the person's, and one of a known device. */
+function counts(userId: string, device: string | null) {
+  if (device === null)
+    return [{ bucket: secondFactorBucket(userId), allowance: PER_SECOND_FACTOR }];
+  return [
+    { bucket: `second-factor devices of ${userId}`, allowance: PER_KNOWN_DEVICES },
+    { bucket: `second-factor ${device}`, allowance: PER_SECOND_FACTOR },
+  ];
+}
+
+/** Counts the guesses of everybody who is on no known device of the person. */
+export function secondFactorBucket(userId: string): string {
+  return `second-factor ${userId}`;
+}
+
 /**
  * Proves the second factor with a code of the app or a recovery code: the session gets its full
- * rights and a new token. Attempts are counted per person, and apart for a device that the person
- * has signed in on: a thief of the password cannot lock its owner out by guessing codes.
+ * rights and a new token. Guesses are counted per person: those from devices that the person has
+ * signed in on together, and those from everywhere else together, so that a thief of the password
+ * cannot lock its owner out. However many sessions and cookies there are, an hour takes thirty.
  */
 export async function proveSecondFactor(
   deps: PeopleDeps,
@@ -170,15 +194,18 @@ export async function proveSecondFactor(
   proof: { readonly code: string; readonly device: string | null },
 ): Promise<OpenedSession | Refusal> {
   const { code } = proof;
-  const bucket = `second-factor ${proof.device ?? ref.userId}`;
-  const counted = { allowance: PER_SECOND_FACTOR, now: ref.now };
-  const tooMany = await takeAttempt(deps.db, bucket, counted);
-  if (tooMany !== null) return tooMany;
+  const counted = counts(ref.userId, proof.device);
+  for (const { bucket, allowance } of counted) {
+    const tooMany = await takeAttempt(deps.db, bucket, { allowance, now: ref.now });
+    if (tooMany !== null) return tooMany;
+  }
   const session = await deps.db.transaction<OpenedSession | Refusal>(async (tx) => {
     const user = present(await lockUser(tx, ref.userId), 'user');
     if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) return codeRefused();
     return strengthenSession(tx, { ...ref, realm: user.realm });
   });
-  if (!isRefusal(session)) await forgetAttempts(deps.db, bucket);
+  if (!isRefusal(session)) {
+    for (const { bucket } of counted) await forgetAttempts(deps.db, bucket);
+  }
   return session;
 }

@@ -11,6 +11,7 @@ import {
 import type { Realm } from '#accounts/user-queries.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
 import { equalInConstantTime, hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 
@@ -146,4 +147,12 @@ export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string)
 /** Whether a second factor was proven in this session a moment ago. */
 export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
   return secondFactorAt !== null && addMs(secondFactorAt, FRESH_FACTOR_MS) > now;
+}
+
+export function factorNotFresh(): Refusal {
+  return refuse(
+    'second_factor_required',
+    'Prove your second factor now (POST /session/second_factor), then repeat this within five ' +
+      'minutes. Without one, set up an authenticator app or a passkey first.',
+  );
 }

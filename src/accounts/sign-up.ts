@@ -1,7 +1,12 @@
 import type { Actor } from '#accounts/actor.ts';
 import { addUser, createAccount } from '#accounts/create-account.ts';
 import { linkRefused } from '#accounts/email-links.ts';
-import { deleteEmailTokens, takeEmailToken } from '#accounts/email-token-queries.ts';
+import {
+  deleteEmailTokens,
+  selectEmailToken,
+  takeEmailToken,
+} from '#accounts/email-token-queries.ts';
+import { findByLink } from '#accounts/find-by-link.ts';
 import { readName } from '#accounts/names.ts';
 import { checkPassword, hashPassword } from '#accounts/passwords.ts';
 import type { PeopleDeps, Visit } from '#accounts/people.ts';
@@ -10,7 +15,6 @@ import { selectUser, type UserRow } from '#accounts/user-queries.ts';
 import { present } from '#core/assert.ts';
 import { isRefusal, type Refusal } from '#core/refusal.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
-import { Abandon } from '#db/database.ts';
 
 export interface SignedUp {
   readonly accountId: string;
@@ -36,21 +40,24 @@ export async function completeSignUp(
 ): Promise<SignedUp | Refusal> {
   const { visit } = input;
   const { now } = visit;
-  if (!isSecret('mailLink', input.token)) return linkRefused();
+  const hash = hashSecret(input.token);
+  const token = { hash, purpose: 'sign_up', realm: 'merchant', now } as const;
+  const isLink = isSecret('mailLink', input.token);
+  const address = await findByLink(deps.db, { visit, isLink }, () =>
+    selectEmailToken(deps.db, token),
+  );
+  if (isRefusal(address)) return address;
   const name = readName(input.name, 'name');
   if (isRefusal(name)) return name;
   const accountName = readName(input.accountName, 'account_name');
   if (isRefusal(accountName)) return accountName;
-  const weak = checkPassword(input.password, '@');
+  const weak = checkPassword(input.password, address);
   if (weak !== null) return weak;
-  const passwordHash = await hashPassword(input.password);
-  const hash = hashSecret(input.token);
+  const passwordHash = await hashPassword(input.password, 'link');
+  if (isRefusal(passwordHash)) return passwordHash;
   return deps.db.transaction<SignedUp | Refusal>(async (tx) => {
-    const token = { hash, purpose: 'sign_up', realm: 'merchant', now } as const;
     const email = await takeEmailToken(tx, token);
     if (email === undefined) return linkRefused();
-    const tooEasy = checkPassword(input.password, email);
-    if (tooEasy !== null) return new Abandon<SignedUp | Refusal>(tooEasy);
     const userId = await addUser(tx, { email, name, passwordHash }, { realm: 'merchant', now });
     if (isRefusal(userId)) return linkRefused();
     await deleteEmailTokens(tx, { realm: 'merchant', email });

@@ -1,13 +1,15 @@
 import type { Actor } from '#accounts/actor.ts';
 import { actorId } from '#accounts/actor.ts';
-import { MAILS_PER_MAILBOX, takeAttempt } from '#accounts/attempts.ts';
 import { recordChange } from '#accounts/audit.ts';
+import { takeInvitationAttempts } from '#accounts/invitation-limits.ts';
 import {
   type InvitationRow,
   replaceInvitation,
   revokeInvitation,
+  revokeInvitationsBy,
 } from '#accounts/invitation-queries.ts';
 import { queueMail } from '#accounts/mail.ts';
+import { accountInMail } from '#accounts/mail-words.ts';
 import {
   deleteMembership,
   lockMembers,
@@ -15,8 +17,11 @@ import {
   updateRole,
 } from '#accounts/membership-queries.ts';
 import { readEmail } from '#accounts/names.ts';
+import { noteOwnerChange } from '#accounts/owner-changes.ts';
+import type { OwnerChangeKind } from '#accounts/payout-hold-queries.ts';
 import { MAIL_TOPIC, type PeopleDeps } from '#accounts/people.ts';
 import type { Role } from '#accounts/roles.ts';
+import { factorNotFresh } from '#accounts/sessions.ts';
 import { staleVersion } from '#accounts/versions.ts';
 import { only } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
@@ -30,31 +35,59 @@ const MAX_MEMBERS = 200;
 
 export interface TeamRef {
   readonly accountId: string;
+  readonly accountName: string;
   readonly actor: Actor;
+  /** Whether the actor proved a second factor a moment ago: owners are not changed without. */
+  readonly factorIsFresh: boolean;
+  readonly people: PeopleDeps;
   readonly now: Date;
 }
 
-function invitationText(accountName: string, role: Role, url: string): string {
+function invitationText(ref: TeamRef, role: Role, url: string): string {
+  const { actor } = ref;
+  const who = actor.type === 'system' ? actor.name : actor.email;
   return (
-    `You are invited to join ${accountName} on Tapline as ${role}. Open this link:\n\n${url}\n\n` +
+    `${who} invites you to join ${accountInMail(ref.accountName)} on Tapline as ${role}. ` +
+    `Open this link:\n\n${url}\n\n` +
     'It is valid for 7 days and works once. If you do not know the sender, ignore this mail.\n'
   );
 }
 
+/** Writes a change of owners down; `before` are the members as they were. */
+async function noteOwners(
+  tx: Tx,
+  ref: TeamRef,
+  of: {
+    readonly kind: OwnerChangeKind;
+    readonly email: string;
+    readonly before: readonly MemberRow[];
+  },
+): Promise<void> {
+  const owners = of.before.filter((row) => row.role === 'owner').map((row) => row.email);
+  const { kind, email } = of;
+  // Nobody is told of an invitation as an owner before it is accepted.
+  const told = kind === 'invited' ? owners : [...owners, email];
+  await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
+}
+
 /** Invites by e-mail; a second invitation to the same address replaces the first. */
 export async function inviteMember(
-  deps: PeopleDeps,
-  ref: TeamRef & { readonly accountName: string },
+  ref: TeamRef,
   input: { readonly email: string; readonly role: Role },
 ): Promise<InvitationRow | Refusal> {
-  const { accountId, actor, now } = ref;
+  const { accountId, actor, now, people } = ref;
   const email = readEmail(input.email);
   if (isRefusal(email)) return email;
-  const bucket = `invitations ${accountId} ${email}`;
-  const tooMany = await takeAttempt(deps.db, bucket, { allowance: MAILS_PER_MAILBOX, now });
+  if (input.role === 'owner' && !ref.factorIsFresh) return factorNotFresh();
+  const tooMany = await takeInvitationAttempts(people.db, {
+    accountId,
+    inviter: actorId(actor),
+    email,
+    now,
+  });
   if (tooMany !== null) return tooMany;
   const token = newSecret('invitation');
-  const result = await deps.db.transaction<InvitationRow | Refusal>(async (tx) => {
+  const result = await people.db.transaction<InvitationRow | Refusal>(async (tx) => {
     const members = await lockMembers(tx, accountId);
     if (members.some((member) => member.email === email)) {
       return refuse('already_exists', 'This person is in the team already.', 'email');
@@ -72,11 +105,15 @@ export async function inviteMember(
       now,
       expiresAt: addMs(now, INVITATION_MS),
     });
-    const url = `${deps.webUrl}/dashboard/invitation#token=${token}`;
-    const text = invitationText(ref.accountName, input.role, url);
-    const subject = `Join ${ref.accountName} on Tapline`;
-    await queueMail(tx, deps.secretKey, { to: email, subject, text, now });
+    const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
+    const text = invitationText(ref, input.role, url);
+    // Nothing that the sender chose: the subject is what a stranger reads first.
+    const subject = 'You are invited to a team on Tapline';
+    await queueMail(tx, people.secretKey, { to: email, subject, text, now });
     const row = only(rows, 'invitation');
+    if (input.role === 'owner') {
+      await noteOwners(tx, ref, { kind: 'invited', email, before: members });
+    }
     await recordTeam(tx, ref, {
       action: 'invitation.created',
       objectId: row.id,
@@ -85,7 +122,7 @@ export async function inviteMember(
     });
     return row;
   });
-  deps.wakeups.send(MAIL_TOPIC);
+  people.wakeups.send(MAIL_TOPIC);
   return result;
 }
 
@@ -134,14 +171,19 @@ export async function changeRole(
   ref: TeamRef,
   change: { readonly userId: string; readonly role: Role; readonly version: number },
 ): Promise<MemberRow | Refusal> {
-  const found = findMember(await lockMembers(tx, ref.accountId), change.userId);
+  const members = await lockMembers(tx, ref.accountId);
+  const found = findMember(members, change.userId);
   if (isRefusal(found)) return found;
   const { member } = found;
   if (member.version !== change.version) return staleVersion(member.version);
   if (found.isLastOwner && change.role !== 'owner') return lastOwner();
+  const kind = change.role === 'owner' ? 'promoted' : member.role === 'owner' ? 'demoted' : null;
+  if (kind !== null && !ref.factorIsFresh) return factorNotFresh();
   if (member.role === change.role) return member;
   await updateRole(tx, { accountId: ref.accountId, ...change });
   const { email } = member;
+  if (kind === 'demoted') await endInvitationsOf(tx, ref, change.userId);
+  if (kind !== null) await noteOwners(tx, ref, { kind, email, before: members });
   await recordTeam(tx, ref, {
     action: 'member.role_changed',
     objectId: change.userId,
@@ -151,13 +193,28 @@ export async function changeRole(
   return { ...member, role: change.role, version: member.version + 1 };
 }
 
-/** Takes a person out of the team; the rights end with the next request. */
+/** Who may not invite any more leaves no door open: what that person sent is void. */
+async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
+  await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
+}
+
+/**
+ * Takes a person out of the team; the rights end with the next request. `userId` may be the actor:
+ * then the person leaves.
+ */
 export async function removeMember(tx: Tx, ref: TeamRef, userId: string): Promise<null | Refusal> {
-  const found = findMember(await lockMembers(tx, ref.accountId), userId);
+  const members = await lockMembers(tx, ref.accountId);
+  const found = findMember(members, userId);
   if (isRefusal(found)) return found;
   if (found.isLastOwner) return lastOwner();
-  await deleteMembership(tx, { accountId: ref.accountId, userId });
   const { email, role } = found.member;
+  if (role === 'owner' && !ref.factorIsFresh) return factorNotFresh();
+  await deleteMembership(tx, { accountId: ref.accountId, userId });
+  if (role === 'owner') {
+    await endInvitationsOf(tx, ref, userId);
+    const kind = userId === actorId(ref.actor) ? 'left' : 'removed';
+    await noteOwners(tx, ref, { kind, email, before: members });
+  }
   const before = { email, role };
   await recordTeam(tx, ref, { action: 'member.removed', objectId: userId, before, after: null });
   return null;

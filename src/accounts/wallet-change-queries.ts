@@ -69,7 +69,7 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
   return rows[0];
 }
 
-/** Announced changes whose wait is over and that nobody has asked the chain to apply. */
+/** Announced changes whose wait is over, not held, that nobody has asked the chain to apply. */
 export async function lockDueWalletChanges(
   tx: Tx,
   of: { readonly now: Date; readonly limit: number },
@@ -84,6 +84,8 @@ export async function lockDueWalletChanges(
        select from chain_requests r
        where r.kind = 'wallet_change' and r.subject_id = w.id || ':apply'
          and r.status in ('queued', 'submitted', 'succeeded'))
+       and not exists (
+         select from payout_holds h where h.account_id = w.account_id and h.lifted_at is null)
      order by w.applicable_at limit $2 for update of w skip locked`,
     [of.now, of.limit],
   );

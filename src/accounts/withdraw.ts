@@ -1,6 +1,7 @@
 import { lockAccount, selectMode } from '#accounts/account-queries.ts';
 import { type Actor, actorId } from '#accounts/actor.ts';
 import { recordChange } from '#accounts/audit.ts';
+import { checkNotHeld } from '#accounts/payout-holds.ts';
 import {
   insertWithdrawal,
   selectSpokenFor,
@@ -96,6 +97,8 @@ async function write(
   const { tenant, amount, actor, now } = request;
   // The account's row serialises its withdrawals: two at once cannot both count on one balance.
   present(await lockAccount(tx, tenant.accountId), 'account');
+  const held = await checkNotHeld(tx, tenant.accountId);
+  if (held !== null) return held;
   const left = found.available - (await selectSpokenFor(tx, tenant));
   if (amount > left) {
     const shown = left > 0n ? left : 0n;

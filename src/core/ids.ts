@@ -27,6 +27,8 @@ export const ID_PREFIXES = {
   document: 'doc_',
   goLive: 'live_',
   walletChange: 'wch_',
+  ownerChange: 'och_',
+  payoutHold: 'hold_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -149,6 +149,17 @@ export const GoLiveSchema = Type.Object({
       created: Timestamp,
     }),
   ),
+  prepared: nullable(
+    Type.Object(
+      {
+        wallet: Type.String(),
+        prepared_by: Type.String(),
+        expires_at: Timestamp,
+        created: Timestamp,
+      },
+      { description: 'What an admin has prepared and an owner can confirm.' },
+    ),
+  ),
 });
 
 export const ConsentSchema = Type.Object({

@@ -1,3 +1,4 @@
+import { DEVICE_MS } from '#accounts/devices.ts';
 import type { OpenedSession } from '#accounts/sessions.ts';
 import type { Realm } from '#accounts/user-queries.ts';
 
@@ -6,9 +7,6 @@ export interface CookieSettings {
   readonly realm: Realm;
   readonly secure: boolean;
 }
-
-/** A device is remembered this long after its last sign-in. */
-const DEVICE_SECONDS = 180 * 24 * 3600;
 
 /** `__Host-`: set by this very host over https, for all its paths; no subdomain can plant it. */
 function nameOf(base: string, settings: CookieSettings): string {
@@ -51,5 +49,5 @@ export function noSessionCookie(settings: CookieSettings): string {
 }
 
 export function deviceCookie(token: string, settings: CookieSettings): string {
-  return write(nameOf('device', settings), token, settings, DEVICE_SECONDS);
+  return write(nameOf('device', settings), token, settings, DEVICE_MS / 1000);
 }

@@ -6,6 +6,7 @@ import type { DashboardDeps } from '#dashboard/dashboard-deps.ts';
 import { exportRoutes } from '#dashboard/export-routes.ts';
 import { feedRoutes } from '#dashboard/feed-routes.ts';
 import { goLiveRoutes } from '#dashboard/go-live-routes.ts';
+import { holdRoutes } from '#dashboard/hold-routes.ts';
 import { kybRoutes } from '#dashboard/kyb-routes.ts';
 import { meRoutes } from '#dashboard/me-routes.ts';
 import { mountedRoutes } from '#dashboard/merchant-mount.ts';
@@ -34,6 +35,7 @@ function accountRoutesOf(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
     ...managedTerminalRoutes(deps),
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),
+    ...holdRoutes(deps),
     ...walletRoutes(deps),
     ...riskRoutes(deps),
     ...searchRoutes(deps),

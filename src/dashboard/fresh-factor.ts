@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { confirmPassword } from '#accounts/change-password.ts';
 import { countPasskeys } from '#accounts/passkey-queries.ts';
-import { isFactorFresh } from '#accounts/sessions.ts';
+import { factorNotFresh, isFactorFresh } from '#accounts/sessions.ts';
 import { selectUser } from '#accounts/user-queries.ts';
 import { present } from '#core/assert.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
@@ -12,14 +12,13 @@ import type { SurfaceSettings } from '#dashboard/surface.ts';
 /** The body of a request that adds a factor. */
 export const Confirmation = Type.Object({ current_password: Type.Optional(Password) });
 
+export function hasFreshFactor(caller: PersonCaller, now: Date): boolean {
+  return isFactorFresh(sessionOf(caller).second_factor_at, now);
+}
+
 /** What moves money or opens a door for later asks for a second factor proven a moment ago. */
 export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | null {
-  if (isFactorFresh(sessionOf(caller).second_factor_at, now)) return null;
-  return refuse(
-    'second_factor_required',
-    'Prove your second factor now (POST /session/second_factor), then repeat this within five ' +
-      'minutes. Without one, set up an authenticator app or a passkey first.',
-  );
+  return hasFreshFactor(caller, now) ? null : factorNotFresh();
 }
 
 /** To add or remove factors: the present factor, or the password as long as there is none. */

@@ -1,13 +1,20 @@
 import Type from 'typebox';
 import { selectMode } from '#accounts/account-queries.ts';
-import { goLive, goLiveConsent } from '#accounts/go-live.ts';
-import { type GoLiveRow, selectGoLive } from '#accounts/go-live-queries.ts';
+import { confirmGoLive, goLive, goLiveConsent, prepareGoLive } from '#accounts/go-live.ts';
+import {
+  type GoLiveRow,
+  type PreparationRow,
+  selectGoLive,
+  selectPreparation,
+} from '#accounts/go-live-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { isRefusal } from '#core/refusal.ts';
 import { ConsentBody, ConsentSchema, GoLiveSchema } from '#dashboard/account-schema.ts';
 import { actorOf, type PersonCaller } from '#dashboard/caller.ts';
 import { type DashboardDeps, MODE } from '#dashboard/dashboard-deps.ts';
+import { requireFreshFactor } from '#dashboard/fresh-factor.ts';
+import { orUnavailable } from '#dashboard/or-unavailable.ts';
 import { personRoute } from '#dashboard/person-route.ts';
 import type { Database } from '#db/database.ts';
 import type { AnyRoute } from '#http/route.ts';
@@ -20,12 +27,23 @@ function requestView(row: GoLiveRow) {
   return { status, wallet, failure_reason, tx_hash, created };
 }
 
-async function goLiveView(db: Database, tenant: Tenant): Promise<object> {
-  const [mode, request] = await Promise.all([selectMode(db, tenant), selectGoLive(db, tenant)]);
+function preparedView(row: PreparationRow) {
+  const { wallet, prepared_by, created } = row;
+  const expires_at = new Date(row.deadline * 1000).toISOString();
+  return { wallet, prepared_by, expires_at, created };
+}
+
+async function goLiveView(db: Database, tenant: Tenant, now: Date): Promise<object> {
+  const [mode, request, prepared] = await Promise.all([
+    selectMode(db, tenant),
+    selectGoLive(db, tenant),
+    selectPreparation(db, { tenant, now }),
+  ]);
   return {
     live: mode?.live_at != null,
     settlement_wallet: mode?.settlement_wallet ?? null,
     request: request === undefined ? null : requestView(request),
+    prepared: prepared === undefined ? null : preparedView(prepared),
   };
 }
 
@@ -38,7 +56,7 @@ function readRoute({ db }: DashboardDeps) {
     summary: 'Whether the account is live on this network',
     access: 'viewer',
     response: GoLiveSchema,
-    handle: async ({ caller }) => answerWith(200, await goLiveView(db, caller.tenant)),
+    handle: async ({ caller, now }) => answerWith(200, await goLiveView(db, caller.tenant, now)),
   });
 }
 
@@ -69,21 +87,55 @@ function startRoute(deps: DashboardDeps) {
     operationId: 'goLive',
     tag: TAG,
     summary: 'Register on the settlement contract of the network',
-    description: 'The chain answers within seconds: read GET /go_live until it is succeeded.',
+    description:
+      'An owner needs a second factor proven in the last five minutes; the chain answers within ' +
+      'seconds: read GET /go_live until it is succeeded. What an admin sends is prepared: an ' +
+      'owner confirms it within the hour. All owners are told by mail.',
     access: 'admin',
     body: ConsentBody,
     status: 202,
     response: GoLiveSchema,
     errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
+      const { tenant, role } = caller;
+      const { secretKey } = deps.settings.people;
+      const input = { tenant, actor: actorOf(caller, requestId), now, consent: body };
+      const stale = role === 'owner' ? requireFreshFactor(caller, now) : null;
+      if (stale !== null) return stale;
+      const work = role === 'owner' ? goLive : prepareGoLive;
+      const result = await orUnavailable<unknown>(work({ ...deps, secretKey }, input));
+      return isRefusal(result) ? result : answerWith(202, await goLiveView(deps.db, tenant, now));
+    },
+  });
+}
+
+const ConfirmBody = Type.Object({ wallet: text(42, 'The wallet that was prepared.', 42) });
+
+function confirmRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof ConfirmBody>({
+    method: 'POST',
+    path: `${MODE}/go_live/confirm`,
+    operationId: 'confirmGoLive',
+    tag: TAG,
+    summary: 'Go live with the wallet that an admin has prepared',
+    description: 'Needs a second factor proven in the last five minutes.',
+    access: 'owner',
+    body: ConfirmBody,
+    status: 202,
+    response: GoLiveSchema,
+    errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
       const { tenant } = caller;
-      const actor = actorOf(caller, requestId);
-      const row = await goLive(deps, { tenant, actor, now, consent: body });
-      return isRefusal(row) ? row : answerWith(202, await goLiveView(deps.db, tenant));
+      const { secretKey } = deps.settings.people;
+      const input = { tenant, actor: actorOf(caller, requestId), now, ...body };
+      const row = await orUnavailable(confirmGoLive({ ...deps, secretKey }, input));
+      return isRefusal(row) ? row : answerWith(202, await goLiveView(deps.db, tenant, now));
     },
   });
 }
 
 export function goLiveRoutes(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
-  return [readRoute(deps), consentRoute(deps), startRoute(deps)];
+  return [readRoute(deps), consentRoute(deps), startRoute(deps), confirmRoute(deps)];
 }

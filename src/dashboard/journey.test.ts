@@ -8,6 +8,7 @@ import { applyRegistrations } from '#accounts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#accounts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
 import { createOperator } from '#accounts/create-operator.ts';
+import { insertHold, insertOwnerChange } from '#accounts/payout-hold-queries.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { isRefusal } from '#core/refusal.ts';
@@ -21,6 +22,8 @@ import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const PASSWORD = 'correct horse battery';
 const SALE = 5_000_000;
+/** Of the right shape. */
+const SIGNATURE = `0x${'00'.repeat(65)}`;
 const DETAILS = {
   legal_name: 'Nina’s Café GmbH',
   registration_number: 'HRB 12345',
@@ -192,6 +195,9 @@ test('going live needs the consent of the very wallet, and the chain', async () 
   assert.equal(asked.status, 200, asked.text);
   const typedData = asked.body.typed_data as TypedDataDefinition;
   const body = { wallet: wallet.address, deadline: asked.body.deadline };
+  const early = await merchant.post(path('test/go_live'), { ...body, signature: SIGNATURE });
+  assert.equal(early.body.error?.code, 'second_factor_required');
+  code = await addTotp(merchant);
   const stranger = privateKeyToAccount(generatePrivateKey());
   const forged = { ...body, signature: await stranger.signTypedData(typedData) };
   const refused = await merchant.post(path('test/go_live'), forged);
@@ -249,9 +255,6 @@ const withdraw = (amount: number, key: string) =>
 
 test('a withdrawal needs a second factor of this moment', async () => {
   await sell(SALE);
-  const without = await withdraw(1_000_000, 'first');
-  assert.equal(without.body.error?.code, 'second_factor_required');
-  code = await addTotp(merchant);
   server.clock.advance(6 * 60_000);
   const stale = await withdraw(1_000_000, 'first');
   assert.equal(stale.body.error?.code, 'second_factor_required');
@@ -284,6 +287,30 @@ test('ten withdrawals at once never exceed the balance; a repeated one pays once
   assert.equal(await network.usdcOf(wallet.address), BigInt(SALE));
   assert.equal((await eventsOf('balance.withdrawal_paid')).length, 3);
 });
+
+test('a hold stops payouts, and whoever announced another wallet, until it is lifted', async () => {
+  const now = server.clock.now();
+  await server.db.transaction(async (tx) => {
+    const change = { id: 'och_test', accountId: account, email: 'x@cafe.test' };
+    await insertOwnerChange(tx, { ...change, kind: 'invited', changedBy: 'test', now });
+    const hold = { id: 'hold_test', accountId: account, changeId: 'och_test' };
+    assert.ok(await insertHold(tx, { ...hold, heldBy: 'nina@cafe.test', now }));
+  });
+  await merchant.post('/session/second_factor', { code: await nextCode() });
+  assert.equal((await withdraw(1_000, 'held')).body.error?.code, 'unexpected_state');
+  const next = privateKeyToAccount(generatePrivateKey());
+  assert.equal((await announce(next)).body.error?.code, 'unexpected_state');
+  assert.equal((await merchant.delete(`/accounts/${account}/payout_hold`)).status, 200);
+  await sell(1_000);
+  assert.equal((await withdraw(1_000, 'lifted')).status, 201);
+  await payouts(4);
+});
+
+/** Codes work once: the one of the next half minute. */
+async function nextCode(): Promise<string> {
+  server.clock.advance(30_000);
+  return code();
+}
 
 async function announce(to: PrivateKeyAccount) {
   const asked = await merchant.get(path(`test/settlement_wallet/consent?wallet=${to.address}`));

@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { deviceName, placeOf } from '#accounts/device-names.ts';
+import { deleteDevicesOf } from '#accounts/device-queries.ts';
 import { readName } from '#accounts/names.ts';
 import { deleteSession, deleteSessionsOf, selectSessionsOf } from '#accounts/session-queries.ts';
 import { updateUserName } from '#accounts/user-queries.ts';
@@ -53,6 +55,8 @@ function listSessionsRoute(settings: SurfaceSettings) {
         current: Type.Boolean(),
         address: Type.String(),
         user_agent: Type.String(),
+        device: Type.String({ description: 'Browser and system, such as Firefox on Windows.' }),
+        place: Type.String({ description: 'The address, or what kind of network it is of.' }),
         created: Timestamp,
         last_seen_at: Timestamp,
         expires_at: Timestamp,
@@ -61,7 +65,12 @@ function listSessionsRoute(settings: SurfaceSettings) {
     handle: async ({ caller, now }) => {
       const { id, user_id: userId } = sessionOf(caller);
       const rows = await selectSessionsOf(settings.people.db, { userId, now });
-      const data = rows.map((row) => ({ ...row, current: row.id === id }));
+      const data = rows.map((row) => ({
+        ...row,
+        device: deviceName(row.user_agent),
+        place: placeOf(row.address),
+        current: row.id === id,
+      }));
       return answerWith(200, { object: 'list', data });
     },
   });
@@ -96,9 +105,10 @@ function signOutEverywhereRoute(settings: SurfaceSettings) {
     access: 'signed_in',
     response: Done,
     handle: async ({ caller }) => {
-      await deleteSessionsOf(settings.people.db, {
-        userId: sessionOf(caller).user_id,
-        exceptId: null,
+      const userId = sessionOf(caller).user_id;
+      await settings.people.db.transaction(async (tx) => {
+        await deleteSessionsOf(tx, { userId, exceptId: null });
+        await deleteDevicesOf(tx, userId);
       });
       const headers = { 'Set-Cookie': noSessionCookie(settings.cookies) };
       return { ...answerWith(200, { status: 'signed_out' }), headers };

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { newDeviceToken } from '#accounts/attempts.ts';
 import { changePassword, completePasswordReset } from '#accounts/change-password.ts';
+import { rememberDevice } from '#accounts/devices.ts';
 import { requestPasswordReset } from '#accounts/email-links.ts';
-import { answerWith } from '#core/answer.ts';
+import { type Answer, answerWith } from '#core/answer.ts';
 import { isRefusal } from '#core/refusal.ts';
 import { type PersonCaller, sessionOf } from '#dashboard/caller.ts';
 import { deviceCookie } from '#dashboard/cookies.ts';
@@ -37,6 +37,19 @@ function requestRoute(settings: SurfaceSettings) {
   });
 }
 
+/** All devices were forgotten with the old password; the one at hand is known again. */
+async function passwordChanged(
+  settings: SurfaceSettings,
+  user: { readonly id: string; readonly email: string },
+  caller: PersonCaller,
+): Promise<Answer> {
+  const { id: userId, email } = user;
+  const device = { userId, email, token: null, visit: caller.visit, alert: false };
+  const token = await rememberDevice(settings.people, device);
+  const headers = { 'Set-Cookie': deviceCookie(token, settings.cookies) };
+  return { ...answerWith(200, { status: 'password_changed' }), headers };
+}
+
 const ResetBody = Type.Object({ token: MailToken, password: Password });
 
 function resetRoute(settings: SurfaceSettings) {
@@ -51,13 +64,13 @@ function resetRoute(settings: SurfaceSettings) {
     access: 'public',
     body: ResetBody,
     response: Done,
-    handle: async ({ body, now }) => {
-      const user = await completePasswordReset(settings.people, { realm, ...body, now });
+    errors: ['rate_limit_exceeded', 'service_unavailable'],
+    handle: async ({ caller, body }) => {
+      const { visit } = caller;
+      const user = await completePasswordReset(settings.people, { realm, ...body, visit });
       if (isRefusal(user)) return user;
       // The mailbox was proven on this device: strangers' guesses no longer stand in its way.
-      const token = newDeviceToken(settings.people.secretKey, realm, user.email);
-      const headers = { 'Set-Cookie': deviceCookie(token, settings.cookies) };
-      return { ...answerWith(200, { status: 'password_changed' }), headers };
+      return passwordChanged(settings, user, caller);
     },
   });
 }
@@ -78,14 +91,14 @@ function changeRoute(settings: SurfaceSettings) {
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body, now }) => {
       const { id: sessionId, user_id: userId } = sessionOf(caller);
-      const refused = await changePassword(settings.people, {
+      const changed = await changePassword(settings.people, {
         userId,
         sessionId,
         currentPassword: body.current_password,
         password: body.password,
         now,
       });
-      return refused ?? answerWith(200, { status: 'password_changed' });
+      return isRefusal(changed) ? changed : passwordChanged(settings, changed, caller);
     },
   });
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { knownDevice, newDeviceToken } from '#accounts/attempts.ts';
+import { knownDevice, rememberDevice } from '#accounts/devices.ts';
 import { beginPasskeySignIn, provePasskey, signInWithPasskey } from '#accounts/passkeys.ts';
 import { type FactorRef, proveSecondFactor } from '#accounts/second-factor.ts';
 import { deleteSession } from '#accounts/session-queries.ts';
@@ -34,6 +34,9 @@ export async function answerSession(
     readonly level: 'password' | 'full';
     readonly secondFactorAt: Date | null;
     readonly status?: number;
+    readonly caller: Pick<PersonCaller, 'cookies' | 'visit'>;
+    /** Whether a sign-in on a new device is worth a mail. */
+    readonly alert: boolean;
     readonly now: Date;
   },
 ): Promise<Answer> {
@@ -42,7 +45,9 @@ export async function answerSession(
   const view = await sessionView(people, { ...of, ...opened, userId: user.id });
   const setCookie = [sessionCookie(opened, cookies, of.now)];
   if (level === 'full') {
-    const token = newDeviceToken(people.secretKey, cookies.realm, user.email);
+    const { visit, cookies: sent } = of.caller;
+    const device = { userId: user.id, email: user.email, token: sent.device, visit };
+    const token = await rememberDevice(people, { ...device, alert: of.alert });
     setCookie.push(deviceCookie(token, cookies));
   }
   return { ...answerWith(of.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
@@ -54,13 +59,14 @@ export function answerStrong(
   opened: OpenedSession,
   of: { readonly caller: PersonCaller; readonly now: Date },
 ): Promise<Answer> {
-  const { user_id: id, email } = sessionOf(of.caller);
-  const user = { id, email };
+  const { user_id: id, email, level } = sessionOf(of.caller);
   return answerSession(settings, opened, {
-    user,
+    ...of,
+    user: { id, email },
     level: 'full',
     secondFactorAt: of.now,
-    now: of.now,
+    // A session that was full already is no new sign-in.
+    alert: level === 'password',
   });
 }
 
@@ -85,7 +91,7 @@ function signInRoute(settings: SurfaceSettings) {
     access: 'public',
     body: Credentials,
     response: SessionSchema,
-    errors: ['sign_in_failed', 'rate_limit_exceeded'],
+    errors: ['sign_in_failed', 'rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       const { visit, cookies } = caller;
       const input = { ...body, realm, deviceToken: cookies.device, visit };
@@ -93,7 +99,8 @@ function signInRoute(settings: SurfaceSettings) {
       if (isRefusal(result)) return result;
       const level = result.status === 'signed_in' ? 'full' : 'password';
       const { user, session } = result;
-      return answerSession(settings, session, { user, level, secondFactorAt: null, now });
+      const of = { user, level, secondFactorAt: null, caller, alert: true, now } as const;
+      return answerSession(settings, session, of);
     },
   });
 }
@@ -158,7 +165,7 @@ function secondFactorRoute(settings: SurfaceSettings) {
     handle: async ({ caller, body, now }) => {
       const { realm, email } = sessionOf(caller);
       const token = caller.cookies.device;
-      const device = knownDevice(settings.people.secretKey, token, { realm, email });
+      const device = await knownDevice(settings.people.db, token, { realm, email, now });
       const proof = { code: body.code, device };
       const opened = await proveSecondFactor(settings.people, factorRef(caller, now), proof);
       return isRefusal(opened) ? opened : answerStrong(settings, opened, { caller, now });
@@ -200,7 +207,8 @@ function passkeyRoute(settings: SurfaceSettings) {
       const result = await signInWithPasskey(settings.people, { realm, ...body, visit });
       if (isRefusal(result)) return result;
       const { user, session } = result;
-      return answerSession(settings, session, { user, level: 'full', secondFactorAt: now, now });
+      const of = { user, level: 'full', secondFactorAt: now, caller, alert: true, now } as const;
+      return answerSession(settings, session, of);
     },
   });
 }

@@ -63,6 +63,7 @@ function completeRoute(settings: SurfaceSettings) {
     body: SignUpBody,
     status: 201,
     response: SessionSchema,
+    errors: ['rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
       const result = await completeSignUp(settings.people, {
         token: body.token,
@@ -73,7 +74,8 @@ function completeRoute(settings: SurfaceSettings) {
         visit: caller.visit,
       });
       if (isRefusal(result)) return result;
-      const of = { user: result.user, level: 'full', secondFactorAt: null, now } as const;
+      const { user } = result;
+      const of = { user, level: 'full', secondFactorAt: null, caller, alert: false, now } as const;
       return answerSession(settings, result.session, { ...of, status: 201 });
     },
   });
@@ -97,15 +99,16 @@ function lookupRoute(settings: SurfaceSettings) {
       has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
       expires_at: Timestamp,
     }),
-    handle: async ({ body, now }) => {
-      const found = await readInvitation(settings.people, body.token, now);
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, body }) => {
+      const found = await readInvitation(settings.people, body.token, caller.visit);
       if (isRefusal(found)) return found;
-      const { invitation, hasUser } = found;
+      const { invitation, user } = found;
       return answerWith(200, {
         account_name: invitation.account_name,
         email: invitation.email,
         role: invitation.role,
-        has_user: hasUser,
+        has_user: user !== undefined,
         expires_at: invitation.expires_at.toISOString(),
       });
     },
@@ -131,7 +134,7 @@ function acceptRoute(settings: SurfaceSettings) {
     access: 'public',
     body: AcceptBody,
     response: AcceptedSchema,
-    errors: ['session_missing'],
+    errors: ['session_missing', 'rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
       const isFull = caller.session?.level === 'full';
       const result = await acceptInvitation(settings.people, {
@@ -146,7 +149,7 @@ function acceptRoute(settings: SurfaceSettings) {
       const { invitation, session, user } = result;
       const answer = answerWith(200, { account: invitation.account_id, role: invitation.role });
       if (session === null) return answer;
-      const of = { user, level: 'full', secondFactorAt: null, now } as const;
+      const of = { user, level: 'full', secondFactorAt: null, caller, alert: false, now } as const;
       const { headers } = await answerSession(settings, session, of);
       return { ...answer, headers: headers ?? {} };
     },

@@ -4,16 +4,16 @@ import { cancelWalletChange, changeWallet, walletChangeConsent } from '#accounts
 import { selectWalletChange } from '#accounts/wallet-change-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { isRefusal } from '#core/refusal.ts';
 import { ConsentBody, ConsentSchema } from '#dashboard/account-schema.ts';
 import { actorOf, type PersonCaller } from '#dashboard/caller.ts';
 import { type DashboardDeps, MODE } from '#dashboard/dashboard-deps.ts';
 import { requireFreshFactor } from '#dashboard/fresh-factor.ts';
+import { orUnavailable } from '#dashboard/or-unavailable.ts';
 import { personRoute } from '#dashboard/person-route.ts';
 import type { Database } from '#db/database.ts';
 import type { AnyRoute, Handled } from '#http/route.ts';
 import { nullable, oneOf, Timestamp, text } from '#http/schema.ts';
-import { RpcUnavailable } from '#settlement/rpc.ts';
 
 const TAG = 'Settlement wallet';
 const PATH = `${MODE}/settlement_wallet`;
@@ -47,16 +47,6 @@ async function walletView(db: Database, tenant: Tenant): Promise<object> {
           created: row.created,
         };
   return { wallet: mode?.settlement_wallet ?? null, change };
-}
-
-/** The chain has to be asked; without it nothing was done. */
-async function orUnavailable<T>(work: Promise<T>): Promise<T | Refusal> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof RpcUnavailable)) throw error;
-    return refuse('service_unavailable', 'The chain cannot be reached now. Nothing was done.');
-  }
 }
 
 function ref({ caller, requestId, now }: Handled<PersonCaller, unknown, unknown>) {
@@ -107,7 +97,8 @@ function changeRoute(deps: DashboardDeps) {
     summary: 'Announce another settlement wallet',
     description:
       'Needs a second factor proven in the last five minutes. All owners are told by mail; the ' +
-      'contract makes the wallet wait, and until then it can be canceled.',
+      'contract makes the wallet wait, and until then it can be canceled. Refused for 72 hours ' +
+      'after a change of owners, and while payouts are held.',
     access: 'owner',
     body: ConsentBody,
     status: 202,
@@ -136,8 +127,7 @@ function cancelRoute(deps: DashboardDeps) {
     response: WalletSchema,
     errors: ['account_not_live', 'unexpected_state'],
     handle: async (request) => {
-      const { secretKey } = deps.settings.people;
-      const row = await cancelWalletChange({ ...deps, secretKey }, ref(request));
+      const row = await cancelWalletChange(deps, ref(request));
       if (isRefusal(row)) return row;
       return answerWith(202, await walletView(deps.db, request.caller.tenant));
     },

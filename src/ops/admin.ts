@@ -1,6 +1,7 @@
 import type { Actor } from '#accounts/actor.ts';
 import { NETWORK_CHAIN, recordChange } from '#accounts/audit.ts';
 import { createOperator } from '#accounts/create-operator.ts';
+import { deleteDevicesOf } from '#accounts/device-queries.ts';
 import { readEmail } from '#accounts/names.ts';
 import { deletePasskeysOf } from '#accounts/passkey-queries.ts';
 import { checkPassword, hashPassword } from '#accounts/passwords.ts';
@@ -69,6 +70,7 @@ async function removeFactors(tx: Tx, userId: string): Promise<void> {
   await updateTotpSecret(tx, { userId, sealed: null });
   await deleteRecoveryCodes(tx, userId);
   await deletePasskeysOf(tx, userId);
+  await deleteDevicesOf(tx, userId);
   await deleteSessionsOf(tx, { userId, exceptId: null });
 }
 
@@ -111,7 +113,8 @@ async function resetOperator(db: Database, input: AdminInput): Promise<Outcome> 
   const password = await input.readPassword();
   const weak = checkPassword(password, input.args[1] ?? '');
   if (weak !== null) return weak;
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, 'command');
+  if (isRefusal(passwordHash)) return passwordHash;
   return db.transaction<Outcome>(async (tx) => {
     const user = await findUser(tx, 'operator', input.args[1] ?? '');
     if (isRefusal(user)) return user;

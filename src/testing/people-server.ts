@@ -5,6 +5,7 @@ import type { PeopleDeps } from '#accounts/people.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog, stderrLog } from '#core/log.ts';
+import { addHoldPage } from '#dashboard/hold-page.ts';
 import { meRoutes } from '#dashboard/me-routes.ts';
 import { passwordRoutes } from '#dashboard/password-routes.ts';
 import { sessionRoutes } from '#dashboard/session-routes.ts';
@@ -26,6 +27,8 @@ export interface PeopleServer {
   /** Roots of the two APIs. */
   readonly dashboard: string;
   readonly operator: string;
+  /** Where pages stand. */
+  readonly web: string;
   readonly mails: readonly Mail[];
   sendMails(): Promise<void>;
   /** The token of the newest link that was mailed to this address. */
@@ -94,6 +97,7 @@ export async function startPeopleServer(
     log,
     trustedProxies: [],
   });
+  addHoldPage(app, { people, clock });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const root = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const mails: Mail[] = [];
@@ -109,12 +113,13 @@ export async function startPeopleServer(
     origin: ORIGIN,
     dashboard: `${root}/api/dashboard/v1`,
     operator: `${root}/api/operator/v1`,
+    web: root,
     mails,
     sendMails,
     mailedToken: async (to) => {
       await sendMails();
       const mail = present(
-        mails.findLast((sent) => sent.to === to),
+        mails.findLast((sent) => sent.to === to && sent.text.includes('#token=')),
         `a mail to ${to}`,
       );
       return present(/#token=(\S+)/.exec(mail.text)?.[1], 'a link in the mail');

@@ -1,0 +1,38 @@
+import { type Allowance, emailBucket, takeAttempt } from '#accounts/attempts.ts';
+import type { Refusal } from '#core/refusal.ts';
+import type { Sql } from '#db/database.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A shop hires a few people on one day; a relay for spam wants hundreds. */
+const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
+const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
+/** One mailbox, whoever invites it: counted over all accounts. */
+const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
+/** The whole network: what is above is an attack on our own standing with mail servers. */
+const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
+
+/** Counts an invitation against everything that it could be too many for. */
+export async function takeInvitationAttempts(
+  sql: Sql,
+  of: {
+    readonly accountId: string;
+    readonly inviter: string;
+    readonly email: string;
+    readonly now: Date;
+  },
+): Promise<Refusal | null> {
+  const { now } = of;
+  const counts: [string, Allowance][] = [
+    [`invitations by ${of.inviter}`, PER_INVITER],
+    [`invitations of ${of.accountId}`, PER_ACCOUNT],
+    [emailBucket('invitations to', 'merchant', of.email), PER_MAILBOX],
+    ['invitations in all', PER_DAY],
+  ];
+  for (const [bucket, allowance] of counts) {
+    const tooMany = await takeAttempt(sql, bucket, { allowance, now });
+    if (tooMany !== null) return tooMany;
+  }
+  return null;
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { Secret, TOTP } from 'otpauth';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { insertMembership } from '#accounts/membership-queries.ts';
+import type { Role } from '#accounts/roles.ts';
+import { isRefusal } from '#core/refusal.ts';
+import type { PeopleServer } from '#testing/people-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+export const PASSWORD = 'correct horse battery';
+const actor = { type: 'system', name: 'test' } as const;
+
+/** A person with an account of their own. */
+export async function addOwner(
+  server: PeopleServer,
+  email: string,
+): Promise<{ readonly accountId: string; readonly userId: string }> {
+  const owner = { email, password: PASSWORD, name: 'Some One' };
+  const input = { accountName: 'Some Shop', owner, actor, now: server.clock.now() };
+  const made = await createAccountWithOwner(server.db, input);
+  assert.ok(!isRefusal(made), JSON.stringify(made));
+  return made;
+}
+
+/** A person who has a role in this account, too. */
+export async function addMember(
+  server: PeopleServer,
+  of: { readonly email: string; readonly accountId: string; readonly role: Role },
+): Promise<string> {
+  const { userId } = await addOwner(server, of.email);
+  const { accountId, role } = of;
+  const now = server.clock.now();
+  await server.db.transaction((tx) => insertMembership(tx, { accountId, userId, role, now }));
+  return userId;
+}
+
+export async function signInAs(server: PeopleServer, email: string): Promise<PersonClient> {
+  const client = new PersonClient(server.dashboard);
+  const answer = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  return client;
+}
+
+/** Sets up an authenticator app; the session's factor is fresh then. */
+export async function addTotp(server: PeopleServer, client: PersonClient) {
+  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+  assert.equal(begun.status, 200, begun.text);
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const code = () => totp.generate({ timestamp: server.clock.now().getTime() });
+  const confirmed = await client.post('/me/totp/confirm', { code: code() });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  const prove = async () => {
+    server.clock.advance(30_000);
+    const answer = await client.post('/session/second_factor', { code: code() });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
+}
+
+/** The newest link of this kind that was mailed to an address. */
+export async function mailedUrl(
+  server: PeopleServer,
+  to: string,
+  pattern: RegExp,
+): Promise<string> {
+  await server.sendMails();
+  const texts = server.mails.filter((mail) => mail.to === to).map((mail) => mail.text);
+  const found = texts.findLast((text) => pattern.test(text));
+  assert.ok(found, `a mail to ${to} with ${pattern}`);
+  return pattern.exec(found)?.[0] ?? '';
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { TypedDataDefinition } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+/** The door: an admin alone chose the wallet of the first payout, and no owner heard of it. */
+
+const OWNER = 'owner@first.test';
+
+let network: TestNetwork;
+let server: DashboardServer;
+let account = '';
+let owner: PersonClient;
+let admin: PersonClient;
+
+before(async () => {
+  network = await startTestNetwork();
+  server = await startDashboardServer([network.chain]);
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  account = (await addOwner(server, OWNER)).accountId;
+  await addMember(server, { email: 'admin@first.test', accountId: account, role: 'admin' });
+  owner = await signInAs(server, OWNER);
+  admin = await signInAs(server, 'admin@first.test');
+});
+
+after(async () => {
+  await server.close();
+  await network.stop();
+});
+
+const PATH = () => `/accounts/${account}/test/go_live`;
+
+async function consent(client: PersonClient) {
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const asked = await client.get(`${PATH()}/consent?wallet=${wallet.address}`);
+  assert.equal(asked.status, 200, asked.text);
+  const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
+  return { wallet: wallet.address, deadline: asked.body.deadline, signature };
+}
+
+async function requests(): Promise<number> {
+  const rows = await server.db.query(
+    "select 1 from chain_requests where kind = 'merchant_registration'",
+  );
+  return rows.length;
+}
+
+async function subjects(): Promise<string[]> {
+  await server.sendMails();
+  return server.mails.filter((mail) => mail.to === OWNER).map((mail) => mail.subject);
+}
+
+test('what an admin sends reaches no chain, and every owner hears of it', async () => {
+  const body = await consent(admin);
+  const sent = await admin.post(PATH(), body);
+  assert.equal(sent.status, 202, sent.text);
+  assert.equal(sent.body.request, null);
+  assert.equal((sent.body.prepared as { wallet: string }).wallet, body.wallet);
+  assert.equal(await requests(), 0);
+  assert.ok((await subjects()).includes('A settlement wallet waits for your decision'));
+  const confirmed = await admin.post(`${PATH()}/confirm`, { wallet: body.wallet });
+  assert.equal(confirmed.body.error?.code, 'role_missing');
+});
+
+test('an owner without a fresh factor neither chooses nor confirms a wallet', async () => {
+  const prepared = (await owner.get(PATH())).body.prepared as { wallet: string };
+  for (const answer of [
+    await owner.post(PATH(), await consent(owner)),
+    await owner.post(`${PATH()}/confirm`, { wallet: prepared.wallet }),
+  ]) {
+    assert.equal(answer.body.error?.code, 'second_factor_required', answer.text);
+  }
+  assert.equal(await requests(), 0);
+});
+
+test('an owner confirms the very wallet that is shown, not one that took its place', async () => {
+  const seen = ((await owner.get(PATH())).body.prepared as { wallet: string }).wallet;
+  await addTotp(server, owner);
+  const swapped = await consent(admin);
+  assert.equal((await admin.post(PATH(), swapped)).status, 202);
+  assert.equal((await owner.post(`${PATH()}/confirm`, { wallet: seen })).status, 409);
+  assert.equal(await requests(), 0);
+  const confirmed = await owner.post(`${PATH()}/confirm`, { wallet: swapped.wallet });
+  assert.equal(confirmed.status, 202, confirmed.text);
+  assert.equal((confirmed.body.request as { wallet: string }).wallet, swapped.wallet);
+  assert.equal(confirmed.body.prepared, null);
+  assert.equal(await requests(), 1);
+  assert.ok((await subjects()).includes('Your Tapline account goes live: where payouts go'));
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+/**
+ * The door: guesses of codes were counted per device cookie, and each sign-in handed out another:
+ * 400 guesses without a 429. The cookies had no end on the server.
+ */
+
+const WRONG = '000001';
+const DEVICE = 'tapline_device';
+const ROUNDS = 40;
+
+let server: PeopleServer;
+let count = 0;
+let email = '';
+
+before(async () => {
+  server = await startPeopleServer();
+});
+
+after(() => server.close());
+
+beforeEach(async () => {
+  email = `guess-${++count}@factor.test`;
+  await addOwner(server, email);
+});
+
+/** Signs in again and again before there is a factor, as a thief of the password would. */
+async function collectDevices(howMany: number): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let i = 0; i < howMany; i++) {
+    const client = await signInAs(server, email);
+    tokens.push(client.cookies.get(DEVICE) ?? '');
+  }
+  return tokens;
+}
+
+/** Guesses with the password's session, each round with another of the cookies. */
+async function guess(tokens: readonly string[], rounds: number): Promise<number> {
+  let refused = 0;
+  for (let i = 0; i < rounds; i++) {
+    const client = new PersonClient(server.dashboard);
+    const token = tokens[i % tokens.length];
+    if (token !== undefined) client.cookies.set(DEVICE, token);
+    await client.post('/session', { email, password: PASSWORD });
+    const { status } = await client.post('/session/second_factor', { code: WRONG });
+    assert.ok(status === 401 || status === 429, String(status));
+    if (status === 429) refused++;
+  }
+  return refused;
+}
+
+test('cookies collected before the factor was turned on give no further guesses', async () => {
+  const owner = await signInAs(server, email);
+  const tokens = await collectDevices(8);
+  await addTotp(server, owner);
+  assert.equal(await guess(tokens, ROUNDS), ROUNDS - 10);
+});
+
+test('many devices of one person together have an end, too', async () => {
+  const owner = await signInAs(server, email);
+  const { code } = await addTotp(server, owner);
+  const tokens: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    server.clock.advance(30_000);
+    const client = await signInAs(server, email);
+    const proven = await client.post('/session/second_factor', { code: code() });
+    assert.equal(proven.status, 200, proven.text);
+    tokens.push(client.cookies.get(DEVICE) ?? '');
+  }
+  assert.equal(new Set(tokens).size, 4);
+  assert.equal(await guess(tokens, ROUNDS), ROUNDS - 20);
+});
+
+test('who keeps the cookie keeps the device: a sign-in hands out no second one', async () => {
+  const client = await signInAs(server, email);
+  const first = client.cookies.get(DEVICE);
+  await client.delete('/session');
+  await client.post('/session', { email, password: PASSWORD });
+  assert.equal(client.cookies.get(DEVICE), first);
+});
+
+test('a device is forgotten with the password, the factor and "sign out everywhere"', async () => {
+  const known = async () => {
+    const rows = await server.db.query<{ hits: number }>(
+      'select count(*)::int as hits from known_devices d join users u on u.id = d.user_id ' +
+        'where u.email = $1',
+      [email],
+    );
+    return rows[0]?.hits ?? 0;
+  };
+  const everywhere = await signInAs(server, email);
+  await collectDevices(1);
+  assert.equal(await known(), 2);
+  await everywhere.delete('/sessions');
+  assert.equal(await known(), 0);
+
+  const changer = await signInAs(server, email);
+  await collectDevices(3);
+  const change = { current_password: PASSWORD, password: 'a new long passphrase' };
+  assert.equal((await changer.post('/me/password', change)).status, 200);
+  assert.equal(await known(), 1, 'the one at hand');
+
+  await addTotpWith(changer, change.password);
+  assert.equal(await known(), 1, 'the one at hand');
+});
+
+async function addTotpWith(client: PersonClient, password: string): Promise<void> {
+  const begun = await client.post('/me/totp', { current_password: password });
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const code = totp.generate({ timestamp: server.clock.now().getTime() });
+  assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
+}
+
+test('a new password by mail lets its owner in at once, whoever has guessed codes', async () => {
+  const owner = await signInAs(server, email);
+  const { code } = await addTotp(server, owner);
+  await guess([], 15);
+  const client = new PersonClient(server.dashboard);
+  await client.post('/password_reset', { email });
+  const token = await server.mailedToken(email);
+  const password = 'a passphrase of mine';
+  assert.equal((await client.post('/password_reset/complete', { token, password })).status, 200);
+  server.clock.advance(30_000);
+  const other = new PersonClient(server.dashboard);
+  await other.post('/session', { email, password });
+  assert.equal((await other.post('/session/second_factor', { code: code() })).status, 200);
+});
+
+test('a sign-in on a new device is told by mail, one on a known device is not', async () => {
+  const client = new PersonClient(server.dashboard);
+  client.extraHeaders = {
+    'User-Agent': 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0',
+  };
+  const alerts = async () => {
+    await server.sendMails();
+    return server.mails.filter((mail) => mail.to === email && /new sign-in/i.test(mail.subject));
+  };
+  await client.post('/session', { email, password: PASSWORD });
+  await client.post('/session', { email, password: PASSWORD });
+  const [alert, ...more] = await alerts();
+  assert.equal(more.length, 0);
+  assert.match(alert?.text ?? '', /Firefox on Windows/);
+  const { body } = await client.get('/sessions');
+  const [session] = body.data as { device: string; place: string }[];
+  assert.deepEqual([session?.device, session?.place], ['Firefox on Windows', 'This machine']);
+});
