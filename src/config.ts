@@ -1,8 +1,15 @@
 import { hkdfSync } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
-import { NETWORKS, type Network } from '#core/mode.ts';
+import type { Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
+import {
+  CHAIN_SETTINGS,
+  chainPrefix,
+  type Env,
+  refuseUnknown,
+  type SettingName,
+} from '#setting-names.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -36,49 +43,16 @@ export interface Config {
   readonly publicUrl: string | null;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-const CHAIN_SETTINGS = [
-  'RPC_URL',
-  'HEADS_URL',
-  'CHAIN_ID',
-  'USDC',
-  'USDC_NAME',
-  'USDC_VERSION',
-  'SETTLEMENT',
-  'DEPLOYED_AT_BLOCK',
-  'RELAYER_KEYS',
-  'REGISTRAR_KEY',
-  'CONFIRMATIONS',
-] as const;
-
-/** Read by tests and by the crash points; not settings of a start. */
-const OTHER_NAMES = ['TAPLINE_FAILPOINT', 'TAPLINE_TEST_DATABASE_URL'];
-
-const NAMES = new Set([
-  ...OTHER_NAMES,
-  'TAPLINE_DATA_DIR',
-  'TAPLINE_SECRET',
-  'TAPLINE_PUBLIC_URL',
-  ...NETWORKS.flatMap((network) =>
-    CHAIN_SETTINGS.map((setting) => `CHAIN_${network.toUpperCase()}_${setting}`),
-  ),
-]);
-
-function refuseUnknown(env: Env): void {
-  for (const name of Object.keys(env)) {
-    if (/^(CHAIN_(TESTNET|MAINNET)_|TAPLINE_)/.test(name) && !NAMES.has(name)) {
-      throw new StartError(`${name} is not a setting of Tapline: see README.md for their names`);
-    }
-  }
-}
-
-function read(env: Env, name: string): string | null {
+function read(env: Env, name: SettingName): string | null {
   const value = env[name]?.trim();
   return value === undefined || value === '' ? null : value;
 }
 
-function integer(env: Env, name: string, range: { min: number; max: number; default: number }) {
+function integer(
+  env: Env,
+  name: SettingName,
+  range: { min: number; max: number; default: number },
+) {
   const text = read(env, name);
   if (text === null) return range.default;
   const value = Number(text);
@@ -86,7 +60,7 @@ function integer(env: Env, name: string, range: { min: number; max: number; defa
   throw new StartError(`${name}=${text} must be an integer from ${range.min} to ${range.max}`);
 }
 
-function url(env: Env, name: string, protocols: readonly string[]): string | null {
+function url(env: Env, name: SettingName, protocols: readonly string[]): string | null {
   const text = read(env, name);
   if (text === null) return null;
   const parsed = URL.canParse(text) ? new URL(text) : null;
@@ -94,7 +68,7 @@ function url(env: Env, name: string, protocols: readonly string[]): string | nul
   throw new StartError(`${name} must be a URL that begins with ${protocols.join(' or ')}`);
 }
 
-function cidrs(env: Env, name: string): string[] {
+function cidrs(env: Env, name: SettingName): string[] {
   const entries = (read(env, name) ?? '').split(',').map((entry) => entry.trim());
   return entries
     .filter((entry) => entry !== '')
@@ -127,13 +101,13 @@ function secret(env: Env): Buffer | null {
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-function hex(env: Env, name: string, shape: RegExp, what: string): Hex {
+function hex(env: Env, name: SettingName, shape: RegExp, what: string): Hex {
   const text = read(env, name);
   if (text !== null && shape.test(text)) return text as Hex;
   throw new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
 }
 
-function privateKeys(env: Env, name: string): Hex[] {
+function privateKeys(env: Env, name: SettingName): Hex[] {
   const keys = (read(env, name) ?? '').split(',').map((key) => key.trim());
   if (keys.every((key) => HEX_KEY.test(key))) return keys as Hex[];
   throw new StartError(`${name} must be private keys (0x and 64 hex digits), separated by commas`);
@@ -141,8 +115,8 @@ function privateKeys(env: Env, name: string): Hex[] {
 
 /** The external chain of a network, or null when none is configured. */
 function chain(env: Env, network: Network): NetworkConfig | null {
-  const prefix = `CHAIN_${network.toUpperCase()}_`;
-  const given = CHAIN_SETTINGS.filter((setting) => read(env, prefix + setting) !== null);
+  const prefix = chainPrefix(network);
+  const given = CHAIN_SETTINGS.filter((setting) => read(env, `${prefix}${setting}`) !== null);
   const rpcUrls = (read(env, `${prefix}RPC_URL`) ?? '').split(',').map((one) => one.trim());
   if (given.length === 0) return null;
   if (!rpcUrls.every((one) => URL.canParse(one) && /^https?:/.test(one))) {

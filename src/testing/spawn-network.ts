@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { SETTING_NAMES } from '#setting-names.ts';
 import { startFlags } from '#testing/start-flags.ts';
 
 /** A whole network in a process of its own, as `npm start` runs it. */
@@ -46,8 +47,9 @@ export async function temporaryDataDir(): Promise<{ path: string; remove(): Prom
 
 /** Settings of the developer's shell must not leak into a test's network. */
 function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const settings = new Set<string>(SETTING_NAMES);
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(TAPLINE_|CHAIN_|DATABASE_URL|REDIS_URL|PORT$|RATE_LIMIT|NODE_ENV)/.test(name),
+    ([name]) => !settings.has(name) && !name.startsWith('TAPLINE_'),
   );
   return { ...Object.fromEntries(kept), ...extra };
 }
