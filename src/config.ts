@@ -10,7 +10,7 @@ import {
   refuseUnknown,
   type SettingName,
 } from '#setting-names.ts';
-import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 export type Role = 'api' | 'worker';
@@ -27,7 +27,7 @@ export interface Config {
   readonly maxConnections: number;
   readonly redisUrl: string | null;
   /** null: the embedded chain. */
-  readonly chains: Readonly<Record<Network, NetworkConfig | null>>;
+  readonly chains: Readonly<Record<Network, NetworkSettings | null>>;
   readonly rateLimit: RateLimit;
   /** Seconds from a tap, or from the payer's yes, to the payment's place on the chain. */
   readonly settleWithinS: number;
@@ -114,7 +114,7 @@ function privateKeys(env: Env, name: SettingName): Hex[] {
 }
 
 /** The external chain of a network, or null when none is configured. */
-function chain(env: Env, network: Network): NetworkConfig | null {
+function chain(env: Env, network: Network): NetworkSettings | null {
   const prefix = chainPrefix(network);
   const given = CHAIN_SETTINGS.filter((setting) => read(env, `${prefix}${setting}`) !== null);
   const rpcUrls = (read(env, `${prefix}RPC_URL`) ?? '').split(',').map((one) => one.trim());
@@ -134,10 +134,9 @@ function chain(env: Env, network: Network): NetworkConfig | null {
     rpcUrls,
     headsUrl: url(env, `${prefix}HEADS_URL`, ['ws:', 'wss:']),
     usdc: hex(env, `${prefix}USDC`, ADDRESS, 'the address of the USDC contract'),
-    // What Circle's contract says of itself on most chains; permits are signed for it.
     usdcDomain: {
-      name: read(env, `${prefix}USDC_NAME`) ?? 'USD Coin',
-      version: read(env, `${prefix}USDC_VERSION`) ?? '2',
+      name: read(env, `${prefix}USDC_NAME`),
+      version: read(env, `${prefix}USDC_VERSION`),
     },
     settlement: hex(env, `${prefix}SETTLEMENT`, ADDRESS, 'the address of the settlement contract'),
     deployedAtBlock: BigInt(deployedAt),

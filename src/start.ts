@@ -21,7 +21,7 @@ import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
 import { prepareLanes } from '#settlement/configure-lanes.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkSettings } from '#settlement/networks.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { startWorkers } from '#worker-role.ts';
 
@@ -123,7 +123,7 @@ function startDeclining(deps: SettleDeps): Loop {
 
 interface Ground {
   readonly databaseUrl: string;
-  readonly networks: readonly NetworkConfig[];
+  readonly networks: readonly NetworkSettings[];
   readonly lost: readonly Promise<string>[];
 }
 
@@ -166,7 +166,7 @@ async function prepareGround(
   const [databaseUrl, ...networks] = started.map((result) =>
     result.status === 'fulfilled' ? result.value : '',
   );
-  return { databaseUrl: databaseUrl as string, networks: networks as NetworkConfig[], lost };
+  return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
 }
 
 /** A worker of this process is just starting: it gets this long to be heard of. */
@@ -227,6 +227,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   stops.push(wakeups.close);
   const chains = await Promise.all(ground.networks.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
+  const networks = chains.map((chain) => chain.config);
   const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
   stops.push(startDeclining(deps).stop);
   if (config.roles.has('worker')) {
@@ -240,16 +241,14 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
     });
     stops.push(workers.stop);
   }
-  const demo = config.production
-    ? null
-    : await ensureDemo({ ...deps, folder, networks: ground.networks });
+  const demo = config.production ? null : await ensureDemo({ ...deps, folder, networks });
   const defaultPass = demo?.test.passes.ok ?? null;
   const webUrl = config.roles.has('api') ? await serve({ ...deps, defaultPass }, stops) : null;
   stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null
       ? null
-      : await writeSandboxFile(folder, { demo, webUrl, networks: ground.networks });
+      : await writeSandboxFile(folder, { demo, webUrl, networks });
   return { webUrl, sandbox, lost: Promise.race(ground.lost) };
 }
 

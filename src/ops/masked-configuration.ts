@@ -1,6 +1,6 @@
 import type { Config } from '#config.ts';
 import type { Json } from '#core/canonical-json.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
 
@@ -18,7 +18,7 @@ function plainUrl(url: string | null): string | null {
   return `${protocol}//${host}${path}`;
 }
 
-function maskedNetwork(network: NetworkConfig | null): Json {
+function maskedNetwork(network: NetworkSettings | null): Json {
   if (network === null) return 'embedded';
   return {
     chain_id: network.chainId,

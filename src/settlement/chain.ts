@@ -3,9 +3,10 @@ import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { isPresentEdition } from '#settlement/contract-edition.ts';
 import type { RawLog } from '#settlement/contract-events.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { connectRpc, type Rpc, type RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
+import { readTokenDomain } from '#settlement/token.ts';
 
 export interface Block {
   readonly number: bigint;
@@ -64,11 +65,23 @@ interface LogFilter {
   readonly topics?: readonly (Hex | null)[];
 }
 
+/** What Circle's contract says of itself on most chains, for a start without any node. */
+const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
+
+function withDomain(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
+  const { name, version } = settings.usdcDomain;
+  return {
+    ...settings,
+    usdcDomain: { name: name ?? told.name, version: version ?? told.version },
+  };
+}
+
 /**
  * Opens the chain of a network. Nodes that cannot be reached now are used once they can.
- * @throws StartError when a node belongs to another chain or nothing is deployed at the addresses.
+ * @throws StartError when a node belongs to another chain, nothing is deployed at the addresses, or
+ * the contracts there are not what the settings say.
  */
-export async function openChain(config: NetworkConfig, log: Log): Promise<Chain> {
+export async function openChain(config: NetworkSettings, log: Log): Promise<Chain> {
   const rpc = connectRpc({ urls: config.rpcUrls, chainId: config.chainId, log });
   const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
   for (const { chainId } of await rpc.probe()) {
@@ -76,16 +89,18 @@ export async function openChain(config: NetworkConfig, log: Log): Promise<Chain>
     await rpc.close();
     throw new StartError(`${setting} leads to chain ${chainId}, but ${config.chainId} is expected`);
   }
-  const chain = chainOver(config, rpc);
-  await requireContracts(chain, setting).catch(async (error) => {
+  const chain = chainOver(withDomain(config, USUAL_DOMAIN), rpc);
+  try {
+    await requireContracts(chain, setting);
+    return chainOver(withDomain(config, await readTokenDomain(chain, config)), rpc);
+  } catch (error) {
     if (error instanceof RpcUnavailable) {
       log.warn('the chain cannot be reached yet', { network: config.network });
-      return;
+      return chain;
     }
     await rpc.close();
     throw error;
-  });
-  return chain;
+  }
 }
 
 async function requireContracts(chain: Chain, setting: string): Promise<void> {

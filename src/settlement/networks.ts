@@ -30,6 +30,11 @@ export interface NetworkConfig {
   readonly headPollMs: number;
 }
 
+/** As it is set: what is null is read from the token. */
+export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain'> {
+  readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
+}
+
 /** What need not be chosen per deployment. */
 export const NETWORK_DEFAULTS = {
   headsUrl: null,
