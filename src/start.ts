@@ -21,6 +21,7 @@ import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
 import { prepareLanes } from '#settlement/configure-lanes.ts';
+import { guardNetwork } from '#settlement/network-guard.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
 import { startWorkers } from '#worker-role.ts';
@@ -229,6 +230,8 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
   const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
+  const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
+  for (const guard of guards) stops.push(guard.stop);
   stops.push(startDeclining(deps).stop);
   if (config.roles.has('worker')) {
     await Promise.all(chains.map((chain) => prepareLanes({ chain, db, log })));
@@ -243,6 +246,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   }
   const demo = config.production ? null : await ensureDemo({ ...deps, folder, networks });
   const defaultPass = demo?.test.passes.ok ?? null;
+  await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
   const webUrl = config.roles.has('api') ? await serve({ ...deps, defaultPass }, stops) : null;
   stops.push(() => removeSandboxFile(folder));
   const sandbox =

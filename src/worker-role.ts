@@ -13,6 +13,7 @@ import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { applySettlements } from '#payments/settle.ts';
+import { startRecovery } from '#recovery/recover.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { startReconciler } from '#settlement/reconciler.ts';
@@ -72,6 +73,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
 /** Everything that goes on without a caller. Any number of processes may do so at once. */
 export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
   const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
+  const recoveries = deps.chains.map((chain) => startRecovery({ ...deps, chain }));
   const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain }));
   const webhooks = startWebhookWorker({
     ...deps,
@@ -85,6 +87,7 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     stop: async () => {
       await Promise.all([
         ...relayers.map((relayer) => relayer.stop()),
+        ...recoveries.map((recovery) => recovery.stop()),
         ...reconcilers.map((reconciler) => reconciler.stop()),
         webhooks.stop(),
         mails.stop(),

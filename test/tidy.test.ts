@@ -26,6 +26,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['core', 'db', 'events', 'idempotency', 'accounts'],
   payments: ['core', 'db', 'events', 'settlement', 'idempotency', 'accounts', 'payers', 'risk'],
   refunds: ['core', 'db', 'events', 'settlement', 'idempotency', 'accounts', 'payments'],
+  recovery: [
+    'core',
+    'db',
+    'events',
+    'settlement',
+    'idempotency',
+    'accounts',
+    'payers',
+    'payments',
+    'refunds',
+    'terminals',
+  ],
   terminals: [
     'core',
     'db',

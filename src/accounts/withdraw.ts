@@ -21,6 +21,7 @@ import type { IdempotentRequest } from '#idempotency/request.ts';
 import { runOnce } from '#idempotency/run-once.ts';
 import { readMerchantBalance } from '#settlement/balance.ts';
 import type { Chain } from '#settlement/chain.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
 
@@ -151,6 +152,8 @@ export async function withdraw(
   const found = await readChain(deps, request.tenant);
   const { idempotency, requestId, now } = request;
   const answer = await runOnce(deps.db, { request: idempotency, requestId, now }, async (tx) => {
+    const closed = checkLedger(tx.watch, request.tenant.livemode);
+    if (closed !== null) return closed;
     if (isRefusal(found)) return found;
     const row = await write(tx, request, found);
     if (isRefusal(row)) return row;

@@ -40,6 +40,7 @@ export interface Database extends Sql {
  * us between them.
  */
 export interface Pipeline {
+  readonly watch: DatabaseWatch;
   /**
    * A column `wal_position` is remembered as acknowledged.
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
@@ -310,6 +311,7 @@ function openPipeline(source: Source): Pipeline {
     if (from.underWay === 0) (await from.client).release(from.broken);
   };
   return {
+    watch: source.watch,
     run: async <Row>(text: string, values: readonly unknown[]) => {
       taken ??= { client: checkout(source), underWay: 0 };
       const on = taken;

@@ -9,6 +9,7 @@ import { transition } from '#payments/payment-intent.ts';
 import { lockIntent } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { saveSteps } from '#payments/save.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 
 export interface CancelRequest {
   readonly tenant: Tenant;
@@ -33,6 +34,8 @@ export async function cancelIntent(
   let deliveries = 0;
   let askedPayerId: string | null = null;
   const answer = await runOnce(deps.db, once, async (tx) => {
+    const closed = checkLedger(tx.watch, tenant.livemode);
+    if (closed !== null) return closed;
     const intent = await lockIntent(tx, tenant, intentId);
     if (intent === null) return resourceMissing('payment intent');
     if (request.terminalId !== undefined && intent.terminalId !== request.terminalId) {

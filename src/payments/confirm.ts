@@ -16,6 +16,7 @@ import {
 } from '#payments/payment-intent.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { confirmationAskedAt, saveSteps } from '#payments/save.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 import { requestPayments } from '#settlement/requests.ts';
 
@@ -93,6 +94,8 @@ async function answer(
   if (before === undefined || !request.mayAnswer(before)) return resourceMissing('confirmation');
   const payerId = payerOf(before);
   if (isAnsweredAlready(before, approve)) return { intent: before, payerId, deliveries: 0 };
+  const closed = checkLedger(tx.watch, before.tenant.livemode);
+  if (closed !== null) return closed;
   const unsettled = approve ? checkSettles(deps.readiness, before.tenant.livemode) : null;
   if (unsettled !== null) return unsettled;
   const current = asOf(before, now);

@@ -45,7 +45,7 @@ async function readings(): Promise<string[]> {
     }
     return [];
   };
-  await createAtOnce({ run }, [newCreate(store, { orderId: 'A' })]);
+  await createAtOnce({ run, watch: store.db.watch }, [newCreate(store, { orderId: 'A' })]);
   return found.sort();
 }
 

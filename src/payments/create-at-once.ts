@@ -5,6 +5,7 @@ import type { Refusal } from '#core/refusal.ts';
 import { stampSteps, tenantKey } from '#db/commit-order.ts';
 import { codeOf, type Pipeline } from '#db/database.ts';
 import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
+import type { DatabaseWatch } from '#db/watch.ts';
 import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
 import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
 import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
@@ -106,10 +107,10 @@ interface Candidate {
 }
 
 /**
- * The first of each key and order id, of accounts that may take payments: what follows them has to
- * be decided after them.
+ * The first of each key and order id, of accounts that may take payments on a ledger that is open:
+ * what follows them has to be decided after them.
  */
-function candidates(requests: readonly CreateRequest[]): Candidate[] {
+function candidates(requests: readonly CreateRequest[], watch: DatabaseWatch): Candidate[] {
   const seen = new Set<string>();
   const isFirst = (text: string) => !seen.has(text) && seen.add(text) !== null;
   return requests.flatMap((request, item) => {
@@ -117,7 +118,9 @@ function candidates(requests: readonly CreateRequest[]): Candidate[] {
     const first = isFirst(`key ${keyOf(idempotency)}`);
     const order = `order ${tenantKey(standing.tenant)} ${input.orderId}`;
     const alone = input.orderId === null || isFirst(order);
-    return first && alone && checkMayTakePayments(standing) === null ? [{ request, item }] : [];
+    const open = watch.serves(standing.tenant.livemode);
+    const plain = first && alone && open && checkMayTakePayments(standing) === null;
+    return plain ? [{ request, item }] : [];
   });
 }
 
@@ -213,7 +216,7 @@ export async function createAtOnce(
   pipeline: Pipeline,
   requests: readonly CreateRequest[],
 ): Promise<CreatedAtOnce> {
-  const tried = candidates(requests);
+  const tried = candidates(requests, pipeline.watch);
   if (tried.length === 0) return { outcomes: requests.map(() => null), deliveries: 0 };
   const { rows, input } = toRows(tried);
   const found = await write(pipeline, input);

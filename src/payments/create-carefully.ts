@@ -5,6 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
+import type { DatabaseWatch } from '#db/watch.ts';
 import { appendEvents } from '#events/append.ts';
 import { insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
@@ -24,6 +25,7 @@ import {
   type TerminalStatusRow,
 } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 
 /** What the database knows that decides over a batch, read under the accounts' order locks. */
 interface Found {
@@ -31,6 +33,7 @@ interface Found {
   readonly keys: ReadonlyMap<string, KeyRow>;
   readonly orderIds: Set<string>;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
+  readonly watch: DatabaseWatch;
 }
 
 type Decision =
@@ -58,6 +61,7 @@ function decide(request: CreateRequest, found: Found, stamp: Stamp): Decision {
   }
   const { tenant } = request.standing;
   const refusal =
+    checkLedger(found.watch, tenant.livemode) ??
     checkMayTakePayments(request.standing) ??
     checkTerminal(found.terminals.get(request.input.terminalId), tenant);
   if (refusal !== null) return { kind: 'refused', refusal };
@@ -88,6 +92,7 @@ async function readFound(tx: Tx, requests: readonly CreateRequest[]): Promise<Fo
   ]);
   return {
     keys,
+    watch: tx.watch,
     orderIds: new Set(
       orderIds.map((row) => {
         const tenant = { accountId: row.account_id, livemode: row.livemode };

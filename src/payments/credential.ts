@@ -12,7 +12,7 @@ import { selectIntents } from '#payments/queries.ts';
 
 /** What was tapped on a terminal, or sent by a merchant's server: a bearer secret. */
 export interface Presented {
-  readonly type: Credential['type'];
+  readonly type: Exclude<Credential['type'], 'unknown'>;
   readonly value: string;
 }
 
@@ -80,6 +80,7 @@ export async function lockCredential(tx: Tx, credential: Credential): Promise<Fo
     const pass = await selectPass(tx, credential.passId);
     return pass === undefined ? null : ofPass(pass);
   }
+  if (credential.type === 'unknown') return null;
   const token = await lockAgentToken(tx, credential.tokenId);
   // Read by a statement of its own: see lockCredentials.
   return token === undefined ? null : ofToken(token, await readUses(tx, [token]));

@@ -20,7 +20,9 @@ export async function expireIntents(deps: {
 }): Promise<boolean> {
   const now = deps.clock.now();
   const { changes, deliveries } = await deps.db.transaction(async (tx) => {
-    const intents = await lockOverdueIntents(tx, now, BATCH);
+    // What the chain has paid in the time that was lost must not be told to have expired.
+    const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
+    const intents = await lockOverdueIntents(tx, { now, modes, limit: BATCH });
     const changes = intents.flatMap((before): Change[] => {
       const steps = transition(before, { type: 'time_passed' }, now);
       return 'refused' in steps ? [] : [{ before, steps }];

@@ -4,6 +4,7 @@ import { present } from '#core/assert.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
+import type { DatabaseWatch } from '#db/watch.ts';
 import { type DecidedRequest, insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
@@ -35,6 +36,7 @@ import {
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 import { type PaymentRequest, requestPayments } from '#settlement/requests.ts';
 
 /** A payment that has asked the chain, where that was possible. */
@@ -56,6 +58,7 @@ export interface Paid {
  * that every later one sees them as if they had been committed.
  */
 interface Ground {
+  readonly watch: DatabaseWatch;
   readonly keys: ReadonlyMap<string, KeyRow>;
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
@@ -106,7 +109,7 @@ async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
   const facts = candidates.map((candidate) =>
     candidate === null ? null : present(activities[next++], 'facts of a payment'),
   );
-  return { keys, intents, credentials, payers, facts, ...empty };
+  return { watch: tx.watch, keys, intents, credentials, payers, facts, ...empty };
 }
 
 /** What the batch itself has under way counts like what was there before. */
@@ -204,7 +207,9 @@ function note(
 
 function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | Refusal {
   const { request } = item;
-  const forbidden = checkMayTakePayments(request.standing);
+  const { tenant } = request.standing;
+  const forbidden =
+    checkLedger(ground.watch, tenant.livemode) ?? checkMayTakePayments(request.standing);
   if (forbidden !== null) return forbidden;
   const current = intentOf(ground, request);
   if (current === null) return resourceMissing('payment intent');

@@ -2,80 +2,33 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addMs } from '#core/clock.ts';
-import { atoms } from '#core/money.ts';
 import { isRefusal } from '#core/refusal.ts';
 import {
-  type Attempt,
   asOf,
   type IntentCommand,
-  type IntentState,
   type PaymentIntent,
   type Step,
   type Transition,
   transition,
 } from '#payments/payment-intent.ts';
 import { confirmationAskedAt, confirmationDeadline } from '#payments/save.ts';
-
-const CREATED = new Date('2026-10-01T12:00:00.000Z');
-const EXPIRES_MS = 120_000;
-const EXPIRES_AT = addMs(CREATED, EXPIRES_MS);
-
-const ATTEMPT: Attempt = {
-  payerId: 'pyr_1',
-  payerAddress: '0x00000000000000000000000000000000000000aa',
-  credential: { type: 'nfc_id', passId: 'pass_1' },
-  reasonCode: null,
-};
-
-function intentIn(state: IntentState): PaymentIntent {
-  return {
-    id: 'pi_1',
-    tenant: { accountId: 'acct_1', livemode: false },
-    position: 1n,
-    created: CREATED,
-    amount: atoms(2_500_000),
-    terminalId: 'tml_1',
-    orderId: 'A-1',
-    description: null,
-    metadata: { table: '7' },
-    source: 'api',
-    splitGroup: null,
-    expiresAt: EXPIRES_AT,
-    pickedUpAt: null,
-    tappedAt: null,
-    lastPaymentError: null,
-    ...state,
-  };
-}
-
-const OPEN = intentIn({ status: 'requires_payment_method' });
-/** Asked early: the confirmation runs out before the intent would. */
-const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
-/** Asked late: the intent's expiry passes while its payer thinks. */
-const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
-const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
-const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });
-const ASKED_LATE = intentIn({ ...ASKED, confirmBy: LATE_CONFIRM_BY });
-const PROCESSING = intentIn({ status: 'processing', attempt: ATTEMPT });
-const PAID = { paymentId: 'pay_1', txHash: '0x01' };
-const SUCCEEDED = intentIn({ status: 'succeeded', attempt: ATTEMPT, ...PAID });
-const CANCELED = intentIn({
-  status: 'canceled',
-  canceledAt: addMs(CREATED, 1),
-  cancellationReason: 'requested_by_merchant',
-});
-
-const COMMANDS = {
-  settle: { type: 'settle', attempt: ATTEMPT },
-  ask_payer: { type: 'ask_payer', attempt: ATTEMPT, confirmBy: addMs(EXPIRES_AT, 59_000) },
-  decline: { type: 'decline', decline: 'insufficient_funds' },
-  approve: { type: 'approve' },
-  reject: { type: 'reject' },
-  settled: { type: 'settled', paymentId: 'pay_2', txHash: '0x02' },
-  not_settled: { type: 'not_settled', decline: 'settlement_failed' },
-  cancel: { type: 'cancel' },
-  time_passed: { type: 'time_passed' },
-} as const satisfies Record<IntentCommand['type'], IntentCommand>;
+import {
+  ASKED,
+  ASKED_EARLY,
+  ASKED_LATE,
+  CANCELED,
+  COMMANDS,
+  CREATED,
+  EARLY_CONFIRM_BY,
+  EXPIRES_AT,
+  EXPIRES_MS,
+  intentIn,
+  LOST_ATTEMPT,
+  OPEN,
+  PAID,
+  PROCESSING,
+  SUCCEEDED,
+} from '#testing/intent-situations.ts';
 
 type CommandName = keyof typeof COMMANDS;
 
@@ -100,16 +53,25 @@ const ALL_REFUSED = {
   reject: 'refused',
   settled: 'refused',
   not_settled: 'refused',
+  // The chain has settled it, whatever the ledger and the clock say.
+  rebuild: 'succeeded',
 } as const;
 
 const MERCHANT = 'canceled: requested_by_merchant';
 const EXPIRED = 'canceled: expired';
+const GIVEN_UP = 'canceled: recovered';
 const FAILED_AND_EXPIRED = `payment_failed, ${EXPIRED}`;
 
-const AFTER_EXPIRY: Row = { ...ALL_REFUSED, cancel: EXPIRED, time_passed: EXPIRED };
+const AFTER_EXPIRY: Row = {
+  ...ALL_REFUSED,
+  cancel: EXPIRED,
+  give_up: EXPIRED,
+  time_passed: EXPIRED,
+};
 const AFTER_BOTH: Row = {
   ...ALL_REFUSED,
   cancel: FAILED_AND_EXPIRED,
+  give_up: FAILED_AND_EXPIRED,
   time_passed: FAILED_AND_EXPIRED,
 };
 const TIMED_OUT_BUT_OPEN: Row = {
@@ -118,6 +80,7 @@ const TIMED_OUT_BUT_OPEN: Row = {
   ask_payer: 'payment_failed, requires_action',
   decline: 'payment_failed, payment_failed',
   cancel: `payment_failed, ${MERCHANT}`,
+  give_up: `payment_failed, ${GIVEN_UP}`,
   time_passed: 'payment_failed',
 };
 const OPEN_ROW: Row = {
@@ -126,6 +89,7 @@ const OPEN_ROW: Row = {
   ask_payer: 'requires_action',
   decline: 'payment_failed',
   cancel: MERCHANT,
+  give_up: GIVEN_UP,
   time_passed: 'unchanged',
 };
 const ASKED_ROW: Row = {
@@ -133,6 +97,7 @@ const ASKED_ROW: Row = {
   approve: 'processing',
   reject: 'payment_failed',
   cancel: MERCHANT,
+  give_up: GIVEN_UP,
   time_passed: 'unchanged',
 };
 const PROCESSING_ROW: Row = {
@@ -140,10 +105,23 @@ const PROCESSING_ROW: Row = {
   settled: 'succeeded',
   not_settled: 'payment_failed',
   cancel: 'refused',
+  rebuild: 'refused',
+  give_up: 'refused',
   time_passed: 'unchanged',
 };
-const SUCCEEDED_ROW: Row = { ...ALL_REFUSED, cancel: 'refused', time_passed: 'unchanged' };
-const CANCELED_ROW: Row = { ...ALL_REFUSED, cancel: 'unchanged', time_passed: 'unchanged' };
+const SUCCEEDED_ROW: Row = {
+  ...ALL_REFUSED,
+  cancel: 'refused',
+  rebuild: 'refused',
+  give_up: 'refused',
+  time_passed: 'unchanged',
+};
+const CANCELED_ROW: Row = {
+  ...ALL_REFUSED,
+  cancel: 'unchanged',
+  give_up: 'unchanged',
+  time_passed: 'unchanged',
+};
 
 /** Milliseconds are counted from the expiry. */
 const TABLE: readonly (readonly [situation: string, PaymentIntent, ms: number, Row])[] = [
@@ -254,6 +232,19 @@ describe('what the steps carry', () => {
     assert.deepEqual(paid, SUCCEEDED);
   });
 
+  test('only what was given up after a loss is canceled as recovered, at that moment', () => {
+    const canceled = end(OPEN, { type: 'give_up' }, EARLY);
+    assert.ok(canceled.status === 'canceled');
+    assert.deepEqual([canceled.cancellationReason, canceled.canceledAt], ['recovered', EARLY]);
+  });
+
+  test('a canceled intent that the chain has settled succeeds by the facts of the chain', () => {
+    const rebuilt = end(CANCELED, COMMANDS.rebuild, addMs(EXPIRES_AT, 3_600_000));
+    assert.ok(rebuilt.status === 'succeeded');
+    assert.deepEqual([rebuilt.paymentId, rebuilt.txHash], ['pay_3', '0x03']);
+    assert.deepEqual(rebuilt.attempt, LOST_ATTEMPT);
+  });
+
   test('an intent that cannot be canceled any more says that it can be refunded', () => {
     const refusal = transition(PROCESSING, { type: 'cancel' }, EARLY);
     assert.ok(isRefusal(refusal));
@@ -284,10 +275,13 @@ const EVENT_OF_STATUS = {
   canceled: 'payment_intent.canceled',
 } as const;
 
+/** What happens while the database is whole: only a recovery rebuilds. */
+const EVERYDAY = (Object.keys(COMMANDS) as CommandName[]).filter((name) => name !== 'rebuild');
+
 /** A command, and how long after the one before it comes. */
 const moves = fc.array(
   fc.record({
-    name: fc.constantFrom(...(Object.keys(COMMANDS) as CommandName[])),
+    name: fc.constantFrom(...EVERYDAY),
     waitMs: fc.oneof(
       fc.constant(0),
       fc.constantFrom(1, 59_999, 60_000, 119_999, 120_000),

@@ -7,7 +7,9 @@ import { type Decline, type PaymentError, paymentError } from '#payments/decline
 /** How the payer pays: decided by what was tapped or sent. */
 export type Credential =
   | { readonly type: 'nfc_id'; readonly passId: string }
-  | { readonly type: 'agent_token'; readonly tokenId: string };
+  | { readonly type: 'agent_token'; readonly tokenId: string }
+  /** The tap was lost with the database, and only the chain knows of the payment. */
+  | { readonly type: 'unknown' };
 
 /** One try to pay an intent. At most one is under way. */
 export interface Attempt {
@@ -18,7 +20,7 @@ export interface Attempt {
   readonly reasonCode: string | null;
 }
 
-export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired'] as const;
+export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired', 'recovered'] as const;
 export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 
 /** What an intent carries whatever its status. */
@@ -85,6 +87,15 @@ export type IntentCommand =
   /** The chain has said that nothing moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
+  /** After a loss: the contract settled it, and the ledger has forgotten why. */
+  | {
+      readonly type: 'rebuild';
+      readonly attempt: Attempt;
+      readonly paymentId: string;
+      readonly txHash: string;
+    }
+  /** After a loss: it was unpaid before, and its end may be among what was lost. */
+  | { readonly type: 'give_up' }
   /** Time has passed: an open intent's expiry, or a confirmation that did not come. */
   | { readonly type: 'time_passed' };
 
@@ -156,6 +167,14 @@ function declineSteps(
   return at < intent.expiresAt ? [failed] : [failed, cancel(open, 'expired', at)];
 }
 
+/** Canceled or not: the payer has paid, so it has succeeded. */
+function rebuild(intent: PaymentIntent, command: IntentCommand & { type: 'rebuild' }): Step {
+  const { attempt, paymentId, txHash } = command;
+  const state = { status: 'succeeded', attempt, paymentId, txHash } as const;
+  const facts = { ...factsOf(intent), lastPaymentError: null };
+  return { intent: { ...facts, ...state }, event: 'payment_intent.succeeded' };
+}
+
 function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
   return {
     intent: { ...factsOf(intent), status: 'processing', attempt },
@@ -180,6 +199,10 @@ function whenOpen(
       return declineSteps(intent, command.decline, now, command.rule);
     case 'cancel':
       return [cancel(intent, 'requested_by_merchant', now)];
+    case 'give_up':
+      return [cancel(intent, 'recovered', now)];
+    case 'rebuild':
+      return [rebuild(intent, command)];
     case 'time_passed':
       return now >= intent.expiresAt ? [cancel(intent, 'expired', intent.expiresAt)] : [];
     case 'approve':
@@ -205,6 +228,10 @@ function whenAsked(
       return declineSteps(intent, command.decline ?? 'payer_rejected', now, command.rule);
     case 'cancel':
       return [cancel(intent, 'requested_by_merchant', now)];
+    case 'give_up':
+      return [cancel(intent, 'recovered', now)];
+    case 'rebuild':
+      return [rebuild(intent, command)];
     case 'time_passed':
       return now >= intent.confirmBy
         ? declineSteps(intent, 'confirmation_timeout', intent.confirmBy)
@@ -239,7 +266,10 @@ function whenProcessing(
     case 'time_passed':
       return []; // Never expired under the payer: the chain decides.
     case 'cancel':
+    case 'give_up':
       return unexpectedState(intent, 'canceled');
+    case 'rebuild':
+      return unexpectedState(intent, 'rebuilt: its settlement is under way');
     case 'settle':
     case 'ask_payer':
     case 'decline':
@@ -260,7 +290,11 @@ function whenEnded(
     case 'time_passed':
       return [];
     case 'cancel':
+    case 'give_up':
       return intent.status === 'canceled' ? [] : unexpectedState(intent, 'canceled');
+    case 'rebuild':
+      if (intent.status === 'canceled') return [rebuild(intent, command)];
+      return unexpectedState(intent, 'rebuilt');
     case 'settle':
     case 'ask_payer':
     case 'decline':
@@ -307,9 +341,11 @@ function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
 
 /**
  * Decides a command: what time has done first, then the command itself. A refusal keeps what time
- * did out of it: the worker that watches the clock will write that.
+ * did out of it: the worker that watches the clock will write that. What the chain has settled was
+ * settled before, whatever the clock says now.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
+  if (command.type === 'rebuild') return step(intent, command, now);
   const passed = passTime(intent, now);
   if (command.type === 'time_passed') return passed;
   const steps = step(last(passed, intent), command, now);

@@ -1,3 +1,4 @@
+import { assertNever } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
 
@@ -6,7 +7,8 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 export type PaymentMethod =
   | { readonly type: 'wallet_pass'; readonly credential: 'nfc_id' }
-  | { readonly type: 'agent_token'; readonly credential: 'agent_token' };
+  | { readonly type: 'agent_token'; readonly credential: 'agent_token' }
+  | { readonly type: 'unknown'; readonly credential: 'unknown' };
 
 /** A settled payment: facts of the chain, and how much of it went back. */
 export interface Payment {
@@ -54,8 +56,8 @@ export interface PaymentRow {
   payer_address: string;
   order_id: string;
   split_group: string | null;
-  method_type: 'wallet_pass' | 'agent_token';
-  credential_type: 'nfc_id' | 'agent_token';
+  method_type: PaymentMethod['type'];
+  credential_type: PaymentMethod['credential'];
   amount: bigint;
   fee_acquirer: bigint;
   fee_protocol: bigint;
@@ -78,10 +80,16 @@ export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
   return refunded < amount ? 'partially_refunded' : 'refunded';
 }
 
-export function methodOf(credential: 'nfc_id' | 'agent_token'): PaymentMethod {
-  return credential === 'nfc_id'
-    ? { type: 'wallet_pass', credential }
-    : { type: 'agent_token', credential };
+export function methodOf(credential: PaymentMethod['credential']): PaymentMethod {
+  switch (credential) {
+    case 'nfc_id':
+      return { type: 'wallet_pass', credential };
+    case 'agent_token':
+    case 'unknown':
+      return { type: credential, credential } as PaymentMethod;
+    default:
+      return assertNever(credential);
+  }
 }
 
 export function toPayment(row: PaymentRow): Payment {

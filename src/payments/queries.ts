@@ -71,18 +71,37 @@ export async function selectAskedIntents(
 /** Open intents past their expiry and confirmations past their time; others' locks are skipped. */
 export async function lockOverdueIntents(
   tx: Tx,
-  now: Date,
-  limit: number,
+  of: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
     `select ${COLUMNS} from payment_intents where id in (
        select id from payment_intents
-         where status = 'requires_payment_method' and expires_at <= $1
+         where status = 'requires_payment_method' and expires_at <= $1 and livemode = any($3)
        union all
-       select id from payment_intents where status = 'requires_action' and confirm_by <= $1
+       select id from payment_intents
+         where status = 'requires_action' and confirm_by <= $1 and livemode = any($3)
        limit $2)
      order by id for update skip locked`,
-    [now, limit],
+    [of.now, of.limit, of.modes],
+  );
+  return rows.map(toIntent);
+}
+
+/** Unpaid intents of a network that were created before, oldest expiry first. */
+export async function lockUnpaidIntents(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+): Promise<PaymentIntent[]> {
+  const rows = await tx.query<IntentRow>(
+    `select ${COLUMNS} from payment_intents where id in (
+       select id from payment_intents
+         where status = 'requires_payment_method' and livemode = $1 and created < $2
+       union all
+       select id from payment_intents
+         where status = 'requires_action' and livemode = $1 and created < $2
+       limit $3)
+     order by id for update`,
+    [of.livemode, of.before, of.limit],
   );
   return rows.map(toIntent);
 }

@@ -111,8 +111,8 @@ export const PaymentSchema = Type.Object(
     payment_intent: idOf('pi_', 'payment intent'),
     payment_method: Type.Object(
       {
-        type: oneOf(['wallet_pass', 'agent_token'] as const, 'How it was paid.'),
-        credential: oneOf(['nfc_id', 'agent_token'] as const, 'What was presented.'),
+        type: oneOf(['wallet_pass', 'agent_token', 'unknown'] as const, 'How it was paid.'),
+        credential: oneOf(['nfc_id', 'agent_token', 'unknown'] as const, 'What was presented.'),
       },
       { description: 'What the customer paid with.' },
     ),

@@ -25,6 +25,7 @@ import {
 } from '#refunds/refund.ts';
 import { createRefundRoom } from '#refunds/refund-room.ts';
 import { renderRefund } from '#refunds/render.ts';
+import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
@@ -148,24 +149,12 @@ async function decide(tx: Tx, request: RefundRequest): Promise<Begun | Refusal> 
   return { kind: 'answered', answer, deliveries };
 }
 
-/** What was refunded in the time that is being recovered is not known yet. */
-function recovering(): Refusal {
-  return refuse(
-    'service_unavailable',
-    'The ledger is being compared with the chain. Nothing was done: try again in a minute.',
-  );
-}
-
 /** Claim, lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
-async function beginOnce(
-  tx: Tx,
-  readiness: Readiness,
-  request: RefundRequest,
-): Promise<Begun | Abandon<Begun>> {
+async function beginOnce(tx: Tx, request: RefundRequest): Promise<Begun | Abandon<Begun>> {
   const state = await claim(tx, request.idempotency, request.now);
   if (state !== 'claimed') return { kind: 'answered', answer: state, deliveries: 0 };
-  const { reasons } = readiness.of(request.tenant.livemode);
-  const begun = reasons.includes('recovering') ? recovering() : await decide(tx, request);
+  // What was refunded in the time that is being recovered is not known yet.
+  const begun = checkLedger(tx.watch, request.tenant.livemode) ?? (await decide(tx, request));
   if (!isRefusal(begun)) return begun;
   if (freesKey(begun.code)) return new Abandon({ kind: 'answered', answer: begun, deliveries: 0 });
   const answer = answerRefusal(begun, request.requestId);
@@ -183,7 +172,7 @@ export async function createRefund(
   deps: RefundDeps,
   request: RefundRequest,
 ): Promise<Answer | Refusal> {
-  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, deps.readiness, request));
+  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, request));
   if (begun.deliveries > 0) deps.wakeups.send('deliveries');
   if (begun.kind === 'answered') return begun.answer;
   failpoint('refunds.request_committed');

@@ -53,7 +53,7 @@ export async function lockConfiguration(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
 }
 
-export async function selectLanes(tx: Tx, livemode: boolean): Promise<LaneRow[]> {
+export async function selectLanes(tx: Sql, livemode: boolean): Promise<LaneRow[]> {
   return tx.query(
     `select lane, role, address, next_nonce, fence from relayer_lanes
      where livemode = $1 order by lane`,
@@ -171,7 +171,8 @@ export async function releaseLanes(
 
 /**
  * Locks the lane for as long as the transaction lasts and returns its next nonce; null when the
- * lease was lost. The fence, not the time, decides: whoever took the lane over has raised it.
+ * lease was lost, or when this process does not know any more whether its ledger is complete. The
+ * fence, not the time, decides: whoever took the lane over has raised it.
  */
 export async function lockHeldLane(
   tx: Tx,
@@ -182,6 +183,7 @@ export async function lockHeldLane(
     readonly fence: bigint;
   },
 ): Promise<bigint | null> {
+  if (!tx.watch.signs(held.livemode)) return null;
   const rows = await tx.query<{ next_nonce: bigint }>(
     `select next_nonce from relayer_lanes
      where livemode = $1 and lane = $2 and lease_owner = $3 and fence = $4 for update`,

@@ -20,6 +20,11 @@ export async function keepLanes(relayer: RelayerState): Promise<void> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
   const { leaseMs } = relayer;
+  if (!db.watch.signs(livemode)) {
+    // The database may be another one than the lanes were taken from; their rows will tell.
+    relayer.lanes.clear();
+    return;
+  }
   await renew(relayer);
   const workers = await db.transaction((tx) =>
     upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }),

@@ -1,3 +1,4 @@
+import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 import {
   type ReconcileDeps,
   type ReconcileOptions,
@@ -19,8 +20,19 @@ export async function reportReconciliation(
     const result = await reconcileOnce(deps, options);
     for (const line of toLines(result)) print(line);
     if (result.differences.length > 0) exit = 1;
+    if (options.rebuild === true) await askToBook(deps, print);
   }
   return exit;
+}
+
+/** What the ledger lacks is booked by a worker of the service, not by this process. */
+async function askToBook(
+  { db, chain }: ReconcileDeps,
+  print: (line: string) => void,
+): Promise<void> {
+  const { livemode, network } = chain.config;
+  await askForRecovery(db, { livemode, asked: null, reason: 'command', lossShown: false });
+  print(`${network}: a worker books what the ledger lacks; meanwhile the network takes no payment`);
 }
 
 function toLines({ network, fromBlock, toBlock, events, differences }: Reconciliation): string[] {

@@ -8,6 +8,7 @@ import type { Database, Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
 import type { SettlementEvent } from '#settlement/contract-events.ts';
+import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/outcome-queries.ts';
 import {
   addBalances,
@@ -67,7 +68,12 @@ export async function reconcileOnce(
 ): Promise<Reconciliation> {
   const { chain, db, clock, log } = deps;
   const { livemode, network, deployedAtBlock } = chain.config;
-  if (options.rebuild === true) await db.transaction((tx) => deleteCursor(tx, livemode));
+  if (options.rebuild === true) {
+    await db.transaction(async (tx) => {
+      await deleteCursor(tx, livemode);
+      await forgetCompared(tx, livemode);
+    });
+  }
   const head = present(await chain.block('latest'), 'newest block');
   const final = await finalBlock(chain);
   const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
@@ -86,6 +92,10 @@ export async function reconcileOnce(
     ...(await compareBalances(deps, head.number)),
   ];
   const open = await db.transaction((tx) => saveDifferences(tx, livemode, found, clock.now()));
+  if (!found.some(({ kind }) => kind.endsWith('_unknown_here'))) {
+    const { incarnation } = db.watch;
+    await markCompared(db, { livemode, incarnation, block: final });
+  }
   const differences = open.filter((difference) => !difference.accepted);
   if (differences.length > 0) {
     log.error('chain and database differ', { network, differences: differences.length });
@@ -93,7 +103,8 @@ export async function reconcileOnce(
   return { network, fromBlock, toBlock: head.number, events, differences };
 }
 
-async function finalBlock(chain: Chain): Promise<bigint> {
+/** -1: this chain says nothing of it. */
+export async function finalBlock(chain: Chain): Promise<bigint> {
   try {
     return (await chain.block('finalized'))?.number ?? -1n;
   } catch (error) {
@@ -110,10 +121,20 @@ async function storeRange(
   final: bigint,
 ): Promise<void> {
   const { livemode } = chain.config;
+  const { fromBlock, toBlock } = walked;
+  const start = await lockCursor(tx, { livemode, start: fromBlock }, clock.now());
+  await stageRange(tx, livemode, walked);
+  const last = final < toBlock ? final : toBlock;
+  if (last < start) return;
+  await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
+  await moveCursor(tx, livemode, last + 1n);
+}
+
+/** Keeps what the events of a range tell, instead of what was known of it. */
+export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
   const { fromBlock, toBlock, events } = walked;
   const range = { livemode, fromBlock, toBlock };
   const settled = events.flatMap((event) => toSettled(event, walked));
-  const start = await lockCursor(tx, { livemode, start: fromBlock }, clock.now());
   await deleteOtherPayments(
     tx,
     range,
@@ -125,10 +146,6 @@ async function storeRange(
     range,
     events.flatMap((event) => toTransfer(event, walked)),
   );
-  const last = final < toBlock ? final : toBlock;
-  if (last < start) return;
-  await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
-  await moveCursor(tx, livemode, last + 1n);
 }
 
 function toSettled(event: SettlementEvent, { times }: WalkedRange): SettledInBlock[] {

@@ -2,6 +2,7 @@ import { bumpFees, type Fees, suggestFees } from '#settlement/fees.ts';
 import { LaneLost } from '#settlement/flush-payments.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/gas.ts';
 import { lockHeldLane, raiseNextNonce } from '#settlement/lane-queries.ts';
+import { askForRecovery, RECOVERY_TOPIC } from '#settlement/network-recovery-queries.ts';
 import { type Alarm, insertAlarms, requeue } from '#settlement/outcome-queries.ts';
 import { markForeign, reopenFromNonce, selectNonces } from '#settlement/recovery-queries.ts';
 import type {
@@ -39,7 +40,17 @@ export async function catchUpNonce(
   await inLane(relayer, lane, async (tx) => {
     await raiseNextNonce(tx, { livemode, lane: lane.lane, nextNonce: chainNonce });
     await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
+    await askForRecovery(tx, { livemode, asked: null, reason: 'nonce', lossShown: true });
   });
+  closeLedger(relayer);
+}
+
+/** The chain knows what the ledger does not: nothing is signed before it was read. */
+function closeLedger(relayer: RelayerState): void {
+  const { livemode, network } = relayer.chain.config;
+  const { watch } = relayer.db;
+  watch.stand(livemode, 'closed', watch.epoch);
+  relayer.wakeups.send(RECOVERY_TOPIC, network);
 }
 
 /** Every nonce from `from` up to `to` gets a signed transaction again. */
@@ -181,7 +192,9 @@ export async function giveUpNonce(
       requests.map((requestId) => ({ requestId, transactionId })),
     );
     await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
+    await askForRecovery(tx, { livemode, asked: null, reason: 'nonce', lossShown: true });
   });
+  closeLedger(relayer);
   lane.open.delete(transaction.nonce);
   relayer.log.error('a nonce was used by a foreign transaction', { network, ...details });
   relayer.wakeups.send('chain-requests', network);

@@ -81,17 +81,19 @@ export async function endOverdue(
   outcome: { readonly succeeded: false },
   limit: number,
 ): Promise<OutcomeRow[]> {
+  // The chain may have settled them already, by bytes that a database which was replaced has lost.
+  const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
   return tx.query(
     `update chain_requests r set status = 'failed', outcome = $1::text::jsonb
      from (
        select id from chain_requests
-       where livemode in (false, true) and status = 'queued' and kind = 'payment' and tries = 0
+       where livemode = any($3) and status = 'queued' and kind = 'payment' and tries = 0
          and deadline <= now()
        order by id limit $2 for update skip locked
      ) late
      where r.id = late.id
      returning r.id, r.kind, r.livemode, r.subject_id, r.outcome`,
-    [JSON.stringify(outcome), limit],
+    [JSON.stringify(outcome), limit, modes],
   );
 }
 

@@ -139,7 +139,7 @@ const FETCH = `
   from jsonb_to_recordset($1::jsonb) as lane (endpoint_id text, room integer, held bigint[])
   cross join lateral (
     select updated from webhook_endpoints
-    where id = lane.endpoint_id and status = 'enabled' limit 1
+    where id = lane.endpoint_id and status = 'enabled' and livemode = any($3) limit 1
   ) p
   cross join lateral (
     select * from webhook_due w
@@ -159,14 +159,18 @@ export interface Room {
   readonly held: readonly bigint[];
 }
 
-/** The next due deliveries of these endpoints, oldest first, with their exact bodies. */
+/**
+ * The next due deliveries of these endpoints, oldest first, with their exact bodies. Those of a
+ * network whose ledger is being compared with its chain wait.
+ */
 export async function fetchDue(db: Database, rooms: readonly Room[], now: Date): Promise<DueRow[]> {
+  const modes = [false, true].filter((livemode) => db.watch.serves(livemode));
   const lanes = rooms.map(({ endpointId, room, held }) => ({
     endpoint_id: endpointId,
     room,
     held: held.map(String),
   }));
-  const values = [JSON.stringify(lanes), now];
+  const values = [JSON.stringify(lanes), now, modes];
   return withIndexPlans(db, (tx) => tx.query<DueRow>(FETCH, values));
 }
 

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
+import { failpoint } from '#core/failpoints.ts';
+import { inRun, type RecoveryDeps } from '#recovery/run.ts';
+import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
+import {
+  moveReadTo,
+  type RecoveryRun,
+  selectFirstUncompared,
+} from '#settlement/network-recovery-queries.ts';
+import { finalBlock, stageRange } from '#settlement/reconcile.ts';
+
+/** How often it is looked whether the last blocks are deep enough. */
+const LOOK_MS = 250;
+
+/**
+ * Reads the contract's events from the last block that was compared up to the newest, and books
+ * what the ledger lacks, range by range. A run that was cut off goes on behind its last range.
+ * @returns the block up to which nothing can change any more.
+ */
+export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
+  const { chain, db } = deps;
+  const { livemode, deployedAtBlock, confirmations } = chain.config;
+  const first = (await selectFirstUncompared(db, livemode)) ?? deployedAtBlock;
+  const newest = async () => present(await chain.block('latest'), 'newest block').number;
+  const goal = await newest();
+  let from = run.read_to === null ? first : run.read_to + 1n;
+  while (from <= goal) {
+    // As deep as a payment has to be, before it counts.
+    const to = (await newest()) - BigInt(confirmations);
+    for await (const range of walkEvents(chain, from, to)) await bookRange(deps, run, range);
+    if (to >= from) from = to + 1n;
+    else await sleep(LOOK_MS);
+  }
+  const final = await finalBlock(chain);
+  return final < from ? final : from - 1n;
+}
+
+async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRange): Promise<void> {
+  const { livemode } = deps.chain.config;
+  await inRun(deps, run, (tx) => stageRange(tx, livemode, range));
+  failpoint('recovery.range_read');
+  await inRun(deps, run, (tx) => moveReadTo(tx, livemode, range.toBlock));
+  failpoint('recovery.range_booked');
+}

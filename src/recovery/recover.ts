@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { giveUpUnpaid } from '#payments/give-up.ts';
+import { awaitLostBytes, raiseNonces } from '#recovery/lanes.ts';
+import { endCredentials, forgetFigures } from '#recovery/lost-queries.ts';
+import { readChain } from '#recovery/read-chain.ts';
+import { inRun, RECOVERY_LEASE_MS, type RecoveryDeps } from '#recovery/run.ts';
+import {
+  countRecovered,
+  finishRecovery,
+  RECOVERY_TOPIC,
+  RecoveryLost,
+  type RecoveryRun,
+  raiseNumbers,
+  takeRecovery,
+} from '#settlement/network-recovery-queries.ts';
+
+/** Somebody waits at a counter. */
+const POLL_MS = 250;
+
+/**
+ * Compares a network's ledger with its chain whenever somebody has asked for it, and books what the
+ * ledger lacks. One process at a time; every step can be repeated, so that another process goes on
+ * where one has died.
+ */
+export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
+  const { chain, db, wakeups, log } = deps;
+  const { livemode, network } = chain.config;
+  const owner = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  const loop = startLoop({
+    name: 'recovery',
+    pollMs: POLL_MS,
+    onError: (name, error) =>
+      log.error(`the ${name} failed`, { network, error: describeError(error) }),
+    run: async () => {
+      // Others may begin one only after they have looked; until then there is nothing to take.
+      if (db.watch.serves(livemode)) return false;
+      const run = await takeRecovery(db, { livemode, owner, leaseMs: RECOVERY_LEASE_MS });
+      if (run === null) return false;
+      failpoint('recovery.taken');
+      await recover(deps, run).catch((error) => {
+        if (!(error instanceof RecoveryLost)) throw error;
+      });
+      return false;
+    },
+  });
+  const unlisten = wakeups.on(RECOVERY_TOPIC, network, loop.wake);
+  return {
+    stop: () => {
+      unlisten();
+      return loop.stop();
+    },
+  };
+}
+
+async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
+  const { db, chain, wakeups, clock, log } = deps;
+  const { livemode, network } = chain.config;
+  await inRun(deps, taken, (tx) => raiseNumbers(tx, livemode));
+  failpoint('recovery.numbers_raised');
+  await raiseNonces(deps, taken);
+  failpoint('recovery.nonces_raised');
+  await awaitLostBytes(deps, taken);
+  const comparedBlock = await readChain(deps, taken);
+  await inRun(deps, taken, (tx) => raiseNumbers(tx, livemode));
+  // What was booked may have shown a loss that was only feared before.
+  const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
+  if (run === null) return;
+  if (run.loss_shown) await giveUp(deps, run);
+  const finished = await inRun(deps, run, async (tx) => {
+    await forgetFigures(tx, livemode);
+    const { incarnation } = tx.watch;
+    if (incarnation === null) return false;
+    return finishRecovery(tx, run, { incarnation, comparedBlock, now: clock.now() });
+  });
+  if (!finished) return;
+  failpoint('recovery.finished');
+  log.warn('the ledger holds again what the chain does', { network, lossShown: run.loss_shown });
+  wakeups.send(RECOVERY_TOPIC, network);
+  wakeups.send('deliveries');
+}
+
+/** After a loss: ends what may have been ended or used in the time that was lost. */
+async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
+  const { chain, clock, wakeups } = deps;
+  const { livemode } = chain.config;
+  for (;;) {
+    const of = { livemode, before: run.started, now: clock.now() };
+    const intents = await inRun(deps, run, async (tx) => {
+      const done = await giveUpUnpaid(tx, of);
+      const oldest = done.reduce<Date | null>(
+        (least, { created }) => (least === null || created < least ? created : least),
+        null,
+      );
+      await countRecovered(tx, livemode, { canceled: done.length, oldest });
+      return done;
+    });
+    failpoint('recovery.unpaid_given_up');
+    for (const { id } of intents) wakeups.send('intent', id);
+    if (intents.length === 0) break;
+  }
+  await inRun(deps, run, async (tx) => {
+    const of = { livemode, before: run.started, now: clock.now() };
+    await countRecovered(tx, livemode, { credentials: await endCredentials(tx, of) });
+  });
+  failpoint('recovery.credentials_ended');
+}

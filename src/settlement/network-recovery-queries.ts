@@ -1,0 +1,287 @@
+import { only } from '#core/assert.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+/** Of the wake-ups that tell other processes of a recovery's begin and end; key = network. */
+export const RECOVERY_TOPIC = 'network-recovery';
+
+/** Why a network's ledger is compared with its chain. */
+export type RecoveryReason = 'incarnation' | 'nonce' | 'position' | 'reconciliation' | 'command';
+
+/** What the database says of a network's ledger and its lanes. */
+export interface LedgerRow {
+  readonly status: 'done' | 'recovering';
+  /** The database that the last recovery was done for. */
+  readonly incarnation: string | null;
+  readonly asked: bigint;
+  /** Whether anything was ever sent or paid on the network; only told without an incarnation. */
+  readonly used: boolean;
+  /** By lower-case address. */
+  readonly next_nonces: Readonly<Record<string, string>>;
+  /** The log is on disk up to here. */
+  readonly position: string;
+}
+
+export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerRow> {
+  const rows = await sql.query<LedgerRow>(
+    `select r.status, r.incarnation, r.asked,
+       case when r.incarnation is null then
+         exists (select from chain_transactions t where t.livemode = r.livemode)
+         or exists (select from payments p where p.livemode = r.livemode)
+       else true end as used,
+       (select coalesce(jsonb_object_agg(lower(l.address), l.next_nonce::text), '{}')
+        from relayer_lanes l where l.livemode = r.livemode) as next_nonces,
+       pg_current_wal_flush_lsn()::text as position
+     from network_recoveries r where r.livemode = $1`,
+    [livemode],
+  );
+  return only(rows, 'recovery of a network');
+}
+
+/**
+ * Begins a recovery, unless one was asked for since `asked` was read. One that runs goes on, and
+ * does not end before it has taken note of this.
+ */
+export async function askForRecovery(
+  sql: Sql,
+  of: {
+    readonly livemode: boolean;
+    /** null: whatever was asked for. */
+    readonly asked: bigint | null;
+    readonly reason: RecoveryReason;
+    readonly lossShown: boolean;
+  },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `with begun as (
+       update network_recoveries r
+       set status = 'recovering', asked = asked + 1, reason = $3,
+         loss_shown = $4 or (r.status = 'recovering' and r.loss_shown),
+         started = case when r.status = 'recovering' then r.started else now() end,
+         finished = null, read_to = null,
+         first_day = case when r.status = 'recovering' then r.first_day end,
+         payments = case when r.status = 'recovering' then r.payments else 0 end,
+         refunds = case when r.status = 'recovering' then r.refunds else 0 end,
+         withdrawals = case when r.status = 'recovering' then r.withdrawals else 0 end,
+         canceled = case when r.status = 'recovering' then r.canceled else 0 end,
+         credentials = case when r.status = 'recovering' then r.credentials else 0 end
+       where livemode = $1 and ($2::bigint is null or asked = $2)
+       returning livemode
+     ), told as (
+       update network_states n set recovering = true from begun b where n.livemode = b.livemode
+     )
+     select livemode from begun`,
+    [of.livemode, of.asked, of.reason, of.lossShown],
+  );
+  return rows.length > 0;
+}
+
+/** A database that nothing was ever written to needs no recovery. */
+export async function adoptIncarnation(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly incarnation: string },
+): Promise<void> {
+  await sql.query(
+    `update network_recoveries set incarnation = $2
+     where livemode = $1 and incarnation is null and status = 'done'`,
+    [of.livemode, of.incarnation],
+  );
+}
+
+/** Numbers that a lost transaction may have taken, and then some. */
+const NUMBERS_SKIPPED = 2 ** 20;
+
+/**
+ * New intents get numbers far behind all that ledger or chain know: what was lost, or is still on
+ * its way to a block, has its own for ever. Doing it again changes nothing.
+ */
+export async function raiseNumbers(sql: Sql, livemode: boolean): Promise<void> {
+  const sequence = livemode ? 'settlement_number_live' : 'settlement_number_test';
+  await sql.query(
+    `select setval('${sequence}', greatest(s.last_value, known.highest + ${NUMBERS_SKIPPED}))
+     from ${sequence} s, (
+       select greatest(
+         (select max(number) from chain_payments where livemode = $1),
+         (select max(settlement_number) from payment_intents where livemode = $1),
+         (select max(number) from settlement_numbers where livemode = $1)) as highest
+     ) known
+     where known.highest is not null`,
+    [livemode],
+  );
+}
+
+/** A run of the recovery, by the process that has its lease. */
+export interface RecoveryRun {
+  readonly livemode: boolean;
+  readonly owner: string;
+  readonly fence: bigint;
+  readonly asked: bigint;
+  readonly loss_shown: boolean;
+  /** Up to where this run has read the chain; null: not begun. */
+  readonly read_to: bigint | null;
+  /** Nothing that is to be given up is younger. */
+  readonly started: Date;
+}
+
+/** Takes the lease of a recovery that nobody works on. */
+export async function takeRecovery(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
+): Promise<RecoveryRun | null> {
+  const rows = await sql.query<RecoveryRun>(
+    `update network_recoveries
+     set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', fence = fence + 1
+     where livemode = $1 and status = 'recovering'
+       and (lease_owner is null or lease_owner = $2 or lease_until < now())
+     returning livemode, lease_owner as owner, fence, asked, loss_shown, read_to, started`,
+    [of.livemode, of.owner, of.leaseMs],
+  );
+  return rows[0] ?? null;
+}
+
+/** The lease went to another process: it does the rest. */
+export class RecoveryLost extends Error {
+  override name = 'RecoveryLost';
+}
+
+/** Keeps the lease, and locks the run's row until the transaction ends. */
+export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): Promise<void> {
+  const rows = await tx.query(
+    `update network_recoveries set lease_until = now() + $4 * interval '1 millisecond'
+     where livemode = $1 and lease_owner = $2 and fence = $3 returning livemode`,
+    [run.livemode, run.owner, run.fence, leaseMs],
+  );
+  if (rows.length === 0) throw new RecoveryLost('another process has the recovery now');
+}
+
+/**
+ * The first block whose events the ledger may lack: behind the last that was compared, but not
+ * behind what reconciliation has found to be unknown here. null: nothing was ever compared.
+ */
+export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
+  const rows = await sql.query<{ block: bigint | null }>(
+    `select least(
+       coalesce(r.compared_block + 1,
+         (select next_block from reconciliation_cursors c where c.livemode = r.livemode)),
+       (select min((d.details -> 'chain' ->> 'block_number')::bigint)
+        from reconciliation_differences d
+        where d.livemode = r.livemode and d.resolved_at is null
+          and d.kind like '%_unknown_here')) as block
+     from network_recoveries r where r.livemode = $1`,
+    [livemode],
+  );
+  return rows[0]?.block ?? null;
+}
+
+/** The ledger has been compared with the chain up to this block, and lacks nothing. */
+export async function markCompared(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly incarnation: string | null; readonly block: bigint },
+): Promise<void> {
+  await sql.query(
+    `update network_recoveries set compared_block = greatest(compared_block, $3)
+     where livemode = $1 and status = 'done' and incarnation = $2`,
+    [of.livemode, of.incarnation, of.block],
+  );
+}
+
+/** Everything since the contract's deployment is to be compared again. */
+export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
+  await sql.query('update network_recoveries set compared_block = null where livemode = $1', [
+    livemode,
+  ]);
+}
+
+/** The run has read and booked everything up to this block. */
+export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Promise<void> {
+  await tx.query('update network_recoveries set read_to = $2 where livemode = $1', [
+    livemode,
+    block,
+  ]);
+}
+
+/** Unknown here, and not known to be somebody else's: a recovery could book them. */
+export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from reconciliation_differences d
+     where d.livemode = $1 and d.resolved_at is null and d.accepted_at is null
+       and d.kind like '%_unknown_here'
+       and not exists (
+         select from chain_alarms a where a.livemode = d.livemode
+           and a.kind = 'foreign_settlement'
+           and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)`,
+    [livemode],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface RecoveryCounts {
+  readonly payments?: number;
+  readonly refunds?: number;
+  readonly withdrawals?: number;
+  readonly canceled?: number;
+  readonly credentials?: number;
+  /** When the oldest object was created whose day's figures may have changed. */
+  readonly oldest?: Date | null;
+  /** Something was booked that the ledger had lost. */
+  readonly lossShown?: boolean;
+}
+
+export async function countRecovered(
+  tx: Tx,
+  livemode: boolean,
+  counts: RecoveryCounts,
+): Promise<void> {
+  await tx.query(
+    `update network_recoveries
+     set payments = payments + $2, refunds = refunds + $3, withdrawals = withdrawals + $4,
+       canceled = canceled + $5, credentials = credentials + $6,
+       first_day = least(first_day, ($7::timestamptz at time zone 'UTC')::date),
+       loss_shown = loss_shown or $8
+     where livemode = $1`,
+    [
+      livemode,
+      counts.payments ?? 0,
+      counts.refunds ?? 0,
+      counts.withdrawals ?? 0,
+      counts.canceled ?? 0,
+      counts.credentials ?? 0,
+      counts.oldest ?? null,
+      counts.lossShown ?? false,
+    ],
+  );
+}
+
+/**
+ * Ends the run. Not when it was asked for again meanwhile, or a loss was shown that it has not
+ * acted upon: then it has to be done once more.
+ */
+export async function finishRecovery(
+  tx: Tx,
+  run: RecoveryRun,
+  of: { readonly incarnation: string; readonly comparedBlock: bigint; readonly now: Date },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `with done as (
+       update network_recoveries
+       set status = 'done', incarnation = $5, finished = $6, lease_owner = null, lease_until = null,
+         compared_block = greatest(compared_block, $8)
+       where livemode = $1 and lease_owner = $2 and fence = $3 and asked = $4
+         and loss_shown = $7
+       returning livemode
+     ), told as (
+       update network_states n set recovering = false from done d where n.livemode = d.livemode
+     )
+     select livemode from done`,
+    [
+      run.livemode,
+      run.owner,
+      run.fence,
+      run.asked,
+      of.incarnation,
+      of.now,
+      run.loss_shown,
+      of.comparedBlock,
+    ],
+  );
+  return rows.length > 0;
+}
