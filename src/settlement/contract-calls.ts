@@ -70,6 +70,11 @@ export function withdrawCall(withdrawal: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
+/** Answers whether a payment of this number has settled. */
+export function isSettledCall(number: bigint): Hex {
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
+}
+
 /** What the contract knows an account by. */
 export function merchantReference(accountId: string): Hex {
   return keccak256(toHex(accountId));
@@ -153,9 +158,10 @@ const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered
 
 /**
  * Errors that pass. A reorganisation has moved the payment to another batch or left it out for now;
- * or another refund of the payment came first, so that this one named the wrong sum before it.
+ * or another refund of the payment came first, so that this one named the wrong sum before it; or
+ * the chain's time has jumped past the one that the payments were to be settled by.
  */
-const PASSING = new Set(['PaymentNotInBatch', 'RefundOutOfOrder']);
+const PASSING = new Set(['PaymentNotInBatch', 'RefundOutOfOrder', 'PaymentsTooLate']);
 
 export type Revert =
   | { readonly kind: 'done_before' }

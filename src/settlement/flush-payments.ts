@@ -4,6 +4,7 @@ import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { broadcast } from '#settlement/broadcast.ts';
 import { type PaymentCall, pack, settleBatchCall } from '#settlement/contract-calls.ts';
+import { groupByDeadline, validUntil } from '#settlement/deadlines.ts';
 import { failed } from '#settlement/facts.ts';
 import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { lockHeldLane } from '#settlement/lane-queries.ts';
@@ -14,8 +15,9 @@ import { type Planned, signAndStore } from '#settlement/sign-and-store.ts';
 import { claimPayments, type RequestRow } from '#settlement/transaction-queries.ts';
 
 /**
- * Sends what payments wait, up to a full batch, as one transaction of this lane: claimed, nonce
- * taken, signed and stored in one database transaction, and only then broadcast.
+ * Sends what payments wait, up to a full batch, as one transaction of this lane (more where their
+ * deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction, and
+ * only then broadcast.
  * @returns how many payments were sent. @throws LaneLost when another worker has the lane.
  */
 export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<number> {
@@ -32,7 +34,9 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
     failpoint('settlement.lane_taken');
     const { requests, broken } = sortOut(rows.map(toOpenRequest));
     await refuseBroken(tx, relayer, broken);
-    const plans = requests.length === 0 ? [] : [planBatch(relayer, requests)];
+    const plans = groupByDeadline(requests, relayer.clock.now()).map((group) =>
+      planBatch(relayer, group),
+    );
     const stored = await signAndStore(tx, { relayer, lane, nonce }, plans);
     return { stored, refused: broken.length };
   });
@@ -90,31 +94,26 @@ async function refuseBroken(
   await insertAlarms(tx, relayer.chain.config.livemode, alarms, relayer.clock.now());
 }
 
-function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
+/** A call of the contract for these payments, whichever way they came to be sent together. */
+export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
+  const head = present(relayer.head, 'head: no block was seen yet');
+  const until = validUntil(requests, { head, now: relayer.clock.now() });
   return {
     kind: 'payment',
     call: {
       to: relayer.chain.config.settlement,
-      data: settleBatchCall(payments, validUntil(relayer)),
+      data: settleBatchCall(payments, until.getTime() / 1_000),
     },
     gasLimit: batchGasLimit(payments.length),
     requests,
+    validUntil: until,
   };
 }
 
-/** How long signed payments may wait for their block. */
-const VALID_SECONDS = 60;
-
-/** By the chain's own clock: the contract compares it with the time of the block. */
-export function validUntil(relayer: RelayerState): number {
-  const head = present(relayer.head, 'head: no block was seen yet');
-  return Math.floor(head.time.getTime() / 1000) + VALID_SECONDS;
-}
-
 export function toOpenRequest(row: RequestRow): OpenRequest {
-  const { id, kind, subject_id: subjectId, number, payload, tries, created, owed } = row;
-  return { id, kind, subjectId, number, payload, tries, created, owed };
+  const { subject_id: subjectId, settle_within: settleWithinS, ...same } = row;
+  return { ...same, subjectId, settleWithinS };
 }
 
 /** 256 numbers share a storage slot of the contract, and all payments of a merchant another one. */

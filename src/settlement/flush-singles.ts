@@ -3,15 +3,16 @@ import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable } from '#db/database.ts';
 import { broadcast } from '#settlement/broadcast.ts';
 import { quantity, toRevert } from '#settlement/chain.ts';
-import { readRevert, settleBatchCall } from '#settlement/contract-calls.ts';
+import { readRevert } from '#settlement/contract-calls.ts';
+import { hasTimeLeft } from '#settlement/deadlines.ts';
 import { findEarlier } from '#settlement/earlier-events.ts';
 import { failed, type Result } from '#settlement/facts.ts';
-import { LaneLost, toOpenRequest, validUntil } from '#settlement/flush-payments.ts';
-import { batchGasLimit, singleGasLimit } from '#settlement/gas.ts';
+import { LaneLost, planBatch, toOpenRequest } from '#settlement/flush-payments.ts';
+import { singleGasLimit } from '#settlement/gas.ts';
 import { lockHeldLane } from '#settlement/lane-queries.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import { type Alarm, insertAlarms, writeOutcomes } from '#settlement/outcome-queries.ts';
-import { payloadOf, paymentOf, singleCall, type TargetCall } from '#settlement/payloads.ts';
+import { payloadOf, singleCall, type TargetCall } from '#settlement/payloads.ts';
 import {
   inOrder,
   type PreparedRefund,
@@ -69,12 +70,13 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
     const nonce = await lockHeldLane(tx, { livemode, lane: lane.lane, owner, fence: lane.fence });
     if (nonce === null) throw new LaneLost(lane.lane);
     const ids = new Set(await lockQueued(tx, [...prepared.keys()]));
-    const mine = requests.filter((request) => ids.has(request.id));
+    const now = relayer.clock.now();
+    const mine = requests.filter((request) => ids.has(request.id) && hasTimeLeft(request, now));
     const { planned: sorted, outcomes, alarms, decided } = sortOut(mine, prepared);
     const { planned, waiting } = await inOrder(tx, { relayer, lane }, sorted);
     for (const request of waiting) deferRequest(relayer, request);
     await writeOutcomes(tx, outcomes);
-    await insertAlarms(tx, livemode, alarms, relayer.clock.now());
+    await insertAlarms(tx, livemode, alarms, now);
     const stored = await signAndStore(tx, { relayer, lane, nonce }, planned);
     return { stored, decided };
   });
@@ -164,21 +166,23 @@ async function prepare(
   request: OpenRequest,
 ): Promise<Prepared> {
   if (request.kind === 'refund') return prepareRefund(relayer, lane, request);
-  const call = callOf(relayer, request);
+  if (request.kind === 'payment') return preparePayment(relayer, lane, request);
+  const call = singleCall(request, relayer.chain.config);
   const estimate = await estimateGas(relayer, lane, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
-  const gasLimit = request.kind === 'payment' ? batchGasLimit(1) : singleGasLimit(estimate.gas);
-  const planned = { kind: request.kind, call, gasLimit, requests: [request] };
-  return { status: 'ready', planned };
+  const gasLimit = singleGasLimit(estimate.gas);
+  return { status: 'ready', planned: { kind: request.kind, call, gasLimit, requests: [request] } };
 }
 
-function callOf(relayer: RelayerState, request: OpenRequest): TargetCall {
-  const { config } = relayer.chain;
-  if (request.kind !== 'payment') return singleCall(request, config);
-  return {
-    to: config.settlement,
-    data: settleBatchCall([paymentOf(request)], validUntil(relayer)),
-  };
+async function preparePayment(
+  relayer: RelayerState,
+  lane: HeldLane,
+  request: OpenRequest,
+): Promise<Prepared> {
+  const planned = planBatch(relayer, [request]);
+  const estimate = await estimateGas(relayer, lane, planned.call);
+  if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
+  return { status: 'ready', planned };
 }
 
 async function prepareRefund(

@@ -1,3 +1,4 @@
+import { isExpired } from '#settlement/deadlines.ts';
 import { replaceByNoop } from '#settlement/recovery.ts';
 import type {
   HeldLane,
@@ -18,7 +19,8 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<v
     if (lane.open.has(row.nonce)) continue;
     const transaction = toOpen(row);
     // First: a fault in between must not leave the old bytes to be sent.
-    if (!maySendAgain(row)) await replaceByNoop(relayer, lane, transaction);
+    const expired = isExpired(transaction, relayer.head);
+    if (!maySendAgain(row, expired)) await replaceByNoop(relayer, lane, transaction);
     lane.open.set(row.nonce, transaction);
   }
 }
@@ -26,11 +28,15 @@ export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<v
 /**
  * A reorganisation has undone its block, or nobody had sent it yet. The same bytes could do this
  * time what they did not do the first time. So they never go out again once one of their requests
- * has failed (somebody was told, or is about to be) or is on its way under other bytes.
+ * has failed (somebody was told, or is about to be) or is on its way under other bytes. When they
+ * have expired the contract would refuse them anyway.
  */
-function maySendAgain({ attempts, requests, retired }: OpenTransactionRow): boolean {
+function maySendAgain(
+  { attempts, requests, retired }: OpenTransactionRow,
+  expired: boolean,
+): boolean {
   if (attempts.at(-1)?.noop === true) return true;
-  const isWhole = !retired && requests.length > 0;
+  const isWhole = !retired && !expired && requests.length > 0;
   return isWhole && requests.every((request) => !request.failed);
 }
 
@@ -52,6 +58,7 @@ function toOpen(row: OpenTransactionRow): OpenTransaction {
       },
     })),
     requests: row.requests.flatMap(toOpenRequest),
+    validUntil: row.valid_until,
     sentAtBlock: null,
     resent: 0,
     recheck: true,
@@ -74,6 +81,8 @@ function toOpenRequest(request: OpenTransactionRow['requests'][number]): OpenReq
       tries: request.tries,
       created: new Date(request.created),
       owed: request.owed,
+      deadline: request.deadline === null ? null : new Date(request.deadline),
+      settleWithinS: request.settle_within,
     },
   ];
 }

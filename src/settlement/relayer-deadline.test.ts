@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { NOT_IN_TIME } from '#settlement/requests.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 describe('the deadline of a payment', () => {
@@ -51,5 +52,129 @@ describe('the deadline of a payment', () => {
     await sleep(1_500);
     await stopMining();
     assert.equal(await signed(), 0);
+  });
+
+  const pass = (seconds: number) => world.network.rpc.call('evm_increaseTime', [seconds]);
+  const spent = async () => 10n ** 12n - (await world.network.usdcOf(payer.address));
+  const isOpen = async () =>
+    (await world.count(`select count(*) from chain_transactions where status = 'signed'`)) > 0;
+
+  async function mineUntil(done: () => Promise<boolean>, blocks = 60): Promise<number> {
+    for (let mined = 0; mined < blocks; mined++) {
+      if (await done()) return mined;
+      await world.network.mine();
+      await sleep(60);
+    }
+    throw new Error('never came true');
+  }
+
+  /** The next block is this many seconds off our clock, and so are those after it. */
+  async function setClock(seconds: number): Promise<void> {
+    const time = Math.floor(Date.now() / 1_000) + seconds;
+    await world.network.rpc.call('anvil_setTime', [time]);
+    await world.network.mine();
+  }
+
+  /** Signed and sent, but in no block. */
+  async function sign(): Promise<string> {
+    world.startRelayer();
+    const id = await world.pay({ payer });
+    await world.network.pending();
+    return id;
+  }
+
+  const isAnswered = (id: string) => async () => (await world.outcome(id)) !== null;
+
+  it('that has passed by the chain’s clock alone does not end it: it goes out again', async () => {
+    const id = await sign();
+    await pass(70);
+    await mineUntil(isAnswered(id));
+    assert.equal((await world.outcome(id))?.succeeded, true);
+    assert.equal(await spent(), 1_004_500n);
+    const reverted = `select count(*) from chain_transactions where retired`;
+    assert.equal(await world.count(reverted), 1, 'the first bytes came too late');
+  });
+
+  it('ends it two blocks after its bytes have expired, and no sooner', async () => {
+    const id = await sign();
+    await setLeft(id, '0 seconds');
+    await pass(70);
+    for (let blocks = 1; blocks <= 2; blocks++) {
+      await world.network.mine();
+      // An idle relayer looks at the head once a second.
+      await sleep(1_200);
+      assert.equal(await world.outcome(id), null, `processing at ${blocks} blocks`);
+    }
+    await world.network.mine();
+    assert.deepEqual(await world.outcomes([id]), [NOT_IN_TIME]);
+    assert.equal(await spent(), 0n);
+  });
+
+  it('ends also what a pool forgot, and whoever sends the bytes later moves nothing', async () => {
+    const id = await sign();
+    await world.network.rpc.call('anvil_dropAllTransactions', []);
+    await setLeft(id, '0 seconds');
+    await pass(70);
+    await mineUntil(isAnswered(id));
+    assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
+    await mineUntil(async () => !(await isOpen()));
+    const rows = await world.database.db.query<{ raw: Buffer; noop: boolean }>(
+      'select raw, noop from chain_attempts order by noop',
+    );
+    assert.deepEqual(
+      rows.map(({ noop }) => noop),
+      [false, true],
+    );
+    const raw = `0x${rows[0]?.raw.toString('hex')}`;
+    await assert.rejects(world.network.rpc.call('eth_sendRawTransaction', [raw]), /nonce too low/);
+    assert.equal(await spent(), 0n);
+  });
+
+  it('holds for bytes that a worker stored and another finds 30 hours later', async () => {
+    const worker = world.spawnRelayer('settlement.signed_committed');
+    const id = await world.pay({ payer });
+    await world.network.mine();
+    await worker.ended;
+    assert.equal(await signed(), 1, 'stored, and never sent');
+    await setLeft(id, '-30 hours');
+    await pass(30 * 3_600);
+    await world.network.mine();
+    world.startRelayer();
+    await mineUntil(isAnswered(id));
+    assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
+    await mineUntil(async () => !(await isOpen()));
+    assert.equal(await spent(), 0n);
+  });
+
+  for (const [name, seconds] of [
+    ['ahead', 30],
+    ['behind', -30],
+  ] as const) {
+    it(`is measured by the chain's own clock, which is half a minute ${name}`, async () => {
+      await setClock(seconds);
+      const id = await sign();
+      const [row] = await world.database.db.query<{ valid: Date }>(
+        'select valid_until as valid from chain_transactions',
+      );
+      const head = await world.network.chain.block('latest');
+      const left = ((row?.valid.getTime() ?? 0) - (head?.time.getTime() ?? 0)) / 1_000;
+      assert.ok(left > 50 && left <= 60, `${left} s by the chain's clock`);
+      const off = ((head?.time.getTime() ?? 0) - Date.now()) / 1_000;
+      assert.ok(Math.abs(off - seconds) < 5, `the chain is ${off} s off`);
+      await mineUntil(isAnswered(id));
+      assert.equal((await world.outcome(id))?.succeeded, true);
+    });
+  }
+
+  it('does not let payments share a batch with one that has half of their time left', async () => {
+    const late = await world.pay({ payer });
+    await setLeft(late, '25 seconds');
+    const inTime = await world.pay({ payer });
+    world.startRelayer();
+    await mineUntil(async () => (await isAnswered(late)()) && (await isAnswered(inTime)()));
+    assert.equal(await signed(), 2);
+    const spread = `select extract(epoch from max(valid_until) - min(valid_until)) as count
+      from chain_transactions`;
+    assert.ok((await world.count(spread)) >= 30);
   });
 });

@@ -72,6 +72,8 @@ export interface OpenTransaction {
   readonly attempts: Attempt[];
   /** None any more once a no-op has taken its place. */
   requests: readonly OpenRequest[];
+  /** By the chain's clock: the contract refuses the call in later blocks. null: it always holds. */
+  readonly validUntil: Date | null;
   /** The head when it was last sent; null: not sent by this process. */
   sentAtBlock: bigint | null;
   /** Times that it had to be sent again. */
@@ -106,6 +108,10 @@ export interface OpenRequest {
    * given up, and nobody is told of it a second time.
    */
   readonly owed: boolean;
+  /** Of a payment: real time until when it is to be settled. null: no deadline. */
+  readonly deadline: Date | null;
+  /** The seconds that it was given. */
+  readonly settleWithinS: number | null;
 }
 
 /** In the order of nonces, as they must be sent. */

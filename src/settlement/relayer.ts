@@ -5,6 +5,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { NO_RHYTHM, withBlock } from '#settlement/block-rhythm.ts';
 import { checkBalances } from '#settlement/check-balances.ts';
 import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts';
+import { endDead } from '#settlement/end-dead.ts';
 import { watchFinality } from '#settlement/finality.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
@@ -253,6 +254,7 @@ async function followHead(
   // What a node cannot say of old blocks must not keep us from looking after the open transactions.
   await Promise.allSettled([watched]);
   await tendLanes(relayer, block);
+  await endDead(relayer, block);
   await watched;
 }
 

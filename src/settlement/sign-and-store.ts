@@ -18,6 +18,8 @@ export interface Planned {
   readonly call: TargetCall;
   readonly gasLimit: bigint;
   readonly requests: readonly OpenRequest[];
+  /** Of payments: the block time after which the contract refuses them. */
+  readonly validUntil?: Date;
   /** Of a refund: it is put in order with others of its payment right before it is signed. */
   readonly refund?: PreparedRefund;
 }
@@ -75,6 +77,7 @@ export async function signAndStore(
       gasLimit: plan.gasLimit,
       attempts: [present(signed[index], 'signed attempt')],
       requests: plan.requests,
+      validUntil: plan.validUntil ?? null,
       sentAtBlock: null,
       resent: 0,
       recheck: false,
@@ -96,6 +99,7 @@ function toRow(plan: Planned, nonce: bigint, attempt: Attempt): NewTransaction {
     raw: attempt.raw.slice(2),
     max_fee: attempt.fees.maxFeePerGas.toString(),
     max_tip: attempt.fees.maxPriorityFeePerGas.toString(),
+    valid_until: plan.validUntil ?? null,
     request_ids: plan.requests.map((request) => request.id.toString()),
   };
 }

@@ -1,9 +1,10 @@
 import { present } from '#core/assert.ts';
 import { broadcast } from '#settlement/broadcast.ts';
 import type { Block } from '#settlement/chain.ts';
+import { isExpired } from '#settlement/deadlines.ts';
 import { bumpFees } from '#settlement/fees.ts';
 import { loadOpen } from '#settlement/load-open.ts';
-import { addAttempt, fillGap, giveUpNonce } from '#settlement/recovery.ts';
+import { addAttempt, fillGap, giveUpNonce, replaceByNoop } from '#settlement/recovery.ts';
 import {
   type HeldLane,
   inNonceOrder,
@@ -45,6 +46,7 @@ async function tend(
   }
   const [first] = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
   if (first === undefined) return;
+  await replaceExpired(relayer, lane, { chainNonce, head });
   if (first.nonce > chainNonce) {
     await fillGap(relayer, lane, chainNonce, first.nonce);
     await loadOpen(relayer, lane);
@@ -54,6 +56,18 @@ async function tend(
   }
   const waiting = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
   await broadcast(relayer, lane, waiting);
+}
+
+/** The chain would only refuse them: their payments go out again while they have time left. */
+async function replaceExpired(
+  relayer: RelayerState,
+  lane: HeldLane,
+  at: { readonly chainNonce: bigint; readonly head: Block },
+): Promise<void> {
+  for (const transaction of inNonceOrder(lane)) {
+    if (transaction.nonce < at.chainNonce || !isExpired(transaction, at.head)) continue;
+    if (transaction.attempts.at(-1)?.noop !== true) await replaceByNoop(relayer, lane, transaction);
+  }
 }
 
 /** Mined, it seems, but we have no receipt yet: ask for all of them at the next block. */

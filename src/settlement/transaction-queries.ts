@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { MIN_LEFT_S } from '#settlement/deadlines.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** A request as the relayer works on it. */
@@ -17,14 +18,13 @@ export interface RequestRow {
   settle_within: number | null;
 }
 
-/** Simulated, signed, sent and mined: with less time left than this a payment is let go. */
-const MIN_LEFT = `interval '10 seconds'`;
 /** The ledger counts the request as done, though a reorganisation may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
 const REQUEST = `id, kind, subject_id, number, payload, tries, created, ${OWED} as owed,
   case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline,
   settle_within`;
-const IN_TIME = `(deadline is null or ${OWED} or deadline >= now() + ${MIN_LEFT})`;
+const IN_TIME = `(deadline is null or ${OWED}
+  or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
 
 /**
  * Locks waiting payments that can still be settled in time, oldest first; what another worker has
@@ -40,6 +40,30 @@ export async function claimPayments(
        and ${IN_TIME}
      order by id limit $2 for update skip locked`,
     [of.livemode, of.limit],
+  );
+}
+
+/**
+ * Payments that were signed, whose deadline forbids to sign them once more, and whose newest bytes
+ * can settle in no block later than `time`. Not locked: the chain is asked first.
+ */
+export async function selectPerhapsDead(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
+): Promise<(RequestRow & { transaction_id: bigint | null })[]> {
+  // Waiting for other bytes, or on their way: the second are found by their few transactions.
+  return sql.query(
+    `select ${REQUEST}, transaction_id from (
+       select * from chain_requests
+       where livemode = $1 and status = 'queued' and kind = 'payment' and tries > 0
+       union all
+       select r.* from chain_transactions t join chain_requests r on r.transaction_id = t.id
+       where t.livemode = $1 and t.status in ('signed', 'mined') and t.status = 'signed'
+         and t.valid_until < $2 and r.status = 'submitted' and r.kind = 'payment'
+     ) signed
+     where signed_until < $2 and not ${IN_TIME}
+     order by id limit $3`,
+    [of.livemode, of.time, of.limit],
   );
 }
 
@@ -84,6 +108,7 @@ export interface NewTransaction {
   readonly raw: string;
   readonly max_fee: string;
   readonly max_tip: string;
+  readonly valid_until: Date | null;
   readonly request_ids: readonly string[];
 }
 
@@ -101,11 +126,12 @@ export async function insertTransactions(
     `with input as (
        select * from jsonb_to_recordset($1::jsonb) as t (
          nonce bigint, kind text, target text, input text, gas_limit bigint, tx_hash text,
-         raw text, max_fee numeric, max_tip numeric, request_ids bigint[])
+         raw text, max_fee numeric, max_tip numeric, valid_until timestamptz, request_ids bigint[])
      ), added as (
        insert into chain_transactions
-         (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
-       select $2, $3, nonce, kind, 'signed', $5, target, decode(input, 'hex'), gas_limit
+         (livemode, lane, nonce, kind, status, created, target, input, gas_limit, valid_until)
+       select $2, $3, nonce, kind, 'signed', $5, target, decode(input, 'hex'), gas_limit,
+         valid_until
        from input returning id, nonce
      ), attempts as (
        insert into chain_attempts
@@ -115,9 +141,10 @@ export async function insertTransactions(
      ), moved as (
        update relayer_lanes set next_nonce = $4 where livemode = $2 and lane = $3
      ), submitted as (
-       update chain_requests r set status = 'submitted', transaction_id = c.transaction_id
+       update chain_requests r set status = 'submitted', transaction_id = c.transaction_id,
+         signed_until = greatest(r.signed_until, c.valid_until)
        from (
-         select a.id as transaction_id, unnest(i.request_ids) as request_id
+         select a.id as transaction_id, i.valid_until, unnest(i.request_ids) as request_id
          from input i join added a using (nonce)
        ) c
        where r.id = c.request_id and r.status = 'queued'
@@ -204,7 +231,10 @@ export interface OpenTransactionRow {
     created: string;
     owed: boolean;
     failed: boolean;
+    deadline: string | null;
+    settle_within: number | null;
   }[];
+  valid_until: Date | null;
   /** A request of it went back to the queue. */
   retired: boolean;
 }
@@ -218,7 +248,7 @@ export async function selectOpenTransactions(
   of: { readonly livemode: boolean; readonly lane: number },
 ): Promise<OpenTransactionRow[]> {
   return sql.query(
-    `select t.id, t.nonce, t.kind, t.target, t.input, t.gas_limit, t.retired,
+    `select t.id, t.nonce, t.kind, t.target, t.input, t.gas_limit, t.retired, t.valid_until,
        (select coalesce(jsonb_agg(jsonb_build_object(
             'hash', a.tx_hash, 'raw', encode(a.raw, 'hex'), 'noop', a.noop,
             'max_fee', a.max_fee_per_gas::text, 'max_tip', a.max_priority_fee_per_gas::text
@@ -228,7 +258,8 @@ export async function selectOpenTransactions(
             'id', r.id::text, 'kind', r.kind, 'subject_id', r.subject_id,
             'number', r.number::text, 'payload', r.payload, 'tries', r.tries,
             'created', r.created, 'owed', r.applied_at is not null and r.status <> 'failed',
-            'failed', r.status = 'failed'
+            'failed', r.status = 'failed', 'deadline', r.deadline,
+            'settle_within', r.settle_within
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t
