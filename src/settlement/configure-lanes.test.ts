@@ -43,7 +43,7 @@ describe('lanes and chains at the start', () => {
     assert.equal(now[5]?.address, privateKeyToAccount(added).address);
   });
 
-  it('refuse to lose the key of unfinished transactions', async () => {
+  it('refuse to lose the key of transactions that are not final', async () => {
     await database.db.query(
       `insert into chain_transactions
          (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
@@ -55,6 +55,20 @@ describe('lanes and chains at the start', () => {
       configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
       (error) => error instanceof StartError && error.message.includes(address),
     );
+    // A lane removed early: its block can still leave the chain, and only its key can send again.
+    const set = (status: string) =>
+      database.db.query(
+        `update chain_transactions set status = $1, tx_hash = '0x1', block_number = 1,
+           block_hash = '0x2'`,
+        [status],
+      );
+    await set('mined');
+    await assert.rejects(
+      configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
+      /not final yet/,
+    );
+    await set('finalized');
+    await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
     await database.db.query('delete from chain_transactions');
   });
 

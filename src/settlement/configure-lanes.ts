@@ -55,8 +55,8 @@ export async function prepareLanes(deps: LanesDeps & { readonly log: Log }): Pro
 }
 
 /**
- * Writes new lanes down. A lane may leave the configuration only while nothing of it is under way,
- * because only its own key can finish that.
+ * Writes new lanes down. A lane may leave the configuration only when all of its transactions are
+ * final: after a reorganisation only its own key can see to what has left the chain.
  * @throws StartError otherwise. @throws RpcUnavailable: a new lane's nonce could not be read.
  */
 export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
@@ -73,8 +73,8 @@ export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
       if (wanted.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, lane: row.lane })) === 0) continue;
       throw new StartError(
-        `${row.address} has unfinished transactions on ${network}: ` +
-          'start with its key among the relayer keys until they are done',
+        `${row.address} has transactions on ${network} that are not final yet: ` +
+          'start with its key among the relayer keys until they are',
       );
     }
     for (const [index, { address, role }] of wanted.entries()) {

@@ -79,13 +79,14 @@ export async function upsertLane(
   );
 }
 
+/** Signed, or mined in a block that a reorganisation can still take: only its key can send it again. */
 export async function countUnfinished(
   tx: Tx,
   of: { readonly livemode: boolean; readonly lane: number },
 ): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     `select count(*)::int as count from chain_transactions
-     where livemode = $1 and lane = $2 and status = 'signed'`,
+     where livemode = $1 and lane = $2 and status in ('signed', 'mined')`,
     [of.livemode, of.lane],
   );
   return rows[0]?.count ?? 0;

@@ -8,8 +8,30 @@ import type {
 } from '#settlement/relayer-state.ts';
 import {
   type OpenTransactionRow,
+  selectOpenNonces,
   selectOpenTransactions,
 } from '#settlement/transaction-queries.ts';
+
+/**
+ * Takes up what the rows of held lanes have and this process has forgotten. Outcomes are committed
+ * without waiting for the disk, so a crash of PostgreSQL can undo the last of them. Nothing else
+ * tells us: the lanes stay ours, and what we know of them was true when we wrote it.
+ */
+export async function rereadOpen(relayer: RelayerState): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const lanes = [...relayer.lanes.keys()];
+  if (lanes.length === 0) return;
+  const stored = await selectOpenNonces(relayer.db, { livemode, lanes });
+  const forgotten = new Set<HeldLane>();
+  for (const row of stored) {
+    const lane = relayer.lanes.get(row.lane);
+    if (lane !== undefined && !lane.open.has(row.nonce)) forgotten.add(lane);
+  }
+  for (const lane of forgotten) {
+    await loadOpen(relayer, lane);
+    relayer.log.info('read the open transactions of a lane again', { network, lane: lane.lane });
+  }
+}
 
 /** Reads the lane's open transactions from their rows; what was sent by us stays marked as sent. */
 export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<void> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { CommitUnknown } from '#db/database.ts';
 import { NO_RHYTHM, withBlock } from '#settlement/block-rhythm.ts';
 import { checkBalances } from '#settlement/check-balances.ts';
 import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts';
@@ -13,6 +14,7 @@ import { MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/gather.ts';
 import { type HeadSubscription, subscribeHeads } from '#settlement/heads.ts';
 import { keepLanes, releaseAll } from '#settlement/lanes.ts';
+import { rereadOpen } from '#settlement/load-open.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import {
   type HeldLane,
@@ -46,6 +48,8 @@ const RENEWALS_PER_LEASE = 4;
 const CLOSE_LOOK_MS = 150;
 /** How soon a lane is noticed that runs dry, or that somebody has funded. */
 const BALANCES_MS = 10_000;
+/** How long an outcome stays unseen whose commit a crash of the database has undone. */
+const REREAD_MS = 3_000;
 /** Blocks between two looks at what is final. */
 const FINALITY_BLOCKS = 8n;
 
@@ -70,6 +74,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   const { network } = deps.chain.config;
   const onError = (name: string, error: unknown) => {
     if (error instanceof LaneLost) relayer.lanes.delete(error.lane);
+    // What this process remembers may be more or less than what is stored: begin again from there.
+    if (error instanceof CommitUnknown) relayer.lanes.clear();
     deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
   };
   const sender = startSender(relayer, onError);
@@ -265,6 +271,7 @@ function isIdle(relayer: RelayerState): boolean {
 function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
   let configured = false;
   let balancesDueAt = 0;
+  let rereadDueAt = 0;
   return startLoop({
     name: 'relayer keeper',
     pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
@@ -280,6 +287,10 @@ function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError):
       if (grown || performance.now() > balancesDueAt) {
         balancesDueAt = performance.now() + BALANCES_MS;
         await checkBalances(relayer);
+      }
+      if (performance.now() > rereadDueAt) {
+        rereadDueAt = performance.now() + REREAD_MS;
+        await rereadOpen(relayer);
       }
       return false;
     },

@@ -268,3 +268,15 @@ export async function selectOpenTransactions(
     [of.livemode, of.lane],
   );
 }
+
+/** Which nonces of these lanes are signed and not mined. */
+export async function selectOpenNonces(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly lanes: readonly number[] },
+): Promise<{ readonly lane: number; readonly nonce: bigint }[]> {
+  return sql.query(
+    `select lane, nonce from chain_transactions
+     where livemode = $1 and lane = any($2::int[]) and status = 'signed'`,
+    [of.livemode, of.lanes],
+  );
+}

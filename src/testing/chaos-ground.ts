@@ -61,7 +61,8 @@ async function persistently<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
+/** A PostgreSQL in this folder that can be struck. */
+export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
   const postmaster = async () => {
     const file = path.join(folder.path, 'postgres/postmaster.pid');
