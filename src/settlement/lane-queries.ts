@@ -79,7 +79,7 @@ export async function upsertLane(
   );
 }
 
-/** Signed, or mined in a block that a reorganisation can still take: only its key can send it again. */
+/** Signed, or mined in a block that may still leave the chain: only its key can send it again. */
 export async function countUnfinished(
   tx: Tx,
   of: { readonly livemode: boolean; readonly lane: number },
