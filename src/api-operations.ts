@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api-role.ts';
 import type { Call } from '#http/call.ts';
+import type { Doc } from '#http/openapi-schemas.ts';
 import { memoryRateLimiter, type RateLimiter } from '#http/rate-limit.ts';
 import { redisRateLimiter } from '#http/redis-rate-limit.ts';
-import type { DeclaredRoute } from '#http/route-errors.ts';
-import { merchantDocument } from '#merchant-document.ts';
 import { chainCheck, databaseCheck } from '#ops/health.ts';
 import { createMetrics } from '#ops/metrics.ts';
 import { addOperationalRoutes } from '#ops/operational-routes.ts';
@@ -23,7 +22,7 @@ export interface ApiOperations {
   readonly limiter: RateLimiter;
   onAnswered(request: FastifyRequest, call: Call, status: number): void;
   /** Adds the paths that have no surface, and the end of all this to the server's own. */
-  addTo(app: FastifyInstance, merchantRoutes: readonly DeclaredRoute[]): Promise<void>;
+  addTo(app: FastifyInstance, documents: Readonly<Record<string, Doc>>): Promise<void>;
 }
 
 function createLimiter({ config, log }: ApiDeps): RateLimiter & { close?(): Promise<void> } {
@@ -50,10 +49,10 @@ export function createOperations(deps: ApiDeps): ApiOperations {
       requestLog.note(request, call, status);
       metrics.onAnswered(call, request.method, status);
     },
-    addTo: async (app, merchantRoutes) => {
+    addTo: async (app, documents) => {
       const checks = [databaseCheck(db), ...chains.map(chainCheck)];
       addOperationalRoutes(app, { checks, readiness, metrics, isStopping: () => isStopping });
-      await addReferenceRoutes(app, merchantDocument(merchantRoutes));
+      await addReferenceRoutes(app, documents);
       app.addHook('preClose', async () => {
         isStopping = true;
       });

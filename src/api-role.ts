@@ -30,6 +30,7 @@ import { peopleDeps, peopleSurfaces } from '#people-surfaces.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
+import { type SurfaceRoutes, surfaceDocuments } from '#surface-documents.ts';
 import { deviceSurface } from '#terminals/device-routes.ts';
 import { pairingSurface } from '#terminals/pairing-routes.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
@@ -103,17 +104,36 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
   };
 }
 
-/** The HTTP server with every surface; the caller listens. */
-export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
+/** Every API of the service, and its routes for the documents. */
+export function createSurfaces(deps: ApiDeps): {
+  readonly surfaces: readonly Surface[];
+  readonly routes: SurfaceRoutes;
+} {
   const shared = createShared(deps);
   const merchant = merchantSurface(shared);
-  const surfaces = [
-    anySurface(merchant),
-    ...peopleSurfaces(deps, shared, merchant),
-    anySurface(deviceSurface(shared)),
-    anySurface(pairingSurface(shared)),
-    anySurface(payerSurface(shared)),
-  ];
+  const { dashboard, operator } = peopleSurfaces(deps, shared, merchant);
+  const device = deviceSurface(shared);
+  const pairing = pairingSurface(shared);
+  const payer = payerSurface(shared);
+  const pairingRoutes = pairing.routes.map((route) => ({ ...route, path: '/pair' }));
+  return {
+    surfaces: [
+      ...[anySurface(merchant), dashboard, operator],
+      ...[anySurface(device), anySurface(pairing), anySurface(payer)],
+    ],
+    routes: {
+      merchant: merchant.routes,
+      device: [...device.routes, ...pairingRoutes],
+      payer: payer.routes,
+      dashboard: dashboard.routes,
+      operator: operator.routes,
+    },
+  };
+}
+
+/** The HTTP server with every surface; the caller listens. */
+export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
+  const { surfaces, routes } = createSurfaces(deps);
   const operations = createOperations(deps);
   const app = await buildServer({
     ...deps,
@@ -124,6 +144,6 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
   addHoldPage(app, { ...deps, people: peopleDeps(deps) });
-  await operations.addTo(app, merchant.routes);
+  await operations.addTo(app, surfaceDocuments(routes));
   return app;
 }

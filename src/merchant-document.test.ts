@@ -8,7 +8,7 @@ import { ERROR_CODES, statusOf } from '#core/refusal.ts';
 import { declaredMerchantRoutes } from '#declared-routes.ts';
 import { EVENT_TYPES } from '#events/types.ts';
 import { errorsByStatus } from '#http/route-errors.ts';
-import { merchantDocument } from '#merchant-document.ts';
+import { MERCHANT_ACCESS, merchantDocument } from '#merchant-document.ts';
 import { merchantWebhooks } from '#merchant-webhooks.ts';
 
 const routes = declaredMerchantRoutes();
@@ -52,7 +52,7 @@ test('routes, scopes and operation ids are declared once, as api-v1.md names the
 
 test('errors stand under the status of their code', () => {
   for (const route of routes) {
-    for (const [status, codes] of errorsByStatus(route)) {
+    for (const [status, codes] of errorsByStatus(route, MERCHANT_ACCESS.errors)) {
       for (const code of codes) {
         assert.equal(statusOf(code), status);
         assert.ok(code in ERROR_CODES);

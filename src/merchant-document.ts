@@ -1,5 +1,5 @@
 import { API_VERSIONS } from '#core/api-versions.ts';
-import { openApiDocument } from '#http/openapi.ts';
+import { type DocumentedAccess, openApiDocument } from '#http/openapi.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { merchantWebhooks } from '#merchant-webhooks.ts';
@@ -41,6 +41,30 @@ const TAGS: readonly { readonly name: string; readonly description: string }[] =
   { name: 'Test helpers', description: 'What a customer would do. Test keys only.' },
 ];
 
+/** Codes of surfaces that are called with a key. */
+export const KEY_ERRORS = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'ip_not_allowed',
+  'account_disabled',
+] as const;
+
+export const MERCHANT_ACCESS: DocumentedAccess = {
+  name: 'apiKey',
+  scheme: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A secret key: `tlsk_test_…` for test mode, `tlsk_live_…` for live mode. The key chooses ' +
+      'the mode and so the network.',
+  },
+  isOpen: () => false,
+  needs: ({ scope }) => (scope === null ? null : `Needs a key with the scope \`${scope}\`.`),
+  errors: KEY_ERRORS,
+};
+
 /** openapi.json: the merchant API, from its declared routes. */
 export function merchantDocument(routes: readonly DeclaredRoute[]): Doc {
   const used = new Set(['Webhooks', ...routes.map((route) => route.tag)]);
@@ -57,5 +81,6 @@ export function merchantDocument(routes: readonly DeclaredRoute[]): Doc {
     tags: TAGS.filter((tag) => used.has(tag.name)),
     routes,
     webhooks: merchantWebhooks(),
+    access: MERCHANT_ACCESS,
   });
 }

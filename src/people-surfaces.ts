@@ -24,7 +24,7 @@ export function peopleDeps(deps: ApiDeps): PeopleDeps {
 }
 
 /** What the routes of both realms are made from. */
-export function peopleParts(
+function peopleParts(
   deps: ApiDeps,
   shared: ReturnType<typeof createShared>,
   merchant: Pick<Surface<MerchantCaller>, 'routes'>,
@@ -44,7 +44,7 @@ export function peopleSurfaces(
   deps: ApiDeps,
   shared: ReturnType<typeof createShared>,
   merchant: Surface<MerchantCaller>,
-): Surface[] {
+): { readonly dashboard: Surface; readonly operator: Surface } {
   const { dashboard, operator } = peopleParts(deps, shared, merchant);
-  return [dashboardSurface(dashboard), operatorSurface(operator)];
+  return { dashboard: dashboardSurface(dashboard), operator: operatorSurface(operator) };
 }

@@ -2,7 +2,16 @@ import Type from 'typebox';
 import { DOCUMENT_KINDS } from '#accounts/kyb-documents.ts';
 import { RoleField } from '#dashboard/person-schema.ts';
 import { SCOPES } from '#http/route.ts';
-import { AtomsOut, commonFields, idOf, nullable, oneOf, Timestamp, text } from '#http/schema.ts';
+import {
+  AtomsOut,
+  commonFields,
+  idOf,
+  nullable,
+  oneOf,
+  openObject,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
 
 /** Objects of the dashboard that the merchant API does not have. */
 
@@ -130,7 +139,7 @@ export const KybSchema = Type.Object({
   account: AccountId,
   status: oneOf(['none', 'pending', 'approved', 'rejected'] as const, 'Of the verification.'),
   version: VersionOut,
-  details: nullable(Type.Object({})),
+  details: nullable(openObject('What was submitted.')),
   documents: Type.Array(DocumentSchema),
   submitted_at: nullable(Timestamp),
   decided_at: nullable(Timestamp),
@@ -164,7 +173,7 @@ export const GoLiveSchema = Type.Object({
 
 export const ConsentSchema = Type.Object({
   deadline: Type.Integer({ description: 'Unix seconds; part of what is signed.' }),
-  typed_data: Type.Object({}, { description: 'For eth_signTypedData_v4.' }),
+  typed_data: openObject('What the wallet signs: the argument of eth_signTypedData_v4.'),
 });
 
 export const ConsentBody = Type.Object({
@@ -186,7 +195,6 @@ export const WithdrawalSchema = Type.Object({
   status: oneOf(['pending', 'succeeded', 'failed'] as const, 'Pending resolves by itself.'),
   failure_code: NullableText,
   tx_hash: NullableText,
-  requested_by: Type.String(),
   created: Timestamp,
   updated: Timestamp,
 });
@@ -194,12 +202,13 @@ export const WithdrawalSchema = Type.Object({
 export const AuditEntrySchema = Type.Object({
   sequence: Type.Integer(),
   created: Timestamp,
-  actor: Type.Object({}),
+  actor: openObject('Who did it.'),
   action: Type.String(),
   object_id: Type.String(),
   livemode: nullable(Type.Boolean()),
-  before: nullable(Type.Object({})),
-  after: nullable(Type.Object({})),
+  before: nullable(openObject('What it was before.')),
+  after: nullable(openObject('What it is now.')),
   request_id: NullableText,
   address: NullableText,
+  hash: Type.String({ description: 'Of this entry and the one before it, as hex.' }),
 });

@@ -4,6 +4,7 @@ import type { Role } from '#accounts/roles.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { actorOf, type PersonCaller } from '#dashboard/caller.ts';
 import { type DashboardDeps, MODE } from '#dashboard/dashboard-deps.ts';
+import { impliedErrors } from '#dashboard/person-route.ts';
 import type { AnyRoute, Handled } from '#http/route.ts';
 
 /**
@@ -69,14 +70,7 @@ function mount(
     scope: null,
     params: { account: 'account', mode: 'text', ...route.params },
     errors: [
-      ...new Set([
-        ...route.errors,
-        'session_missing' as const,
-        'csrf_token_invalid' as const,
-        'second_factor_required' as const,
-        'role_missing' as const,
-        'resource_missing' as const,
-      ]),
+      ...new Set([...route.errors, ...impliedErrors({ access, path, method: route.method })]),
     ],
     handle: route.method === 'GET' ? work : audited(deps, route, work),
   };

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { ROLES } from '#accounts/roles.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { ErrorCode } from '#core/refusal.ts';
 import type { PersonCaller } from '#dashboard/caller.ts';
@@ -24,6 +25,8 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
   readonly response?: TSchema;
+  /** Media types of an answer that is not JSON. */
+  readonly sends?: readonly string[];
   readonly errors?: readonly ErrorCode[];
 };
 
@@ -32,6 +35,19 @@ function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
     ...(path.includes('{account}') ? ({ account: 'account' } as const) : {}),
     ...(path.includes('{mode}') ? ({ mode: 'text' } as const) : {}),
   };
+}
+
+/** What follows from who may use a route, and from its path. */
+export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
+  const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
+  const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);
+  return [...accessErrors(access), ...modes, ...changes];
+}
+
+type Implying = Pick<Declared<undefined, undefined>, 'access' | 'path' | 'method'>;
+
+function isRole(access: Access): boolean {
+  return ROLES.some((role) => role === access);
 }
 
 function accessErrors(access: Access): readonly ErrorCode[] {
@@ -49,15 +65,18 @@ export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(declared: Declared<Q, B>): AnyRoute<PersonCaller> {
-  const { access, status = 200, response, params, errors = [], ...rest } = declared;
-  const schema = response ?? Type.Object({});
+  const { access, status = 200, response, sends, params, errors = [], ...rest } = declared;
+  const schema = sends === undefined ? (response ?? Type.Object({})) : null;
+  const description = declared.summary;
   return defineRoute<PersonCaller, Q, B>({
     ...rest,
     access,
     scope: null,
     idempotency: declared.idempotency ?? 'ignored',
     params: { ...implied(declared.path), ...params },
-    responses: { [status]: { schema, description: declared.summary } },
-    errors: [...new Set([...accessErrors(access), ...errors])],
+    responses: {
+      [status]: { schema, description, ...(sends === undefined ? {} : { contentTypes: sends }) },
+    },
+    errors: [...new Set([...impliedErrors(declared), ...errors])],
   });
 }

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import Type, { type TSchema } from 'typebox';
 import { ROLES } from '#accounts/roles.ts';
-import { idOf, nullable, objectType, oneOf, Timestamp, text } from '#http/schema.ts';
+import { idOf, nullable, objectType, oneOf, openObject, Timestamp, text } from '#http/schema.ts';
 
 /** Building blocks of the dashboard's and the operators' requests and responses. */
 
@@ -49,7 +49,9 @@ export const UsedPasskey = Type.Unsafe<AuthenticationResponseJSON>(
 );
 
 /** The argument of navigator.credentials.create or .get, to be parsed by the browser. */
-export const PasskeyOptions = Type.Object({ challenge: Type.String() });
+export const PasskeyOptions = openObject(
+  'Options of WebAuthn: hand them to the browser as they are.',
+);
 
 export const SessionSchema = Type.Object({
   object: objectType('session'),

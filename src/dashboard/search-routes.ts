@@ -20,7 +20,7 @@ import type { Page } from '#db/paging.ts';
 import { getEvent } from '#events/list.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import type { AnyRoute } from '#http/route.ts';
-import { createdParameters, idOf, pageParameters, text } from '#http/schema.ts';
+import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
 import { selectPayerByAddress } from '#payers/queries.ts';
 import { asOf } from '#payments/payment-intent.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
@@ -127,7 +127,7 @@ function findRoute(deps: DashboardDeps) {
     summary: 'What a person has at hand: an id, order id, transaction, wallet or amount',
     access: 'viewer',
     query: FindQuery,
-    response: listed(Type.Object({ id: Type.String(), object: Type.String() })),
+    response: listed(openObject('An object of the API, as its own route shows it.')),
     handle: async ({ caller, query, now }) => {
       const data = await find(deps, { tenant: caller.tenant, text: query.q.trim(), now });
       return answerWith(200, { object: 'list', data });

@@ -14,7 +14,7 @@ import {
   selectSettled,
 } from '#dashboard/statistics-queries.ts';
 import type { AnyRoute } from '#http/route.ts';
-import { AtomsOut, nullable } from '#http/schema.ts';
+import { AtomsOut, nullable, openObject } from '#http/schema.ts';
 
 const TAG = 'Statistics';
 const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'YYYY-MM-DD, UTC.' });
@@ -33,7 +33,7 @@ const DaySchema = Type.Object({
   refunded: AtomsOut,
   settle_ms_median: nullable(Count),
   settle_ms_p95: nullable(Count),
-  declines: Type.Object({}, { description: 'Decline code to number of intents.' }),
+  declines: openObject('Decline code to number of intents.'),
 });
 
 /** Of the intents that have come to an end. */

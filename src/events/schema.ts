@@ -6,16 +6,10 @@ import {
   idOf,
   listOf,
   oneOf,
+  openObject,
   pageParameters,
   Timestamp,
 } from '#http/schema.ts';
-
-const anyObject = (description: string) =>
-  Type.Unsafe<Record<string, unknown>>({
-    type: 'object',
-    additionalProperties: true,
-    description,
-  });
 
 export const eventFields = {
   id: idOf('evt_', 'event'),
@@ -38,9 +32,11 @@ export const EventSchema = Type.Object(
     ...eventFields,
     data: Type.Object(
       {
-        object: anyObject('The resource as it was when the event happened.'),
+        object: openObject('The resource as it was when the event happened.'),
         previous_attributes: Type.Optional(
-          anyObject('On *.updated: the fields that changed, with the values that they had before.'),
+          openObject(
+            'On *.updated: the fields that changed, with the values that they had before.',
+          ),
         ),
       },
       DATA,

@@ -15,6 +15,19 @@ export interface DeclaredWebhook {
   readonly example: unknown;
 }
 
+/** Who may call, in the terms of OpenAPI. */
+export interface DocumentedAccess {
+  readonly name: string;
+  /** The security scheme. */
+  readonly scheme: Doc;
+  /** Operations that anybody may call. */
+  isOpen(route: DeclaredRoute): boolean;
+  /** What a caller needs for this route, in a sentence; null: to be one. */
+  needs(route: DeclaredRoute): string | null;
+  /** Codes that any request may be refused with because of who sends it. */
+  readonly errors: readonly ErrorCode[];
+}
+
 export interface DocumentOf {
   /** The product's name, version and introduction. */
   readonly info: Doc;
@@ -24,6 +37,7 @@ export interface DocumentOf {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly routes: readonly DeclaredRoute[];
   readonly webhooks: readonly DeclaredWebhook[];
+  readonly access: DocumentedAccess;
 }
 
 const COMMON_HEADERS: Readonly<Record<string, string>> = {
@@ -104,15 +118,19 @@ function parameterComponents(): Doc {
   };
 }
 
+const MODE = { type: 'string', enum: ['test', 'live'] };
+
+function pathSchema(prefix: string | null): Doc {
+  if (prefix === null) return { type: 'string', minLength: 1 };
+  return { type: 'string', pattern: `^${prefix}` };
+}
+
 function pathParameters(route: DeclaredRoute): Doc[] {
   return [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const kind = route.params?.[name];
     assert(kind !== undefined, `${route.operationId} does not declare its parameter ${name}`);
     const prefix = kind === 'text' ? null : ID_PREFIXES[kind as IdKind];
-    const schema =
-      prefix === null
-        ? { type: 'string', minLength: 1 }
-        : { type: 'string', pattern: `^${prefix}` };
+    const schema = name === 'mode' ? MODE : pathSchema(prefix);
     const description = `The ${kind === 'text' ? name : `id of the ${words(kind)}`}.`;
     return { name, in: 'path', required: true, description, schema };
   });
@@ -154,8 +172,16 @@ function successResponse(
 ): Doc {
   const replayed = { 'Idempotent-Replayed': header('IdempotentReplayed') };
   const headers = { ...headerRefs(), ...(route.idempotency === 'ignored' ? {} : replayed) };
-  const { description, schema, example } = response;
-  if (schema === null) return { description, headers };
+  const { description, schema, example, contentTypes = [] } = response;
+  if (schema === null && contentTypes.length === 0) return { description, headers };
+  if (schema === null) {
+    const bytes = { schema: { type: 'string' } };
+    return {
+      description,
+      headers,
+      content: Object.fromEntries(contentTypes.map((t) => [t, bytes])),
+    };
+  }
   const content = {
     schema: components.use(schema),
     ...(example === undefined ? {} : { example }),
@@ -164,6 +190,10 @@ function successResponse(
 }
 
 function requestBody(route: DeclaredRoute, components: Components): Doc | null {
+  if (route.upload !== undefined) {
+    const types = route.upload.contentTypes.map((type) => [type, {}]);
+    return { required: true, content: Object.fromEntries(types) };
+  }
   if (route.body === undefined) return null;
   const { required = [] } = route.body as ObjectSchema;
   const schema = components.use({ ...route.body, additionalProperties: false });
@@ -172,16 +202,22 @@ function requestBody(route: DeclaredRoute, components: Components): Doc | null {
   return { required: required.length > 0, content };
 }
 
-function describe(route: DeclaredRoute): string {
-  const scope = route.scope === null ? [] : [`Needs a key with the scope \`${route.scope}\`.`];
-  return [route.description, ...scope].filter((text) => text !== undefined).join('\n\n');
+function describe(route: DeclaredRoute, access: DocumentedAccess): string {
+  return [route.description, access.needs(route)].filter((text) => text != null).join('\n\n');
 }
 
-function operation(
-  route: DeclaredRoute,
-  components: Components,
-  errors: ReturnType<typeof createErrorResponses>,
-): Doc {
+function security(route: DeclaredRoute, { name, isOpen }: DocumentedAccess): Doc[] {
+  if (isOpen(route)) return [];
+  return [{ [name]: route.scope === null ? [] : [route.scope] }];
+}
+
+interface Parts {
+  readonly components: Components;
+  readonly errors: ReturnType<typeof createErrorResponses>;
+  readonly access: DocumentedAccess;
+}
+
+function operation(route: DeclaredRoute, { components, errors, access }: Parts): Doc {
   const body = requestBody(route, components);
   const successes = Object.entries(route.responses).map(([status, response]) => [
     status,
@@ -191,15 +227,18 @@ function operation(
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description: describe(route),
-    security: [{ apiKey: route.scope === null ? [] : [route.scope] }],
+    description: describe(route, access) || route.summary,
+    security: security(route, access),
     parameters: [
       ...pathParameters(route),
       ...queryParameters(route, components),
       ...headerParameters(route),
     ],
     ...(body === null ? {} : { requestBody: body }),
-    responses: { ...Object.fromEntries(successes), ...errors.of(errorsByStatus(route)) },
+    responses: {
+      ...Object.fromEntries(successes),
+      ...errors.of(errorsByStatus(route, access.errors)),
+    },
   };
 }
 
@@ -224,9 +263,18 @@ function webhook(declared: DeclaredWebhook, components: Components): Doc {
   };
 }
 
-function usedCodes(routes: readonly DeclaredRoute[]): ErrorCode[] {
-  const used = new Set(routes.flatMap((route) => [...errorsByStatus(route).values()].flat()));
+function usedCodes({ routes, access }: DocumentOf): ErrorCode[] {
+  const used = new Set(
+    routes.flatMap((route) => [...errorsByStatus(route, access.errors).values()].flat()),
+  );
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
+}
+
+/** The components of a kind that the document refers to. */
+function used(kind: string, components: Doc, shown: string): Doc {
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => shown.includes(`#/components/${kind}/${name}"`)),
+  );
 }
 
 /** The OpenAPI 3.1 document of declared routes: what is validated and sent is documented. */
@@ -237,31 +285,25 @@ export function openApiDocument(of: DocumentOf): Doc {
   for (const route of of.routes) {
     const path = of.prefix + route.path;
     const method = route.method.toLowerCase();
-    paths[path] = { ...paths[path], [method]: operation(route, components, errors) };
+    const parts = { components, errors, access: of.access };
+    paths[path] = { ...paths[path], [method]: operation(route, parts) };
   }
+  const shown = JSON.stringify([paths, errors.shared]);
   const webhooks = of.webhooks.map((each) => [each.type, webhook(each, components)]);
   return {
     openapi: '3.1.1',
     info: of.info,
     servers: [of.server],
     tags: of.tags,
-    security: [{ apiKey: [] }],
+    security: [{ [of.access.name]: [] }],
     paths,
-    webhooks: Object.fromEntries(webhooks),
+    ...(webhooks.length === 0 ? {} : { webhooks: Object.fromEntries(webhooks) }),
     components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'A secret key: `tlsk_test_…` for test mode, `tlsk_live_…` for live mode. The key ' +
-            'chooses the mode and so the network.',
-        },
-      },
-      headers: headerComponents(),
-      parameters: parameterComponents(),
+      securitySchemes: { [of.access.name]: of.access.scheme },
+      headers: used('headers', headerComponents(), shown),
+      parameters: used('parameters', parameterComponents(), shown),
       responses: errors.shared,
-      examples: errorExamples(usedCodes(of.routes)),
+      examples: errorExamples(usedCodes(of)),
       schemas: { Error: ERROR_SCHEMA, ...components.schemas },
     },
   };

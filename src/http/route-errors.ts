@@ -1,18 +1,12 @@
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/refusal.ts';
 import type { AnyRoute } from '#http/route.ts';
 
-/** What any authenticated request may be answered, whatever its route. */
+/** What any request may be answered, whatever its route and whoever sends it. */
 const OF_ANY_REQUEST: readonly ErrorCode[] = [
   'body_invalid',
   'parameter_invalid',
   'parameter_unknown',
   'api_version_invalid',
-  'api_key_missing',
-  'api_key_invalid',
-  'api_key_expired',
-  'api_key_revoked',
-  'ip_not_allowed',
-  'account_disabled',
   'rate_limit_exceeded',
   'internal_error',
   'request_timeout',
@@ -35,9 +29,15 @@ function hasRequired(schema: unknown): boolean {
 /** A route as far as the document shows it: its handler and its callers do not matter. */
 export type DeclaredRoute = Omit<AnyRoute, 'handle'>;
 
-/** Every code that an operation may answer with, by status, in the order of the table of codes. */
-export function errorsByStatus(route: DeclaredRoute): Map<number, ErrorCode[]> {
-  const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...route.errors]);
+/**
+ * Every code that an operation may answer with, by status, in the order of the table of codes.
+ * `ofCallers`: those that depend on who may call the surface.
+ */
+export function errorsByStatus(
+  route: DeclaredRoute,
+  ofCallers: readonly ErrorCode[],
+): Map<number, ErrorCode[]> {
+  const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...ofCallers, ...route.errors]);
   if (route.method !== 'GET') for (const code of OF_BODIES) codes.add(code);
   if (route.scope !== null) codes.add('scope_missing');
   // A body may miss a field of an object in it, whatever it requires itself.

@@ -71,7 +71,9 @@ export interface Upload {
 }
 
 export interface ResponseDeclaration {
+  /** null: no body, or one of these types that is not JSON. */
   readonly schema: TSchema | null;
+  readonly contentTypes?: readonly string[];
   readonly description: string;
   readonly example?: unknown;
 }

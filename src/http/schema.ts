@@ -38,6 +38,15 @@ export function oneOf<const V extends readonly string[]>(values: V, description:
   return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], description });
 }
 
+/** An object with members that somebody else decides over. */
+export function openObject(description: string) {
+  return Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: true,
+    description,
+  });
+}
+
 export const Amount = Type.Integer({
   minimum: MIN_AMOUNT,
   maximum: MAX_AMOUNT,

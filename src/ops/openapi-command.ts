@@ -1,18 +1,19 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { declaredMerchantRoutes } from '#declared-routes.ts';
-import { merchantDocument } from '#merchant-document.ts';
+import { declaredRoutes } from '#declared-routes.ts';
+import { surfaceDocuments } from '#surface-documents.ts';
 
-/** `npm run openapi` writes openapi.json; with `--check` it ends with 1 when the file is stale. */
-const FILE = path.join(import.meta.dirname, '../../openapi.json');
+/** Writes the OpenAPI documents. With `--check` it ends with 1 when one of them is stale. */
+const ROOT = path.join(import.meta.dirname, '../..');
 
-const fresh = `${JSON.stringify(merchantDocument(declaredMerchantRoutes()), null, 2)}\n`;
-if (process.argv.includes('--check')) {
-  const stored = await readFile(FILE, 'utf8').catch(() => '');
-  if (stored !== fresh) {
-    console.error('openapi.json is stale: run npm run openapi');
+for (const [name, document] of Object.entries(surfaceDocuments(declaredRoutes()))) {
+  const file = path.join(ROOT, name);
+  const fresh = `${JSON.stringify(document, null, 2)}\n`;
+  if (!process.argv.includes('--check')) {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, fresh);
+  } else if ((await readFile(file, 'utf8').catch(() => '')) !== fresh) {
+    console.error(`${name} is stale: run npm run openapi`);
     process.exitCode = 1;
   }
-} else {
-  await writeFile(FILE, fresh);
 }

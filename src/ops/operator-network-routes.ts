@@ -13,7 +13,7 @@ import { personRoute } from '#dashboard/person-route.ts';
 import { Done, listed } from '#dashboard/person-schema.ts';
 import type { Tx } from '#db/database.ts';
 import type { AnyRoute, Handled } from '#http/route.ts';
-import { idOf, listOf, nullable, Timestamp, text } from '#http/schema.ts';
+import { idOf, listOf, nullable, openObject, Timestamp, text } from '#http/schema.ts';
 import type { OperatorDeps } from '#ops/operator-deps.ts';
 import {
   searchPayers,
@@ -126,7 +126,7 @@ function relayersRoute({ db, chains }: OperatorDeps) {
     summary: 'Per network: head, lanes with balances and stuck transactions, queues, alarms',
     description: 'Wei, nonces and block numbers are decimal strings.',
     access: 'operator',
-    response: listed(Type.Object({ network: Type.String() })),
+    response: listed(openObject('One network as its relayers see it.')),
     handle: async () => {
       const data = await Promise.all(chains.map((chain) => readRelayerStatus(db, chain)));
       return { status: 200, body: JSON.stringify({ object: 'list', data }, plain) };
@@ -224,7 +224,10 @@ function reconciliationRoute({ db }: OperatorDeps) {
     tag: TAG,
     summary: 'How far the chains are reconciled, and every open difference',
     access: 'operator',
-    response: Type.Object({ cursors: Type.Array(Type.Object({})) }),
+    response: Type.Object({
+      cursors: Type.Array(openObject('How far one network is read.')),
+      differences: Type.Array(openObject('What ledger and chain do not agree on.')),
+    }),
     handle: async () => {
       const [cursors, differences] = await Promise.all([
         selectCursors(db),
@@ -243,7 +246,7 @@ function configurationRoute({ configuration }: OperatorDeps) {
     tag: TAG,
     summary: 'The configuration as this process has read it, secrets masked',
     access: 'operator',
-    response: Type.Object({}),
+    response: openObject('The settings by name, secrets masked.'),
     handle: async () => answerWith(200, configuration()),
   });
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOTS } from '#dashboard/surface.ts';
-import { declaredPeopleRoutes } from '#declared-routes.ts';
+import { declaredRoutes } from '#declared-routes.ts';
 import { peopleReference, type Reference } from '#ops/people-reference.ts';
 
 /**
@@ -18,7 +18,7 @@ const INTRODUCTION =
   'and 404 `resource_missing` for what is not there or is somebody else’s. An edit names the ' +
   '`version` that it saw; a stale one answers 409 `version_conflict` and saves nothing.';
 
-const routes = declaredPeopleRoutes();
+const routes = declaredRoutes();
 const files: Readonly<Record<string, Reference>> = {
   'dashboard-api.md': {
     title: 'Dashboard API',

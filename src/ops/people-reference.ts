@@ -1,13 +1,12 @@
 import type { TObject, TSchema } from 'typebox';
-import type { PersonCaller } from '#dashboard/caller.ts';
-import type { AnyRoute } from '#http/route.ts';
+import type { DeclaredRoute } from '#http/route-errors.ts';
 
 /** The written reference of an API for people, made of its declared routes. */
 export interface Reference {
   readonly title: string;
   readonly introduction: string;
   readonly root: string;
-  readonly routes: readonly AnyRoute<PersonCaller>[];
+  readonly routes: readonly DeclaredRoute[];
 }
 
 interface Field {
@@ -58,7 +57,7 @@ function propertyNames(schema: Field | undefined): string[] {
 }
 
 /** The fields of the answer; of a list those of its objects. */
-function answerLines(route: AnyRoute<PersonCaller>): string[] {
+function answerLines(route: DeclaredRoute): string[] {
   return Object.entries(route.responses).flatMap(([status, { schema }]) => {
     const item = (schema as Field | null)?.properties?.data?.items;
     const names = propertyNames(item ?? (schema as Field | null) ?? undefined);
@@ -68,7 +67,7 @@ function answerLines(route: AnyRoute<PersonCaller>): string[] {
   });
 }
 
-function routeSection(route: AnyRoute<PersonCaller>): string[] {
+function routeSection(route: DeclaredRoute): string[] {
   const errors = route.errors.filter((code) => !COMMON.includes(code));
   const fields = [...fieldLines(route.query, 'query'), ...fieldLines(route.body, 'body')];
   const upload =

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Doc } from '#http/openapi-schemas.ts';
 import { LANDING_PAGE } from '#ops/landing.ts';
 import { type ReferenceDocument, renderReference } from '#ops/reference.ts';
 
@@ -31,18 +32,21 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   return reply.type(asset.type).send(takesZip ? asset.zipped : asset.plain);
 }
 
-/** `/`, `/docs` and `/openapi.json`. */
+/** `/`, `/docs`, `/openapi.json` and the documents of the other surfaces beside it. */
 export async function addReferenceRoutes(
   app: FastifyInstance,
-  document: { readonly [key: string]: unknown },
+  documents: Readonly<Record<string, Doc>>,
 ): Promise<void> {
-  const page = renderReference(document as unknown as ReferenceDocument);
+  const merchant = documents['openapi.json'];
+  const page = renderReference(merchant as unknown as ReferenceDocument);
   const html = await createAsset(page.html, 'text/html; charset=utf-8');
-  const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');
   app.get('/docs', async (request, reply) =>
     sendAsset(request, reply.header('Content-Security-Policy', page.contentSecurityPolicy), html),
   );
   const landing = await createAsset(LANDING_PAGE, 'text/html; charset=utf-8');
   app.get('/', async (request, reply) => sendAsset(request, reply, landing));
-  app.get('/openapi.json', async (request, reply) => sendAsset(request, reply, json));
+  for (const [name, document] of Object.entries(documents)) {
+    const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');
+    app.get(`/${name}`, async (request, reply) => sendAsset(request, reply, json));
+  }
 }

@@ -263,10 +263,13 @@ export const ConfirmationSchema = Type.Object(
   { title: 'Confirmation' },
 );
 
-export const PayerPaymentSchema = Type.Intersect([
-  PaymentSchema,
-  Type.Object({ merchant_name: Type.String() }),
-]);
+export const PayerPaymentSchema = Type.Object(
+  {
+    ...PaymentSchema.properties,
+    merchant_name: Type.String({ description: 'The name of the merchant.' }),
+  },
+  { title: 'PayerPayment' },
+);
 
 export const FaucetBody = Type.Object({
   amount: Type.Optional(

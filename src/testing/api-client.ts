@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { checkDocumented } from '#testing/documented.ts';
 
 /** A JSON object of the API: a test asserts what it is. */
 export interface Body {
@@ -27,8 +28,10 @@ export function caller(baseUrl: string, key: string): Caller {
       headers: { Authorization: `Bearer ${key}`, ...options.headers },
     });
     const text = await response.text();
+    const { status, headers } = response;
+    checkDocumented({ method, url: response.url, status, headers, text });
     const body = text === '' ? {} : (JSON.parse(text) as Body);
-    return { status: response.status, headers: response.headers, body };
+    return { status, headers, body };
   };
   return {
     send,

@@ -77,14 +77,15 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** A path without parameters wins over one with them. */
+/** A path with fewer parameters wins. */
 function findOperation(operations: readonly Operation[], exchange: Exchange): Operation | null {
   const path = exchange.path.split('?')[0] ?? '';
   if (!isReadable(path)) return null;
   const fitting = operations.filter(
     (operation) => operation.method === exchange.method && operation.pattern.test(path),
   );
-  return fitting.toSorted((a, b) => a.template.length - b.template.length)[0] ?? null;
+  const parameters = ({ template }: Operation) => template.split('{').length;
+  return fitting.toSorted((a, b) => parameters(a) - parameters(b))[0] ?? null;
 }
 
 function checkCommonHeaders({ headers, status }: Exchange, where: string): void {

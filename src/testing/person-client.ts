@@ -1,3 +1,5 @@
+import { checkDocumented } from '#testing/documented.ts';
+
 export interface PersonAnswer {
   readonly status: number;
   readonly body: Record<string, unknown> & {
@@ -58,6 +60,8 @@ export class PersonClient {
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();
     const isJson = /^application\/json(;|$)/.test(type);
+    const { status, headers: answered, url } = response;
+    if (isJson) checkDocumented({ method, url, status, headers: answered, text });
     const parsed = (isJson ? JSON.parse(text) : {}) as PersonAnswer['body'];
     if (typeof parsed.csrf_token === 'string') this.csrfToken = parsed.csrf_token;
     return { status: response.status, body: parsed, text, headers: response.headers };
