@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { silentLog } from '#core/log.ts';
+import { cancelIntent } from '#payments/cancel.ts';
 import { applySettlements, declineOverdue } from '#payments/settle.ts';
 import {
   addIntent,
@@ -11,7 +12,7 @@ import {
   playChain,
   type TestStore,
 } from '#testing/store.ts';
-import { eventTypes } from '#testing/store-payments.ts';
+import { eventTypes, findPayment } from '#testing/store-payments.ts';
 
 let store: TestStore;
 
@@ -144,4 +145,78 @@ describe('a payment that was signed once', () => {
       [intentId],
     );
   }
+});
+
+describe('a payment that the chain settles after it was declined', () => {
+  /** What the relayer writes when it finds the event: see followChain. */
+  async function settleAfterDecline(intentId: string): Promise<void> {
+    await store.db.query(
+      `update chain_requests r set status = 'succeeded', applied_at = null,
+         outcome = jsonb_build_object('succeeded', true, 'afterDecline', payload -> 'attempt',
+           'facts', jsonb_build_object('txHash', '0x' || repeat('ef', 32), 'blockNumber', '9',
+             'logIndex', 0, 'blockTime', '2026-10-01T12:00:00.000Z', 'batchNumber', '2',
+             'feeAcquirer', '7500', 'feeProtocol', '5000', 'cashback', '1250', 'chainId', 31337,
+             'settlementNumber', r.number::text))
+       where id = (select min(id) from chain_requests where subject_id = $1)`,
+      [intentId],
+    );
+  }
+
+  const apply = async () => {
+    while (await applySettlements({ ...store, log: silentLog }));
+  };
+
+  async function declined(): Promise<{ intentId: string; pass: string }> {
+    const tapped = await tap();
+    await playChain(store, 'settlement_failed');
+    assert.equal((await read(tapped.intentId))?.status, 'requires_payment_method');
+    return tapped;
+  }
+
+  test('succeeds with its payment and the usual events', async () => {
+    const { intentId } = await declined();
+    await settleAfterDecline(intentId);
+    await apply();
+    const intent = await read(intentId);
+    assert.deepEqual(intent, { status: 'succeeded', last_payment_error: null });
+    const payment = await findPayment(store, intentId);
+    assert.equal(payment?.place.txHash, `0x${'ef'.repeat(32)}`);
+    assert.deepEqual(payment?.method, { type: 'wallet_pass', credential: 'nfc_id' });
+    assert.equal((await eventTypes(store, intentId)).at(-1), 'payment_intent.succeeded');
+    const types = await eventTypes(store, payment?.id ?? '');
+    assert.deepEqual(types, ['payment.succeeded', 'payment.cashback_paid']);
+  });
+
+  test('succeeds also when the merchant has canceled its intent meanwhile', async () => {
+    const { intentId } = await declined();
+    const { tenant } = store.standing;
+    const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
+    await cancelIntent(store, { ...request, now: store.clock.now() });
+    assert.equal((await read(intentId))?.status, 'canceled');
+    await settleAfterDecline(intentId);
+    await apply();
+    assert.equal((await read(intentId))?.status, 'succeeded');
+  });
+
+  test('comes behind the answer of another attempt that is under way', async () => {
+    const { intentId } = await declined();
+    const { pass } = await addPayer(store);
+    await pay(store, { intentId, pass, hangUp: true });
+    // The chain knows the number as used: the second attempt fails, in the same moment.
+    await store.db.query(
+      `update chain_requests set status = 'failed', applied_at = null,
+         outcome = '{"succeeded": false, "reason": "settlement_failed", "txHash": null}'
+       where id = (select max(id) from chain_requests where subject_id = $1)`,
+      [intentId],
+    );
+    await settleAfterDecline(intentId);
+    await apply();
+    await apply();
+    assert.equal((await read(intentId))?.status, 'succeeded');
+    const types = await eventTypes(store, intentId);
+    assert.deepEqual(types.slice(-2), [
+      'payment_intent.payment_failed',
+      'payment_intent.succeeded',
+    ]);
+  });
 });

@@ -285,6 +285,7 @@ export function settlementOf(
       payer: intent.attempt.payerAddress,
       amount: intent.amount.toString(),
       orderId: intent.orderId,
+      attempt: intent.attempt,
     },
   };
 }

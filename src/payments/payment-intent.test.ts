@@ -55,6 +55,7 @@ const ALL_REFUSED = {
   not_settled: 'refused',
   // The chain has settled it, whatever the ledger and the clock say.
   rebuild: 'succeeded',
+  settled_after_decline: 'succeeded',
 } as const;
 
 const MERCHANT = 'canceled: requested_by_merchant';
@@ -106,6 +107,7 @@ const PROCESSING_ROW: Row = {
   not_settled: 'payment_failed',
   cancel: 'refused',
   rebuild: 'refused',
+  settled_after_decline: 'refused',
   give_up: 'refused',
   time_passed: 'unchanged',
 };
@@ -113,6 +115,7 @@ const SUCCEEDED_ROW: Row = {
   ...ALL_REFUSED,
   cancel: 'refused',
   rebuild: 'refused',
+  settled_after_decline: 'refused',
   give_up: 'refused',
   time_passed: 'unchanged',
 };
@@ -275,8 +278,10 @@ const EVENT_OF_STATUS = {
   canceled: 'payment_intent.canceled',
 } as const;
 
-/** What happens while the database is whole: only a recovery rebuilds. */
-const EVERYDAY = (Object.keys(COMMANDS) as CommandName[]).filter((name) => name !== 'rebuild');
+/** What happens while database and chain are whole. */
+const EVERYDAY = (Object.keys(COMMANDS) as CommandName[]).filter(
+  (name) => name !== 'rebuild' && name !== 'settled_after_decline',
+);
 
 /** A command, and how long after the one before it comes. */
 const moves = fc.array(

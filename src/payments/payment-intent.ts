@@ -84,6 +84,13 @@ export type IntentCommand =
   | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
   /** The settlement contract did it. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
+  /** The chain has settled an attempt that had been declined: money has moved, so it counts. */
+  | {
+      readonly type: 'settled_after_decline';
+      readonly attempt: Attempt;
+      readonly paymentId: string;
+      readonly txHash: string;
+    }
   /** The chain has said that nothing moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
@@ -167,19 +174,22 @@ function declineSteps(
   return at < intent.expiresAt ? [failed] : [failed, cancel(open, 'expired', at)];
 }
 
-/** Canceled or not: the payer has paid, so it has succeeded. */
-function rebuild(intent: PaymentIntent, command: IntentCommand & { type: 'rebuild' }): Step {
-  const { attempt, paymentId, txHash } = command;
-  const state = { status: 'succeeded', attempt, paymentId, txHash } as const;
-  const facts = { ...factsOf(intent), lastPaymentError: null };
-  return { intent: { ...facts, ...state }, event: 'payment_intent.succeeded' };
-}
-
 function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
   return {
     intent: { ...factsOf(intent), status: 'processing', attempt },
     event: 'payment_intent.processing',
   };
+}
+
+/** Canceled or not: the payer has paid, so it has succeeded. */
+function succeed(
+  intent: PaymentIntent,
+  attempt: Attempt,
+  { paymentId, txHash }: { readonly paymentId: string; readonly txHash: string },
+): readonly Step[] {
+  const facts = { ...factsOf(intent), lastPaymentError: null };
+  const paid: PaymentIntent = { ...facts, status: 'succeeded', attempt, paymentId, txHash };
+  return [{ intent: paid, event: 'payment_intent.succeeded' }];
 }
 
 function whenOpen(
@@ -202,7 +212,8 @@ function whenOpen(
     case 'give_up':
       return [cancel(intent, 'recovered', now)];
     case 'rebuild':
-      return [rebuild(intent, command)];
+    case 'settled_after_decline':
+      return succeed(intent, command.attempt, command);
     case 'time_passed':
       return now >= intent.expiresAt ? [cancel(intent, 'expired', intent.expiresAt)] : [];
     case 'approve':
@@ -231,7 +242,8 @@ function whenAsked(
     case 'give_up':
       return [cancel(intent, 'recovered', now)];
     case 'rebuild':
-      return [rebuild(intent, command)];
+    case 'settled_after_decline':
+      return succeed(intent, command.attempt, command);
     case 'time_passed':
       return now >= intent.confirmBy
         ? declineSteps(intent, 'confirmation_timeout', intent.confirmBy)
@@ -254,13 +266,10 @@ function whenProcessing(
   now: Date,
 ): Transition {
   switch (command.type) {
-    case 'settled': {
-      const { paymentId, txHash } = command;
-      const { attempt } = intent;
-      const state = { status: 'succeeded', attempt, paymentId, txHash } as const;
-      const facts = { ...factsOf(intent), lastPaymentError: null };
-      return [{ intent: { ...facts, ...state }, event: 'payment_intent.succeeded' }];
-    }
+    case 'settled':
+      return succeed(intent, intent.attempt, command);
+    case 'settled_after_decline': // The chain answers the attempt that is under way first.
+      return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);
     case 'time_passed':
@@ -293,8 +302,9 @@ function whenEnded(
     case 'give_up':
       return intent.status === 'canceled' ? [] : unexpectedState(intent, 'canceled');
     case 'rebuild':
-      if (intent.status === 'canceled') return [rebuild(intent, command)];
-      return unexpectedState(intent, 'rebuilt');
+    case 'settled_after_decline':
+      if (intent.status === 'succeeded') return unexpectedState(intent, 'paid again');
+      return succeed(intent, command.attempt, command);
     case 'settle':
     case 'ask_payer':
     case 'decline':
@@ -345,7 +355,9 @@ function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
  * settled before, whatever the clock says now.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
-  if (command.type === 'rebuild') return step(intent, command, now);
+  if (command.type === 'rebuild' || command.type === 'settled_after_decline') {
+    return step(intent, command, now);
+  }
   const passed = passTime(intent, now);
   if (command.type === 'time_passed') return passed;
   const steps = step(last(passed, intent), command, now);

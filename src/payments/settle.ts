@@ -14,7 +14,12 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
 import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
-import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import {
+  type Attempt,
+  type IntentCommand,
+  type PaymentIntent,
+  transition,
+} from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
@@ -44,7 +49,12 @@ interface Decided {
 
 function toCommand(outcome: Outcome<'payment'>, paymentId: string): IntentCommand {
   const { result } = outcome;
-  if (result.succeeded) return { type: 'settled', paymentId, txHash: result.facts.txHash };
+  if (result.succeeded) {
+    const paid = { paymentId, txHash: result.facts.txHash };
+    if (result.afterDecline === undefined) return { type: 'settled', ...paid };
+    // As the API wrote it into the request: see settlementOf.
+    return { type: 'settled_after_decline', attempt: result.afterDecline as Attempt, ...paid };
+  }
   const rule = result.overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
   return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...rule };
 }
@@ -155,6 +165,12 @@ async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<
   return { payments, drafts };
 }
 
+/** What was declined and has settled after all comes behind the answer of a later attempt. */
+function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
+  const isLate = result.succeeded && result.afterDecline !== undefined;
+  return isLate && intent?.status === 'processing';
+}
+
 async function apply(
   tx: Tx,
   outcomes: readonly Outcome<'payment'>[],
@@ -166,7 +182,8 @@ async function apply(
     outcomes.map((outcome) => outcome.subjectId),
   );
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
-  const decided = outcomes.flatMap((outcome) => {
+  const due = outcomes.filter((outcome) => !mustWait(outcome, byId.get(outcome.subjectId)));
+  const decided = due.flatMap((outcome) => {
     const one = decide(outcome, byId.get(outcome.subjectId), { now, log: deps.log });
     return one === null ? [] : [one];
   });
@@ -186,7 +203,7 @@ async function apply(
     ),
     applied(
       tx,
-      outcomes.map((outcome) => outcome.requestId),
+      due.map((outcome) => outcome.requestId),
       now,
     ),
   ]);

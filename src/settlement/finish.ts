@@ -1,5 +1,6 @@
 import { failpoint } from '#core/failpoints.ts';
 import type { Tx } from '#db/database.ts';
+import { followChain } from '#settlement/after-decline.ts';
 import type { Result } from '#settlement/facts.ts';
 import { LaneLost } from '#settlement/flush-payments.ts';
 import { shareHeldLanes } from '#settlement/lane-queries.ts';
@@ -29,7 +30,7 @@ export async function finish(
 ): Promise<void> {
   if (resolutions.length === 0) return;
   failpoint('settlement.receipt_seen');
-  const { livemode } = relayer.chain.config;
+  const { livemode, chainId } = relayer.chain.config;
   const answered = resolutions.flatMap((one) =>
     one.answered.map(({ request, result }) => ({
       requestId: request.id,
@@ -52,8 +53,12 @@ export async function finish(
     const late = answered.filter((one) => !written.has(one.requestId));
     const compared = await compareLate(tx, late);
     const moved = movedPayments(resolutions, written);
-    const raised = [...resolutions.flatMap((one) => one.alarms), ...moved, ...compared.alarms];
+    const numbers = unexplained(resolutions, written);
+    const followed = await followChain(tx, { livemode, chainId, numbers });
+    const found = resolutions.flatMap((one) => one.alarms);
+    const raised = [...found, ...moved, ...compared.alarms, ...followed];
     await insertAlarms(tx, livemode, raised, relayer.clock.now());
+    if (followed.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
     return { alarms: raised, owed: compared.owed };
   });
   failpoint('settlement.outcome_committed');
@@ -81,6 +86,26 @@ function toMined({ transaction, receipt }: Resolution) {
 
 function toRequeued({ transaction, requeued }: Resolution) {
   return requeued.map((request) => ({ requestId: request.id, transactionId: transaction.id }));
+}
+
+/**
+ * Numbers that the chain shows as settled without a request of ours that says so just now: of a
+ * payment that was declined, or that another one has taken.
+ */
+function unexplained(resolutions: readonly Resolution[], written: ReadonlySet<bigint>): bigint[] {
+  const numbers = new Set<bigint>();
+  for (const { settled, answered, alarms } of resolutions) {
+    for (const { payment } of settled) numbers.add(payment.number);
+    for (const { request, result } of answered) {
+      if (request.kind !== 'payment' || request.number === null) continue;
+      if (result.succeeded && written.has(request.id)) numbers.delete(request.number);
+      const taken = alarms.some(
+        ({ kind, subject }) => kind === 'number_taken' && subject === request.subjectId,
+      );
+      if (taken) numbers.add(request.number);
+    }
+  }
+  return [...numbers];
 }
 
 /** Settled under other bytes than those that the ledger names. */
@@ -129,6 +154,8 @@ async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
     // Queued again after the first block was lost: its next transaction will find the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
+    // Declined and applied, and now the chain has settled it: see followChain.
+    if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
     const owed = before.status !== 'failed';
     if (!before.applied) await replaceUnapplied(tx, one);
     else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);

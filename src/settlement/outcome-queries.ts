@@ -205,3 +205,40 @@ export async function insertAlarms(
 function bigintText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
+
+export interface ChainPaymentRow {
+  number: bigint;
+  batch_number: bigint;
+  payer: Hex;
+  merchant_number: bigint;
+  amount: bigint;
+  order_id: string;
+  fee_acquirer: bigint;
+  fee_protocol: bigint;
+  cashback: bigint;
+  tx_hash: Hex;
+  block_number: bigint;
+  log_index: number;
+  block_time: Date;
+}
+
+export async function selectChainPayments(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<ChainPaymentRow[]> {
+  return tx.query(
+    `select number, batch_number, payer, merchant_number, amount, order_id, fee_acquirer,
+       fee_protocol, cashback, tx_hash, block_number, log_index, block_time
+     from chain_payments where livemode = $1 and number = any($2::bigint[])`,
+    [of.livemode, of.numbers.map(String)],
+  );
+}
+
+/** What everybody was told has turned out otherwise: the outcome is to be applied once more. */
+export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
+  await tx.query(
+    `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
+     where id = $1 and status = 'failed'`,
+    [id, JSON.stringify(outcome)],
+  );
+}

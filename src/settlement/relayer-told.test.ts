@@ -166,5 +166,23 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.equal(await balance(), 0n);
       assert.equal(await count('chain_alarms'), 0);
     });
+
+    it('or the ledger follows the chain, when that mines the old bytes by itself', async () => {
+      await open();
+      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
+      const start = await head();
+      const ids = await world.payMany([{ payer: poor }]);
+      world.startRelayer();
+      assert.deepEqual(await tell(ids), ['approval_insufficient']);
+      const [row] = await database.db.query<{ raw: Buffer }>('select raw from chain_attempts');
+      const old: Hex = `0x${row?.raw.toString('hex')}`;
+      await reorganise(start, [await approval(poor, 3), old]);
+      await settleDown();
+      assert.equal(await balance(), SALE);
+      const alarm = `chain_alarms where kind = 'settled_after_decline' and subject = '${ids[0]}'`;
+      assert.equal(await count(alarm), 1);
+      assert.equal((await world.outcome(ids[0] ?? ''))?.succeeded, true);
+      assert.equal(await count('chain_requests where applied_at is null'), 1, 'to be applied');
+    });
   });
 }

@@ -17,7 +17,14 @@ export type Hex = `0x${string}`;
  */
 export interface RequestPayloads {
   /** subject: payment intent. Settled through settleBatch under the intent's number. */
-  payment: { merchantNumber: string; payer: Hex; amount: string; orderId: string };
+  payment: {
+    merchantNumber: string;
+    payer: Hex;
+    amount: string;
+    orderId: string;
+    /** Given back as it is, should the chain settle the payment after it was declined. */
+    attempt?: unknown;
+  };
   /** subject: refund. */
   refund: { paymentId: string; amount: string };
   /** subject: withdrawal. */
@@ -99,7 +106,14 @@ export type Outcome<K extends RequestKind = RequestKind> = {
     readonly kind: Kind;
     readonly livemode: boolean;
     readonly subjectId: string;
-    readonly result: { readonly succeeded: true; readonly facts: OutcomeFacts[Kind] } | Failure;
+    readonly result:
+      | {
+          readonly succeeded: true;
+          readonly facts: OutcomeFacts[Kind];
+          /** It was declined, and then a reorganisation has settled it: the payload's attempt. */
+          readonly afterDecline?: unknown;
+        }
+      | Failure;
   };
 }[K];
 

@@ -67,6 +67,25 @@ export async function selectPerhapsDead(
   );
 }
 
+/**
+ * Locks declined payments of these numbers, the newest first, whose intents have no other attempt
+ * under way or paid.
+ */
+export async function selectDeclined(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<RequestRow[]> {
+  return tx.query(
+    `select ${REQUEST} from chain_requests r
+     where livemode = $1 and kind = 'payment' and status = 'failed' and number = any($2::bigint[])
+       and applied_at is not null and not exists (
+         select from chain_requests o where o.kind = 'payment' and o.subject_id = r.subject_id
+           and o.status in ('queued', 'submitted', 'succeeded'))
+     order by id desc for update of r`,
+    [of.livemode, of.numbers.map(String)],
+  );
+}
+
 /** What waits to be sent alone, oldest first. Not locked: it is simulated first. */
 export async function selectSingles(
   sql: Sql,

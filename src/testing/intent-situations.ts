@@ -70,6 +70,12 @@ export const COMMANDS = {
   not_settled: { type: 'not_settled', decline: 'settlement_failed' },
   cancel: { type: 'cancel' },
   rebuild: { type: 'rebuild', attempt: LOST_ATTEMPT, paymentId: 'pay_3', txHash: '0x03' },
+  settled_after_decline: {
+    type: 'settled_after_decline',
+    attempt: LOST_ATTEMPT,
+    paymentId: 'pay_4',
+    txHash: '0x04',
+  },
   give_up: { type: 'give_up' },
   time_passed: { type: 'time_passed' },
 } as const satisfies Record<IntentCommand['type'], IntentCommand>;
