@@ -12,6 +12,7 @@ import { createRequestLog } from '#ops/request-log.ts';
 import {
   databaseSamples,
   databaseUp,
+  nodeRequestSamples,
   readinessSamples,
   relayerSamples,
   requestLogSamples,
@@ -39,6 +40,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
     databaseUp(db),
     databaseSamples(db),
     ...chains.map((chain) => relayerSamples(db, chain)),
+    ...chains.map(nodeRequestSamples),
     readinessSamples(readiness),
     requestLogSamples(requestLog),
   ]);

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
+import { readNodeSettings } from '#node-settings.ts';
 import {
   CHAIN_SETTINGS,
   chainPrefix,
@@ -117,11 +118,8 @@ function privateKeys(env: Env, name: SettingName): Hex[] {
 function chain(env: Env, network: Network): NetworkSettings | null {
   const prefix = chainPrefix(network);
   const given = CHAIN_SETTINGS.filter((setting) => read(env, `${prefix}${setting}`) !== null);
-  const rpcUrls = (read(env, `${prefix}RPC_URL`) ?? '').split(',').map((one) => one.trim());
   if (given.length === 0) return null;
-  if (!rpcUrls.every((one) => URL.canParse(one) && /^https?:/.test(one))) {
-    throw new StartError(`${prefix}RPC_URL must be http or https URLs, separated by commas`);
-  }
+  const nodes = readNodeSettings(prefix, (setting) => read(env, `${prefix}${setting}`));
   const max = Number.MAX_SAFE_INTEGER;
   const chainId = integer(env, `${prefix}CHAIN_ID`, { min: 1, max, default: 0 });
   if (chainId === 0) throw new StartError(`${prefix}CHAIN_ID must be set: the id of the chain`);
@@ -131,8 +129,7 @@ function chain(env: Env, network: Network): NetworkSettings | null {
     network,
     livemode: network === 'mainnet',
     chainId,
-    rpcUrls,
-    headsUrl: url(env, `${prefix}HEADS_URL`, ['ws:', 'wss:']),
+    ...nodes,
     usdc: hex(env, `${prefix}USDC`, ADDRESS, 'the address of the USDC contract'),
     usdcDomain: {
       name: read(env, `${prefix}USDC_NAME`),

@@ -5,6 +5,9 @@ import { StartError } from '#core/start-error.ts';
 /** Settings of one external chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
 export const CHAIN_SETTINGS = [
   'RPC_URL',
+  'RPC_HEADERS',
+  'RPC_TIMEOUT_MS',
+  'RPC_PER_SECOND',
   'HEADS_URL',
   'CHAIN_ID',
   'USDC',

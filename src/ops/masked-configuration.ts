@@ -23,6 +23,9 @@ function maskedNetwork(network: NetworkSettings | null): Json {
   return {
     chain_id: network.chainId,
     rpc_urls: network.rpcUrls.map(plainUrl),
+    rpc_headers: network.rpcHeaders.map((headers) => Object.keys(headers)),
+    rpc_timeouts_ms: [...network.rpcTimeoutsMs],
+    rpc_per_second: network.rpcPerSecond,
     heads_url: plainUrl(network.headsUrl),
     usdc: network.usdc,
     settlement: network.settlement,

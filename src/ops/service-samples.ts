@@ -117,10 +117,13 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
   ];
 }
 
+/** A scrape every few seconds must not become a bill. */
+const CHAIN_SAMPLE_MS = 60_000;
+
 export function relayerSamples(db: Database, chain: Chain): SampleSource {
   return {
     name: `relayer ${chain.config.network}`,
-    read: async () => relayerSamplesOf(await readRelayerStatus(db, chain)),
+    read: async () => relayerSamplesOf(await readRelayerStatus(db, chain, CHAIN_SAMPLE_MS)),
   };
 }
 
@@ -134,6 +137,23 @@ export function readinessSamples(readiness: Readiness): SampleSource {
         const { settles } = readiness.of(isLive(network));
         return sample('network_settles', help, settles ? 1 : 0, { network });
       }),
+  };
+}
+
+/** What a provider would count, by the address's place in `…_RPC_URL`, from 1. */
+export function nodeRequestSamples(chain: Chain): SampleSource {
+  const { network } = chain.config;
+  return {
+    name: `node requests ${network}`,
+    read: async () =>
+      chain.rpc.counts().map(({ method, index, result, count }) =>
+        sample('node_requests_total', 'Calls to nodes of the chain since the start.', count, {
+          network,
+          method,
+          address: String(index + 1),
+          result,
+        }),
+      ),
   };
 }
 

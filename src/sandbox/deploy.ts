@@ -129,6 +129,8 @@ export async function prepareNetwork(
     chainId: node.chainId,
     rpcUrls: [node.rpcUrl],
     headsUrl: node.rpcUrl.replace('http', 'ws'),
+    // The node is ours, and a reorganisation that a test makes is seen at once.
+    idleHeadMs: 1_000,
     usdc,
     settlement,
     relayerKeys,

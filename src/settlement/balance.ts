@@ -1,9 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
-import type { Chain } from '#settlement/chain.ts';
+import { type Chain, decodeView } from '#settlement/chain.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { RpcUnavailable } from '#settlement/rpc.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 export interface MerchantBalance {
@@ -27,12 +26,14 @@ export async function readMerchantBalance(
     functionName: 'merchantAccount',
     args: [Number(merchantNumber)],
   });
-  const [answer] = await chain.calls([{ to: chain.config.settlement, data }], head.number);
-  if (answer?.ok !== true) throw new RpcUnavailable('the balance could not be read');
-  const [wallet, available] = decodeFunctionResult({
-    abi: settlementAbi,
-    functionName: 'merchantAccount',
-    data: answer.data,
-  });
+  const call = { to: chain.config.settlement, data, words: 2 };
+  const [answer] = await chain.calls([call], head.number);
+  const [wallet, available] = decodeView(answer, (returned) =>
+    decodeFunctionResult({
+      abi: settlementAbi,
+      functionName: 'merchantAccount',
+      data: returned,
+    }),
+  );
   return { available: atoms(available), wallet, blockNumber: head.number, asOf: head.time };
 }

@@ -51,13 +51,15 @@ export async function broadcast(
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
   if (transactions.length === 0) return;
-  const calls = transactions.map((transaction) => ({
-    method: 'eth_sendRawTransaction',
-    params: [transaction.attempts.at(-1)?.raw],
-  }));
+  const calls = transactions.map(({ attempts }) => {
+    const last = attempts.at(-1);
+    // A node that names another hash has not taken these bytes: the next one gets them as well.
+    const accepts = (hash: unknown) => hash === last?.hash;
+    return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
+  });
   for (const transaction of transactions) transaction.sentAtBlock = relayer.head?.number ?? 0n;
   try {
-    const answers = await relayer.chain.rpc.batch(calls);
+    const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
     answers.forEach((answer, index) => {
       const transaction = transactions[index];
       if (answer.ok || transaction === undefined) return;

@@ -1,11 +1,20 @@
-import { assert } from '#core/assert.ts';
+import { assert, present } from '#core/assert.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { createHeadComparison } from '#settlement/compare-heads.ts';
 import { isPresentEdition } from '#settlement/contract-edition.ts';
 import type { RawLog } from '#settlement/contract-events.ts';
+import { type LogPortion, readLogPortion } from '#settlement/log-ranges.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { connectRpc, type Rpc, type RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
+import {
+  connectRpc,
+  type ProbedAddress,
+  type Rpc,
+  type RpcPriority,
+  RpcRefusal,
+  RpcUnavailable,
+} from '#settlement/rpc.ts';
 import { readTokenDomain } from '#settlement/token.ts';
 
 export interface Block {
@@ -41,15 +50,22 @@ export interface Chain {
   readonly rpc: Rpc;
   /** null: there is no such block (yet, or any more). */
   block(tag: BlockTag): Promise<Block | null>;
-  blocks(numbers: readonly bigint[]): Promise<(Block | null)[]>;
-  /** null where the transaction is not in a block. */
-  receipts(hashes: readonly Hex[]): Promise<(Receipt | null)[]>;
-  /** `eth_call`s against one state, in one round trip. */
-  calls(calls: readonly EthCall[], at?: BlockTag): Promise<CallAnswer[]>;
-  /** Transactions of these addresses that are in the chain. */
-  nonces(addresses: readonly Hex[]): Promise<bigint[]>;
+  newest(): Promise<Block>;
+  /** Asks all addresses for their heads: those that stand still are asked after the others. */
+  compareHeads(): Promise<void>;
+  /** undefined where no node said anything of this one. */
+  blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
+  /** null where the transaction is not in a block, undefined where no node said so. */
+  receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
+  /** `eth_call`s in one round trip. */
+  calls(calls: readonly EthCall[], at?: BlockTag, priority?: RpcPriority): Promise<CallAnswer[]>;
+  /** Transactions of these addresses that are in the chain, at a block or at the newest. */
+  nonces(addresses: readonly Hex[], at?: BlockTag): Promise<bigint[]>;
   balances(addresses: readonly Hex[]): Promise<bigint[]>;
+  /** All logs of a range, in as many questions as it takes. */
   logs(filter: LogFilter): Promise<RawLog[]>;
+  /** The logs of a range in portions that nodes are willing to read, the newest first if asked. */
+  logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
   close(): Promise<void>;
 }
 
@@ -57,6 +73,8 @@ interface EthCall {
   readonly from?: Hex;
   readonly to: Hex;
   readonly data: Hex;
+  /** 32-byte words that the answer must have; a node that gives another number is faulty. */
+  readonly words?: number;
 }
 
 interface LogFilter {
@@ -82,17 +100,17 @@ function withDomain(settings: NetworkSettings, told: NetworkConfig['usdcDomain']
  * the contracts there are not what the settings say.
  */
 export async function openChain(config: NetworkSettings, log: Log): Promise<Chain> {
-  const rpc = connectRpc({ urls: config.rpcUrls, chainId: config.chainId, log });
+  const { rpcUrls: urls, chainId, rpcHeaders: headers, rpcTimeoutsMs: timeoutsMs } = config;
+  const perSecond = config.rpcPerSecond;
+  const rpc = connectRpc({ urls, chainId, headers, timeoutsMs, perSecond, log });
   const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
-  for (const { chainId } of await rpc.probe()) {
-    if (chainId === null || chainId === config.chainId) continue;
-    await rpc.close();
-    throw new StartError(`${setting} leads to chain ${chainId}, but ${config.chainId} is expected`);
-  }
-  const chain = chainOver(withDomain(config, USUAL_DOMAIN), rpc);
+  const chain = chainOver(withDomain(config, USUAL_DOMAIN), rpc, log);
   try {
+    const probed = await rpc.probe();
+    requireChainId(probed, setting, chainId);
+    tellUnreachable(probed, setting, log);
     await requireContracts(chain, setting);
-    return chainOver(withDomain(config, await readTokenDomain(chain, config)), rpc);
+    return chainOver(withDomain(config, await readTokenDomain(chain, config)), rpc, log);
   } catch (error) {
     if (error instanceof RpcUnavailable) {
       log.warn('the chain cannot be reached yet', { network: config.network });
@@ -101,6 +119,22 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
     await rpc.close();
     throw error;
   }
+}
+
+/** @throws StartError: an address that names another chain would never be used. */
+function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
+  const wrong = probed.findIndex((one) => one.chainId !== null && one.chainId !== chainId);
+  if (wrong < 0) return;
+  const which = probed.length > 1 ? ` (address ${wrong + 1}, ${probed[wrong]?.host})` : '';
+  const told = `${setting}${which} leads to chain ${probed[wrong]?.chainId}`;
+  throw new StartError(`${told}, but ${chainId} is expected`);
+}
+
+function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {
+  probed.forEach(({ host, chainId, error }, index) => {
+    if (chainId !== null) return;
+    log.warn(`address ${index + 1} of ${setting} (${host}) cannot be used yet: ${error}`);
+  });
 }
 
 async function requireContracts(chain: Chain, setting: string): Promise<void> {
@@ -118,68 +152,120 @@ async function requireContracts(chain: Chain, setting: string): Promise<void> {
   }
 }
 
-function chainOver(config: NetworkConfig, rpc: Rpc): Chain {
-  const batch = async (method: string, params: readonly (readonly unknown[])[]) => {
-    const answers = await rpc.batch(params.map((one) => ({ method, params: one })));
-    return answers.map((answer) => {
-      if (answer.ok) return answer.result;
-      throw answer.refusal;
+function chainOver(config: NetworkConfig, rpc: Rpc, log: Log): Chain {
+  const block = (tag: BlockTag) => readBlock(rpc, tag);
+  const portions: Chain['logPortions'] = (filter) => readPortions(rpc, config.settlement, filter);
+  const quantities = async (method: string, addresses: readonly Hex[], at: BlockTag) => {
+    const calls = addresses.map((address) => ({ method, params: [address, tagText(at)] }));
+    return (await rpc.batch(calls)).map((answer) => {
+      if (answer.ok) return BigInt(answer.result as Hex);
+      throw unavailable(answer.refusal);
     });
-  };
-  const blocks = async (tags: readonly BlockTag[]) => {
-    const found = await batch(
-      'eth_getBlockByNumber',
-      tags.map((tag) => [tagText(tag), false]),
-    );
-    return found.map((raw) => (raw === null ? null : toBlock(raw as RawBlock)));
   };
   return {
     config,
     rpc,
-    blocks,
-    block: async (tag) => (await blocks([tag]))[0] ?? null,
-    receipts: async (hashes) => {
-      const found = await batch(
-        'eth_getTransactionReceipt',
-        hashes.map((hash) => [hash]),
-      );
-      return found.map((raw) => (raw === null ? null : toReceipt(raw as RawReceipt)));
+    block,
+    newest: async () => present(await block('latest'), 'newest block'),
+    compareHeads: createHeadComparison(rpc, log),
+    blocks: (numbers) => {
+      const params = numbers.map((number) => [quantity(number), false]);
+      return readEach(rpc, 'eth_getBlockByNumber', params, (raw) => toBlock(raw as RawBlock));
     },
-    calls: async (calls, at = 'latest') => {
-      const requests = calls.map((call) => ({ method: 'eth_call', params: [call, tagText(at)] }));
-      return (await rpc.batch(requests)).map((answer) =>
+    receipts: (hashes) => {
+      const params = hashes.map((hash) => [hash]);
+      const read = (raw: unknown) => toReceipt(raw as RawReceipt);
+      return readEach(rpc, 'eth_getTransactionReceipt', params, read);
+    },
+    calls: async (calls, at = 'latest', priority = {}) => {
+      const requests = calls.map((call) => toCall(call, at));
+      return (await rpc.batch(requests, priority)).map((answer) =>
         answer.ok ? { ok: true, data: answer.result as Hex } : toRevert(answer.refusal),
       );
     },
-    nonces: async (addresses) => {
-      const params = addresses.map((address) => [address, 'latest']);
-      return (await batch('eth_getTransactionCount', params)).map((raw) => BigInt(raw as Hex));
+    nonces: (addresses, at = 'latest') => quantities('eth_getTransactionCount', addresses, at),
+    balances: (addresses) => quantities('eth_getBalance', addresses, 'latest'),
+    logs: async (filter) => {
+      const logs: RawLog[] = [];
+      for await (const portion of portions(filter)) logs.push(...portion.logs);
+      return logs;
     },
-    balances: async (addresses) => {
-      const params = addresses.map((address) => [address, 'latest']);
-      return (await batch('eth_getBalance', params)).map((raw) => BigInt(raw as Hex));
-    },
-    logs: async ({ fromBlock, toBlock, topics = [] }) => {
-      const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) };
-      const filter = { ...range, address: config.settlement, topics };
-      // A node that lags behind answers with too few logs and says nothing: ask it for the last
-      // block as well.
-      const [logs, last] = await rpc.batch([
-        { method: 'eth_getLogs', params: [filter] },
-        { method: 'eth_getBlockByNumber', params: [range.toBlock, false] },
-      ]);
-      if (logs?.ok === false) throw logs.refusal;
-      if (logs === undefined || last?.ok !== true || last.result === null) {
-        throw new RpcUnavailable('the node has not reached the last block asked for');
-      }
-      return logs.result as RawLog[];
-    },
+    logPortions: portions,
     close: () => rpc.close(),
   };
 }
 
+/** What one node leaves out or refuses does not take the others with it: it is undefined. */
+async function readEach<T>(
+  rpc: Rpc,
+  method: string,
+  params: readonly (readonly unknown[])[],
+  read: (raw: unknown) => T | null,
+): Promise<(T | null | undefined)[]> {
+  const answers = await rpc.batch(params.map((one) => ({ method, params: one })));
+  return answers.map((answer) => {
+    if (!answer.ok) return undefined;
+    return answer.result === null ? null : read(answer.result);
+  });
+}
+
+async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
+  const call = { method: 'eth_getBlockByNumber', params: [tagText(tag), false] };
+  const [answer] = await rpc.batch([call]);
+  if (answer?.ok === true) {
+    return answer.result === null ? null : toBlock(answer.result as RawBlock);
+  }
+  // Chains without finality refuse the tag.
+  if (tag === 'finalized' && answer?.refusal instanceof RpcRefusal) return null;
+  throw unavailable(answer?.refusal ?? new RpcUnavailable('no answer'));
+}
+
+async function* readPortions(
+  rpc: Rpc,
+  address: Hex,
+  filter: Parameters<Chain['logPortions']>[0],
+): AsyncGenerator<LogPortion> {
+  const { topics = [], newestFirst = false } = filter;
+  let { fromBlock, toBlock } = filter;
+  while (fromBlock <= toBlock) {
+    const range = { fromBlock, toBlock, newestFirst };
+    const portion = await readLogPortion(rpc, { address, topics, ...range });
+    yield portion;
+    if (newestFirst) toBlock = portion.fromBlock - 1n;
+    else fromBlock = portion.toBlock + 1n;
+  }
+}
+
+function toCall({ words, ...call }: EthCall, at: BlockTag) {
+  const isLong = (result: unknown) =>
+    typeof result === 'string' &&
+    (words === undefined || result.length === 2 + words * WORD_DIGITS);
+  return { method: 'eth_call', params: [call, tagText(at)], accepts: isLong };
+}
+
+const WORD_DIGITS = 64;
+
+/** Reads what a view of a contract returned. @throws RpcUnavailable: it reverted, or is no ABI. */
+export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex) => T): T {
+  if (answer?.ok !== true) {
+    throw new RpcUnavailable(`a view of the contract reverted: ${answer?.message}`);
+  }
+  try {
+    return decode(answer.data);
+  } catch (cause) {
+    throw new RpcUnavailable('a node answered what no view returns', { cause });
+  }
+}
+
+/** A question that has an answer in any case: a no says that the nodes cannot answer. */
+function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
+  if (refusal instanceof RpcUnavailable) return refusal;
+  return new RpcUnavailable('no node of the chain answers', { cause: refusal });
+}
+
 /** An answer with a revert is an answer about the call; everything else says nothing about it. */
-export function toRevert(refusal: RpcRefusal): CallAnswer & { ok: false } {
+export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
+  if (refusal instanceof RpcUnavailable) throw refusal;
   const reverted = refusal.code === 3 || /revert/i.test(refusal.message);
   if (!reverted) throw new RpcUnavailable('the node could not run a call', { cause: refusal });
   return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };

@@ -97,7 +97,7 @@ async function requireRoles(chain: Chain): Promise<void> {
     lanes.map(({ role, address }) => {
       const args = [keccak256(toHex(ROLES[role])), address] as const;
       const data = encodeFunctionData({ abi: settlementAbi, functionName: 'hasRole', args });
-      return { to: settlement, data };
+      return { to: settlement, data, words: 1 };
     }),
   );
   lanes.forEach(({ role, address }, index) => {

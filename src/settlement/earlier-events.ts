@@ -1,4 +1,4 @@
-import { assertNever } from '#core/assert.ts';
+import { assertNever, present } from '#core/assert.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { merchantReference } from '#settlement/contract-calls.ts';
 import { eventTopics, readEvents, type SettlementEvent } from '#settlement/contract-events.ts';
@@ -7,9 +7,6 @@ import { numberOf, payloadOf } from '#settlement/payloads.ts';
 import type { OpenRequest } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
-
-/** Providers refuse wider ranges in one question. */
-export const LOG_RANGE = 10_000n;
 
 /**
  * The contract says that this was done before. Finds the event that did it, newest blocks first:
@@ -54,14 +51,9 @@ async function* eventsBackwards(
   chain: Chain,
   topics: readonly (Hex | null)[],
 ): AsyncGenerator<SettlementEvent> {
-  const head = await chain.block('latest');
-  const first = chain.config.deployedAtBlock;
-  let toBlock = head?.number ?? 0n;
-  while (toBlock >= first) {
-    const start = toBlock - LOG_RANGE + 1n;
-    const fromBlock = start > first ? start : first;
-    const logs = await chain.logs({ fromBlock, toBlock, topics });
+  const head = present(await chain.block('latest'), 'newest block');
+  const range = { fromBlock: chain.config.deployedAtBlock, toBlock: head.number };
+  for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
     yield* readEvents(chain.config.settlement, logs).reverse();
-    toBlock = fromBlock - 1n;
   }
 }

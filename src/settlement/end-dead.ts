@@ -37,7 +37,11 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   const rows = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (rows.length === 0) return;
   const requests = rows.map(toOpenRequest);
-  const calls = requests.map((one) => ({ to: settlement, data: isSettledCall(numberOf(one)) }));
+  const calls = requests.map((one) => ({
+    to: settlement,
+    data: isSettledCall(numberOf(one)),
+    words: 1,
+  }));
   const answers = await chain.calls(calls, deep.number);
   const outcomes: RequestOutcome[] = [];
   const alarms: Alarm[] = [];

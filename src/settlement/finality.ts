@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { broadcast } from '#settlement/broadcast.ts';
-import type { Block } from '#settlement/chain.ts';
+import type { Block, Chain } from '#settlement/chain.ts';
 import { loadOpen } from '#settlement/load-open.ts';
 import {
   type MinedBlockRow,
@@ -9,7 +10,6 @@ import {
 } from '#settlement/recovery-queries.ts';
 import { inNonceOrder, type RelayerState } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { RpcRefusal } from '#settlement/rpc.ts';
 
 /** Where a chain does not tell what is final: two epochs of Ethereum. */
 const FINAL_DEPTH = 64n;
@@ -21,16 +21,22 @@ const MAX_BLOCKS = 100;
  * are done with; of those that are gone, the stored bytes are sent again, in the order of nonces.
  * Call it every few blocks, after a reorganisation, and when lanes are taken up.
  */
-export async function watchFinality(relayer: RelayerState, head: Block): Promise<void> {
+export async function watchFinality(
+  relayer: RelayerState,
+  head: Block,
+  { isReorganised }: { readonly isReorganised: boolean },
+): Promise<void> {
   const { chain, db, clock } = relayer;
   const { livemode } = chain.config;
   const lanes = [...relayer.lanes.keys()];
   if (lanes.length === 0) return;
+  const of = { livemode, lanes, limit: MAX_BLOCKS };
+  // Most of the time nothing waits, and the chain need not be asked what is final.
+  if ((await selectMinedBlocks(db, { ...of, final: -1n })).length === 0) return;
   const final = await finalNumber(relayer, head);
-  const known = await selectMinedBlocks(db, { livemode, lanes, final, limit: MAX_BLOCKS });
-  if (known.length === 0) return;
-  const found = await chain.blocks(known.map((row) => row.block_number));
-  const gone = known.filter((row, index) => found[index]?.hash !== row.block_hash);
+  const rows = await selectMinedBlocks(db, { ...of, final });
+  const known = isReorganised ? rows : await worthAsking(chain, rows, final);
+  const gone = await findGone(chain, known, head);
   const goneHashes = new Set(gone.map((row) => row.block_hash));
   const done = known.filter((row) => row.block_number <= final && !goneHashes.has(row.block_hash));
   if (done.length > 0) {
@@ -40,14 +46,51 @@ export async function watchFinality(relayer: RelayerState, head: Block): Promise
   if (gone.length > 0) await resend(relayer, head, gone);
 }
 
-async function finalNumber(relayer: RelayerState, head: Block): Promise<bigint> {
-  try {
-    const block = await relayer.chain.block('finalized');
-    if (block !== null) return block.number;
-  } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error;
+/**
+ * Blocks stand on each other: while the newest of ours is there, the others behind it are as well.
+ * Each is still asked for once, when it becomes final.
+ */
+async function worthAsking(
+  chain: Chain,
+  rows: readonly MinedBlockRow[],
+  final: bigint,
+): Promise<readonly MinedBlockRow[]> {
+  const newest = rows.at(-1);
+  if (newest === undefined || newest.block_number <= final) return rows;
+  const block = await chain.block(newest.block_number);
+  if (block?.hash !== newest.block_hash) return rows;
+  return rows.filter((row) => row.block_number <= final);
+}
+
+/** Nodes behind one address differ by some blocks: one that lags does not have the newest. */
+const USUAL_LAG = 3n;
+/** A block is gone when it is missing this often in a row. */
+const GONE_LOOKS = 3;
+const GONE_LOOK_MS = 120;
+
+async function findGone(
+  chain: Chain,
+  rows: readonly MinedBlockRow[],
+  head: Block,
+): Promise<MinedBlockRow[]> {
+  let gone = [...rows];
+  for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
+    if (look > 0) await sleep(GONE_LOOK_MS);
+    const found = await chain.blocks(gone.map((row) => row.block_number));
+    gone = gone.filter((row, index) => {
+      const block = found[index];
+      if (block === undefined) return false;
+      if (block !== null) return block.hash !== row.block_hash;
+      // Above the head the chain is shorter than it was; right below it nodes may not agree yet.
+      return row.block_number > head.number || row.block_number < head.number - USUAL_LAG;
+    });
   }
-  return head.number - FINAL_DEPTH;
+  return gone;
+}
+
+async function finalNumber(relayer: RelayerState, head: Block): Promise<bigint> {
+  const block = await relayer.chain.block('finalized');
+  return block?.number ?? head.number - FINAL_DEPTH;
 }
 
 async function resend(

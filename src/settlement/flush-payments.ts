@@ -1,4 +1,3 @@
-import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
@@ -10,6 +9,7 @@ import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { lockHeldLane } from '#settlement/lane-queries.ts';
 import { insertAlarms, writeOutcomes } from '#settlement/outcome-queries.ts';
 import { paymentOf } from '#settlement/payloads.ts';
+import { chainTime } from '#settlement/read-head.ts';
 import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer-state.ts';
 import { type Planned, signAndStore } from '#settlement/sign-and-store.ts';
 import { claimPayments, type RequestRow } from '#settlement/transaction-queries.ts';
@@ -97,7 +97,7 @@ async function refuseBroken(
 /** A call of the contract for these payments, whichever way they came to be sent together. */
 export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
-  const head = present(relayer.head, 'head: no block was seen yet');
+  const head = { time: chainTime(relayer) };
   const until = validUntil(requests, { head, now: relayer.clock.now() });
   return {
     kind: 'payment',

@@ -13,6 +13,7 @@ import { lockHeldLane } from '#settlement/lane-queries.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import { type Alarm, insertAlarms, writeOutcomes } from '#settlement/outcome-queries.ts';
 import { payloadOf, singleCall, type TargetCall } from '#settlement/payloads.ts';
+import { freshHeight } from '#settlement/read-head.ts';
 import {
   inOrder,
   type PreparedRefund,
@@ -246,11 +247,11 @@ async function estimateGas(
   lane: HeldLane,
   call: TargetCall,
 ): Promise<Estimate> {
-  const at = quantity(relayer.head?.number ?? 0n);
+  const at = quantity(await freshHeight(relayer));
   const params = [{ from: lane.address, to: call.to, data: call.data }, at];
   const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
   if (answer?.ok === true) return { ok: true, gas: BigInt(answer.result as Hex) };
-  const revert = toRevert(answer?.refusal as RpcRefusal);
+  const revert = toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));
   const known = readRevert(revert.revertData);
   const error = known.kind === 'done_before' ? '' : known.error;
   return { ok: false, revertData: revert.revertData, error };

@@ -6,6 +6,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { NO_RHYTHM } from '#settlement/block-rhythm.ts';
 import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts';
+import { NO_TIPS } from '#settlement/fees.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { keepLanes } from '#settlement/lanes.ts';
@@ -50,8 +51,10 @@ describe('a worker with an outdated fence', () => {
       configured: configuredLanes(chain.config),
       lanes: new Map(),
       head: null,
+      doubt: null,
       sight: newSight(),
       fees: null,
+      tips: NO_TIPS,
       rhythm: NO_RHYTHM,
       recheckAll: true,
       deferred: new Map(),

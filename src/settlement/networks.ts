@@ -8,6 +8,12 @@ export interface NetworkConfig {
   readonly chainId: number;
   /** http(s) addresses, the preferred one first; the others are asked when it fails. */
   readonly rpcUrls: readonly string[];
+  /** HTTP headers for each of them, in their order: most often a key. */
+  readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
+  /** How long each may take to answer; the last one holds for those after it. */
+  readonly rpcTimeoutsMs: readonly number[];
+  /** Requests per second of this process, over all addresses; null: as many as there are. */
+  readonly rpcPerSecond: number | null;
   /** ws(s) address that tells of new blocks; null: the head is polled. */
   readonly headsUrl: string | null;
   readonly usdc: Hex;
@@ -28,6 +34,8 @@ export interface NetworkConfig {
   readonly lowBalanceWei: bigint;
   /** How often the head is asked for while something is under way and nobody tells of it. */
   readonly headPollMs: number;
+  /** How often it is asked for while nothing is under way. */
+  readonly idleHeadMs: number;
 }
 
 /** As it is set: what is null is read from the token. */
@@ -37,6 +45,10 @@ export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain'> {
 
 /** What need not be chosen per deployment. */
 export const NETWORK_DEFAULTS = {
+  rpcHeaders: [],
+  /** A node that takes longer is worth less than the next one. */
+  rpcTimeoutsMs: [3_000],
+  rpcPerSecond: null,
   headsUrl: null,
   /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
@@ -48,6 +60,8 @@ export const NETWORK_DEFAULTS = {
   lowBalanceWei: 50_000_000_000_000_000n,
   /** Half of it is the mean delay after a block; an answer costs the node well below 1 ms. */
   headPollMs: 25,
+  /** Four requests a minute: often enough for fees and for noticing a reorganisation. */
+  idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 
 export type LaneRole = 'operator' | 'registrar';

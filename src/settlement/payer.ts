@@ -1,8 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
-import type { Chain } from '#settlement/chain.ts';
+import { type Chain, decodeView } from '#settlement/chain.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { RpcUnavailable } from '#settlement/rpc.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -31,6 +30,9 @@ type SpendingPolicy =
       readonly maxFeeRate: number;
     };
 
+/** Of the contract's `PayerAccount`. */
+export const PAYER_ACCOUNT_WORDS = 9;
+
 /** `expiresAt` of a policy never set, and of one that was revoked (contracts/README.md). */
 const NEVER_SET = 0;
 const REVOKED = 1;
@@ -38,17 +40,16 @@ const REVOKED = 1;
 /** @throws RpcUnavailable when no node answers. */
 export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerAccount> {
   const data = payerAccountsCall([payer]);
-  const [answer] = await chain.calls([{ to: chain.config.settlement, data }]);
-  if (answer?.ok !== true) throw new RpcUnavailable('the payer could not be read');
-  return present(readPayerAccounts(answer.data)[0], 'payer account');
+  const words = 2 + PAYER_ACCOUNT_WORDS;
+  const [answer] = await chain.calls([{ to: chain.config.settlement, data, words }]);
+  return present(decodeView(answer, readPayerAccounts)[0], 'payer account');
 }
 
 /** The token's nonce: the next EIP-2612 permit is signed over it. @throws RpcUnavailable */
 export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint> {
   const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'nonces', args: [payer] });
-  const [answer] = await chain.calls([{ to: chain.config.usdc, data }]);
-  if (answer?.ok !== true) throw new RpcUnavailable('the permit nonce could not be read');
-  return BigInt(answer.data);
+  const [answer] = await chain.calls([{ to: chain.config.usdc, data, words: 1 }]);
+  return decodeView(answer, BigInt);
 }
 
 export function payerAccountsCall(payers: readonly Hex[]): Hex {

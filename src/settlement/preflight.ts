@@ -1,14 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Batcher, createBatcher } from '#db/batching.ts';
-import type { CallAnswer, Chain } from '#settlement/chain.ts';
+import { type CallAnswer, type Chain, decodeView } from '#settlement/chain.ts';
 import {
   declineOf,
   type PaymentCall,
+  type PaymentReason,
   paymentReason,
   preflightCall,
+  readRevert,
 } from '#settlement/contract-calls.ts';
-import { type PayerAccount, payerAccountsCall, readPayerAccounts } from '#settlement/payer.ts';
+import {
+  PAYER_ACCOUNT_WORDS,
+  type PayerAccount,
+  payerAccountsCall,
+  readPayerAccounts,
+} from '#settlement/payer.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
@@ -50,42 +58,83 @@ export function createPaymentCheck(chain: Chain): CheckPayment {
   return (check) => batcher.add(check);
 }
 
+/** A provider's hiccup is over by then; whoever waits at the counter hardly notices. */
+const RETRY_MS = [100, 400] as const;
+
 async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
+  const started = performance.now();
+  for (const pauseMs of [...RETRY_MS, null]) {
+    try {
+      return await askContract(chain, checks);
+    } catch (error) {
+      if (!(error instanceof RpcUnavailable)) throw error;
+      // A node that hangs has used up the patience of the person who taps.
+      if (pauseMs === null || performance.now() - started > MAX_TRY_MS) break;
+      await sleep(pauseMs);
+    }
+  }
+  return checks.map(() => ({ status: 'unavailable' }));
+}
+
+/** No other try is begun after this long. */
+const MAX_TRY_MS = 2_000;
+
+async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
   const { settlement } = chain.config;
   const payments = checks.map((check): PaymentCall => ({ ...check, number: NO_NUMBER }));
-  const calls = [
-    preflightCall(payments),
-    payerAccountsCall(checks.map((check) => check.payer)),
-    encodeFunctionData({ abi: settlementAbi, functionName: 'rates' }),
-    encodeFunctionData({ abi: settlementAbi, functionName: 'settlingPaused' }),
-  ];
-  try {
-    const [reasons, accounts, rates, paused] = await chain.calls(
-      calls.map((data) => ({ to: settlement, data })),
-    );
-    // Nobody's payment is wrong: the network settles none at all (see readiness.ts).
-    if (readPaused(paused)) return checks.map(() => ({ status: 'unavailable' }));
-    const known = { rates: readRates(rates), accounts: readPayerAccounts(dataOf(accounts)) };
-    return readReasons(reasons).map((reason, index) => {
-      const check = present(checks[index], 'check');
-      const account = present(known.accounts[index], 'payer account');
-      return judge({ reason, check, account, rates: known.rates });
-    });
-  } catch (error) {
-    if (!(error instanceof RpcUnavailable)) throw error;
-    return checks.map(() => ({ status: 'unavailable' }));
-  }
+  const words = arrayWords(payments.length, 1);
+  const call = { to: settlement, data: preflightCall(payments), words };
+  const [answer] = await chain.calls([call], 'latest', URGENT);
+  // Nobody's payment is wrong: the network settles none at all (see readiness.ts).
+  if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
+  const reasons = decodeView(answer, (data) =>
+    decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data }).map(
+      paymentReason,
+    ),
+  );
+  // Most payments pass, so what only explains a decline is asked for when there is one.
+  const known = reasons.some(needsExplaining) ? await readAccounts(chain, checks) : null;
+  return reasons.map((reason, index) => {
+    const check = present(checks[index], 'check');
+    if (known === null || !needsExplaining(reason)) return plainResult(reason);
+    const account = present(known.accounts[index], 'payer account');
+    return explain({ reason, check, account, rates: known.rates });
+  });
 }
 
-function dataOf(answer: CallAnswer | undefined): Hex {
-  if (answer?.ok === true) return answer.data;
-  throw new RpcUnavailable(`a view of the contract reverted: ${answer?.message}`);
+const URGENT = { urgent: true } as const;
+
+/** Of an answer that is one array. */
+function arrayWords(items: number, wordsEach: number): number {
+  return 2 + items * wordsEach;
 }
 
-function readReasons(answer: CallAnswer | undefined): readonly number[] {
-  const data = dataOf(answer);
-  return decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data });
+function isPaused(answer: CallAnswer | undefined): boolean {
+  if (answer === undefined || answer.ok) return false;
+  const revert = readRevert(answer.revertData);
+  return revert.kind === 'refused' && revert.error === 'SettlingIsPaused';
 }
+
+async function readAccounts(chain: Chain, checks: readonly PaymentCheck[]) {
+  const { settlement: to } = chain.config;
+  const payers = checks.map((check) => check.payer);
+  const words = arrayWords(payers.length, PAYER_ACCOUNT_WORDS);
+  const rates = encodeFunctionData({ abi: settlementAbi, functionName: 'rates' });
+  const answers = await chain.calls(
+    [
+      { to, data: payerAccountsCall(payers), words },
+      { to, data: rates, words: RATES_WORDS },
+    ],
+    'latest',
+    URGENT,
+  );
+  return {
+    accounts: decodeView(answers[0], readPayerAccounts),
+    rates: decodeView(answers[1], readRates),
+  };
+}
+
+const RATES_WORDS = 3;
 
 interface Rates {
   readonly acquirer: number;
@@ -93,37 +142,39 @@ interface Rates {
   readonly cashback: number;
 }
 
-function readRates(answer: CallAnswer | undefined): Rates {
-  return decodeFunctionResult({ abi: settlementAbi, functionName: 'rates', data: dataOf(answer) });
-}
-
-function readPaused(answer: CallAnswer | undefined): boolean {
-  const data = dataOf(answer);
-  return decodeFunctionResult({ abi: settlementAbi, functionName: 'settlingPaused', data });
+function readRates(data: Hex): Rates {
+  return decodeFunctionResult({ abi: settlementAbi, functionName: 'rates', data });
 }
 
 function declined(reason: FailureReason): CheckResult {
   return { status: 'declined', reason };
 }
 
+/** The contract's reason alone may not be the one that a payer is to hear first. */
+function needsExplaining(reason: PaymentReason): boolean {
+  if (reason === 'None') return false;
+  const decline = declineOf(reason);
+  return decline === 'limit_exceeded' || decline === 'insufficient_funds';
+}
+
+function plainResult(reason: PaymentReason): CheckResult {
+  return reason === 'None' ? { status: 'ok' } : declined(declineOf(reason));
+}
+
 /**
  * The contract decides whether a payment passes. When several things are wrong, the first in the
  * order of decisions.md section 7 is named: approval, then funds, then limits.
  */
-function judge(known: {
-  readonly reason: number;
+function explain(known: {
+  readonly reason: PaymentReason;
   readonly check: PaymentCheck;
   readonly account: PayerAccount;
   readonly rates: Rates;
 }): CheckResult {
-  const reason = paymentReason(known.reason);
-  if (reason === 'None') return { status: 'ok' };
-  const decline = declineOf(reason);
-  if (decline !== 'limit_exceeded' && decline !== 'insufficient_funds') return declined(decline);
   const pulled = amountPulled(known.check.amount, known.rates);
   if (known.account.allowance < pulled) return declined('approval_insufficient');
   if (known.account.balance < pulled) return declined('insufficient_funds');
-  return declined(decline);
+  return plainResult(known.reason);
 }
 
 /** What leaves the payer's wallet. Each share is rounded down on its own, as the contract does. */

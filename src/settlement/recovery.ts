@@ -25,7 +25,8 @@ export async function catchUpNonce(
   lane: HeldLane,
   nextNonce: bigint,
 ): Promise<void> {
-  const [chainNonce = nextNonce] = await relayer.chain.nonces([lane.address]);
+  const at = relayer.head?.number ?? 'latest';
+  const [chainNonce = nextNonce] = await relayer.chain.nonces([lane.address], at);
   if (chainNonce === nextNonce) return;
   const { livemode, network } = relayer.chain.config;
   if (chainNonce < nextNonce) return fillGap(relayer, lane, chainNonce, nextNonce);

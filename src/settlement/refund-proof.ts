@@ -1,11 +1,12 @@
+import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type PaymentCall, pack } from '#settlement/contract-calls.ts';
 import { eventTopics, type PaymentSettled, readEvents } from '#settlement/contract-events.ts';
-import { LOG_RANGE } from '#settlement/earlier-events.ts';
 import { upsertChainPayments } from '#settlement/outcome-queries.ts';
 import type { RefundProof } from '#settlement/payloads.ts';
 import { type ChainPaymentRow, selectBatchOf } from '#settlement/refund-queries.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
 /** The proof from what we stored of the batch; null when we know nothing of the payment. */
@@ -53,7 +54,10 @@ export async function rebuiltProof(
   if (settled === null) return null;
   const [receipt] = await chain.receipts([settled.txHash]);
   const block = await chain.block(settled.blockNumber);
-  if (receipt === null || receipt === undefined || block === null) return null;
+  if (receipt === null || receipt === undefined || block === null) {
+    // The event is there, so the node that has no receipt of it has not caught up.
+    throw new RpcUnavailable('the receipt of a settled payment is not there at present');
+  }
   const batch = readEvents(chain.config.settlement, receipt.logs).filter(
     (event): event is PaymentSettled => event.event === 'PaymentSettled',
   );
@@ -64,15 +68,13 @@ export async function rebuiltProof(
 
 async function findSettled(chain: Chain, number: bigint): Promise<PaymentSettled | null> {
   const topics = eventTopics({ event: 'PaymentSettled', number });
-  const head = await chain.block('latest');
-  let toBlock = head?.number ?? 0n;
-  while (toBlock >= chain.config.deployedAtBlock) {
-    const start = toBlock - LOG_RANGE + 1n;
-    const fromBlock = start > chain.config.deployedAtBlock ? start : chain.config.deployedAtBlock;
-    const logs = await chain.logs({ fromBlock, toBlock, topics });
-    const [event] = readEvents(chain.config.settlement, logs);
+  const head = present(await chain.block('latest'), 'newest block');
+  const range = { fromBlock: chain.config.deployedAtBlock, toBlock: head.number };
+  for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
+    const event = readEvents(chain.config.settlement, logs).find(
+      (one) => one.event === 'PaymentSettled' && one.number === number,
+    );
     if (event?.event === 'PaymentSettled') return event;
-    toBlock = fromBlock - 1n;
   }
   return null;
 }

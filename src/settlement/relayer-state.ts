@@ -8,6 +8,7 @@ import type { Block, Chain } from '#settlement/chain.ts';
 import type { ConfiguredLane } from '#settlement/configure-lanes.ts';
 import type { Fees } from '#settlement/fees.ts';
 import type { LaneRole } from '#settlement/networks.ts';
+import type { HeadDoubt } from '#settlement/read-head.ts';
 import type { ChainSight } from '#settlement/report.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -34,10 +35,14 @@ export interface RelayerState extends Required<RelayerDeps> {
   readonly configured: readonly ConfiguredLane[];
   readonly lanes: Map<number, HeldLane>;
   head: Block | null;
+  /** Something contradicts the head; null: nothing does. */
+  doubt: HeadDoubt | null;
   /** What is told to all processes of this worker's view of the chain. */
   readonly sight: ChainSight;
   /** What to offer now; null until a block was seen. */
   fees: Fees | null;
+  /** What recent blocks took as tips, and when (process time) they were read. */
+  tips: { readonly values: readonly bigint[]; readonly readAt: number };
   /** The next look at the chain asks for every open transaction, not only for those in the head. */
   recheckAll: boolean;
   /** When to expect the next block. */

@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
+import { RpcUnavailable } from '#settlement/rpc.ts';
 import {
   type AlarmRow,
   countOpenDifferences,
@@ -43,12 +43,18 @@ interface LaneStatus {
 const MAX_ALARMS = 50;
 
 /** Reads the rows, and balances and head from the chain when a node answers. */
-export async function readRelayerStatus(sql: Sql, chain: Chain): Promise<RelayerStatus> {
+export async function readRelayerStatus(
+  sql: Sql,
+  chain: Chain,
+  /** What was read of the chain may be this old: each reading costs a request per lane. */
+  maxAgeMs = 0,
+): Promise<RelayerStatus> {
   const { livemode, network, lowBalanceWei } = chain.config;
   const rows = await selectLaneStatus(sql, livemode);
   const seen = await readChain(
     chain,
     rows.map((row) => row.address),
+    maxAgeMs,
   );
   return {
     network,
@@ -73,12 +79,34 @@ export async function readRelayerStatus(sql: Sql, chain: Chain): Promise<Relayer
   };
 }
 
-async function readChain(chain: Chain, addresses: readonly Hex[]) {
+interface Seen {
+  readonly head: RelayerStatus['head'];
+  readonly balances: readonly bigint[];
+}
+
+/** The last that was read of each chain, for those who scrape numbers every few seconds. */
+const seenBefore = new WeakMap<Chain, Seen & { readonly key: string; readonly at: number }>();
+
+/** An old head would look like a chain that stands still. */
+const HEAD_AGE_MS = 15_000;
+
+async function readChain(
+  chain: Chain,
+  addresses: readonly Hex[],
+  maxAgeMs: number,
+): Promise<Seen | null> {
+  const key = addresses.join();
+  const known = seenBefore.get(chain);
+  const ageMs = known?.key === key ? performance.now() - known.at : Number.POSITIVE_INFINITY;
+  if (known !== undefined && ageMs < Math.min(maxAgeMs, HEAD_AGE_MS)) return known;
   try {
-    const head = await chain.block('latest');
-    return { head, balances: await chain.balances(addresses) };
+    const head = await chain.newest();
+    if (known !== undefined && ageMs < maxAgeMs) return { ...known, head };
+    const seen = { head, balances: await chain.balances(addresses) };
+    seenBefore.set(chain, { ...seen, key, at: performance.now() });
+    return seen;
   } catch (error) {
-    if (error instanceof RpcUnavailable || error instanceof RpcRefusal) return null;
+    if (error instanceof RpcUnavailable) return null;
     throw error;
   }
 }

@@ -3,16 +3,17 @@ import { hostname } from 'node:os';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { CommitUnknown } from '#db/database.ts';
-import { NO_RHYTHM, withBlock } from '#settlement/block-rhythm.ts';
-import { checkBalances } from '#settlement/check-balances.ts';
+import { NO_RHYTHM } from '#settlement/block-rhythm.ts';
+import { checkBalances, createBalanceRound } from '#settlement/check-balances.ts';
 import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts';
 import { endDead } from '#settlement/end-dead.ts';
+import { NO_TIPS } from '#settlement/fees.ts';
 import { watchFinality } from '#settlement/finality.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/gas.ts';
 import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/gather.ts';
-import { type HeadSubscription, subscribeHeads } from '#settlement/heads.ts';
+import { type Change, startHeadWatcher } from '#settlement/head-watcher.ts';
 import { keepLanes, releaseAll } from '#settlement/lanes.ts';
 import { rereadOpen } from '#settlement/load-open.ts';
 import type { LaneRole } from '#settlement/networks.ts';
@@ -25,7 +26,7 @@ import {
 import { newSight, startReporter } from '#settlement/report.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
 import { tendLanes } from '#settlement/stuck.ts';
-import { collectReceipts, type HeadChange, readFees, readHead } from '#settlement/watch.ts';
+import { collectReceipts, readFees } from '#settlement/watch.ts';
 
 export interface Relayer {
   /** Requests may be waiting. */
@@ -40,18 +41,15 @@ const MAX_OPEN_PER_LANE = 16;
 const REQUEST_POLL_MS = 1_000;
 /** A look for refunds and the like that found none is worth this long. */
 const SINGLES_MS = 50;
-/** With nothing under way the head is only needed for fees and for noticing reorganisations. */
-const IDLE_HEAD_MS = 1_000;
 /** A renewal may fail a few times before the lease runs out. */
 const RENEWALS_PER_LEASE = 4;
-/** Looks at the head further apart than this do not tell when a block came. */
-const CLOSE_LOOK_MS = 150;
-/** How soon a lane is noticed that runs dry, or that somebody has funded. */
+/** How soon a lane is noticed that runs dry while it works. */
 const BALANCES_MS = 10_000;
 /** How long an outcome stays unseen whose commit a crash of the database has undone. */
 const REREAD_MS = 3_000;
-/** Blocks between two looks at what is final. */
+/** Between two looks at what is final: so many blocks, and so many looks at an idle chain. */
 const FINALITY_BLOCKS = 8n;
+const FINALITY_LOOKS = 4;
 
 /**
  * Works one network's requests in this process: claims them, signs and stores transactions, sends
@@ -65,8 +63,10 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     configured: configuredLanes(deps.chain.config),
     lanes: new Map(),
     head: null,
+    doubt: null,
     sight: newSight(),
     fees: null,
+    tips: NO_TIPS,
     recheckAll: true,
     rhythm: NO_RHYTHM,
     deferred: new Map(),
@@ -85,7 +85,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     singles.wake();
   };
   const keeper = startKeeper(relayer, wake, onError);
-  const watcher = startWatcher(relayer, { senders: wake, keeper: keeper.wake }, onError);
+  const follow = createFollower(relayer, { senders: wake, keeper: keeper.wake });
+  const watcher = startHeadWatcher(relayer, follow, onError);
   const reporter = startReporter(relayer, onError);
   const unlisten = deps.wakeups.on('chain-requests', network, wake);
   return {
@@ -196,44 +197,6 @@ async function guarded(
   }
 }
 
-/** Follows the head: receipts first, because somebody waits for them; then upkeep. */
-function startWatcher(relayer: RelayerState, wakeOthers: WakeOthers, onError: OnError): Loop {
-  const { headPollMs, headsUrl } = relayer.chain.config;
-  let lastLookAt = 0;
-  let told = false;
-  let heads: HeadSubscription | null = null;
-  const loop = startLoop({
-    name: 'relayer watcher',
-    pollMs: headPollMs,
-    onError,
-    run: async () => {
-      const now = performance.now();
-      const restMs = isIdle(relayer) || heads?.isLive() === true ? IDLE_HEAD_MS : 0;
-      if (!told && now - lastLookAt < restMs) return false;
-      const close = told || now - lastLookAt < CLOSE_LOOK_MS;
-      told = false;
-      lastLookAt = now;
-      const change = await readHead(relayer);
-      if (change.kind === 'none') return false;
-      relayer.rhythm = close ? withBlock(relayer.rhythm, now) : NO_RHYTHM;
-      await followHead(relayer, change, wakeOthers);
-      return false;
-    },
-  });
-  const onHead = () => {
-    told = true;
-    loop.wake();
-  };
-  if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
-  return {
-    wake: loop.wake,
-    stop: () => {
-      heads?.stop();
-      return loop.stop();
-    },
-  };
-}
-
 interface WakeOthers {
   /** Lanes may have become idle. */
   readonly senders: () => void;
@@ -241,37 +204,42 @@ interface WakeOthers {
   readonly keeper: () => void;
 }
 
-async function followHead(
+/** Receipts first, because somebody waits for them; then upkeep. */
+function createFollower(
   relayer: RelayerState,
-  { kind, block }: Exclude<HeadChange, { kind: 'none' }>,
   wake: WakeOthers,
-): Promise<void> {
-  if (kind === 'reorganised') relayer.recheckAll = true;
-  await collectReceipts(relayer, block);
-  const before = relayer.head?.number ?? -FINALITY_BLOCKS;
-  relayer.head = block;
-  wake.senders();
-  const first = relayer.fees === null;
-  await readFees(relayer, block);
-  if (first) wake.keeper();
-  const finalityDue =
-    kind === 'reorganised' || block.number / FINALITY_BLOCKS !== before / FINALITY_BLOCKS;
-  const watched = finalityDue ? watchFinality(relayer, block) : Promise.resolve();
-  // What a node cannot say of old blocks must not keep us from looking after the open transactions.
-  await Promise.allSettled([watched]);
-  await tendLanes(relayer, block);
-  await endDead(relayer, block);
-  await watched;
-}
-
-function isIdle(relayer: RelayerState): boolean {
-  return relayer.fees !== null && [...relayer.lanes.values()].every((lane) => lane.open.size === 0);
+): (change: Change) => Promise<void> {
+  const final = { number: -FINALITY_BLOCKS, at: Number.NEGATIVE_INFINITY };
+  const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
+  return async ({ kind, block }) => {
+    const isReorganised = kind === 'reorganised';
+    if (isReorganised) relayer.recheckAll = true;
+    await collectReceipts(relayer, block);
+    relayer.head = block;
+    wake.senders();
+    const first = relayer.fees === null;
+    await readFees(relayer, block);
+    if (first) wake.keeper();
+    const isDue =
+      block.number - final.number >= FINALITY_BLOCKS && performance.now() - final.at > finalityMs;
+    if (isDue) {
+      Object.assign(final, { number: block.number, at: performance.now() });
+    }
+    const watched =
+      isReorganised || isDue ? watchFinality(relayer, block, { isReorganised }) : Promise.resolve();
+    // What a node cannot say of old blocks must not keep us from tending open transactions.
+    await Promise.allSettled([watched]);
+    await tendLanes(relayer, block);
+    await endDead(relayer, block);
+    await watched;
+  };
 }
 
 function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
   let configured = false;
   let balancesDueAt = 0;
   let rereadDueAt = 0;
+  const balances = createBalanceRound(relayer);
   return startLoop({
     name: 'relayer keeper',
     pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
@@ -286,7 +254,7 @@ function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError):
       if (grown) wake();
       if (grown || performance.now() > balancesDueAt) {
         balancesDueAt = performance.now() + BALANCES_MS;
-        await checkBalances(relayer);
+        await checkBalances(relayer, grown ? [...relayer.lanes.values()] : balances.due());
       }
       if (performance.now() > rereadDueAt) {
         rereadDueAt = performance.now() + REREAD_MS;

@@ -8,8 +8,10 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 const REPORT_MS = 500;
 /** Without a change a sign of life is enough: a worker counts as gone after 10 s. */
 const HEARTBEAT_MS = 2_000;
-/** Often enough for a hand on the brake; the check before each payment sees it at once. */
-const PAUSE_POLL_MS = 2_000;
+/** In looks at an idle chain: the check before each payment sees a pause at once anyway. */
+const PAUSE_LOOKS = 2;
+/** While it is paused, somebody may wait for the end of it. */
+const PAUSED_POLL_MS = 5_000;
 /** Looks that failed in a row before the node counts as gone: one may be an accident. */
 const FAILED_LOOKS = 2;
 /** A node that hangs fails no look for some seconds. */
@@ -22,12 +24,13 @@ export interface ChainSight {
   /** Process time of the last look that was answered; null: none was. */
   answeredAt: number | null;
   failedLooks: number;
-  headTime: Date | null;
+  /** How far the head's time was from our own at that look, in milliseconds; null: no look. */
+  headOffMs: number | null;
   paused: boolean;
 }
 
 export function newSight(): ChainSight {
-  return { answeredAt: null, failedLooks: 0, headTime: null, paused: false };
+  return { answeredAt: null, failedLooks: 0, headOffMs: null, paused: false };
 }
 
 /** Writes down, for all processes, what this worker sees of its network. */
@@ -51,7 +54,9 @@ export function startReporter(
         written = text;
         writtenAt = performance.now();
       }
-      if (performance.now() - pauseReadAt > PAUSE_POLL_MS) {
+      const pollMs = relayer.chain.config.idleHeadMs * PAUSE_LOOKS;
+      const dueMs = relayer.sight.paused ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
+      if (performance.now() - pauseReadAt > dueMs) {
         pauseReadAt = performance.now();
         await readPause(relayer);
       }
@@ -61,12 +66,13 @@ export function startReporter(
 }
 
 export function reportOf(
-  relayer: Pick<RelayerState, 'sight' | 'lanes' | 'clock'>,
+  relayer: Pick<RelayerState, 'sight' | 'lanes' | 'chain'>,
   at: number,
 ): WorkerReport {
-  const { answeredAt, failedLooks, headTime, paused } = relayer.sight;
-  const isSilent = answeredAt === null || at - answeredAt > SILENT_MS;
-  const offMs = headTime === null ? 0 : relayer.clock.now().getTime() - headTime.getTime();
+  const { answeredAt, failedLooks, headOffMs, paused } = relayer.sight;
+  const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
+  const isSilent = answeredAt === null || at - answeredAt > silentMs;
+  const offMs = headOffMs ?? 0;
   const operators = [...relayer.lanes.values()].filter(({ role }) => role === 'operator');
   return {
     reasons: [
@@ -81,7 +87,7 @@ export function reportOf(
 
 async function readPause({ chain, sight }: RelayerState): Promise<void> {
   const data = encodeFunctionData({ abi: settlementAbi, functionName: 'settlingPaused' });
-  const [answer] = await chain.calls([{ to: chain.config.settlement, data }]);
+  const [answer] = await chain.calls([{ to: chain.config.settlement, data, words: 1 }]);
   if (answer?.ok !== true) return;
   const functionName = 'settlingPaused';
   sight.paused = decodeFunctionResult({ abi: settlementAbi, functionName, data: answer.data });

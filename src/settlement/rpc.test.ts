@@ -57,7 +57,7 @@ describe('JSON-RPC over several nodes', () => {
 
   function connect(...nodes: Node[]): Rpc {
     const urls = nodes.map((node) => node.url);
-    const rpc = connectRpc({ urls, chainId: CHAIN, timeoutMs: 200, log: silentLog });
+    const rpc = connectRpc({ urls, chainId: CHAIN, timeoutsMs: [200], log: silentLog });
     rpcs.push(rpc);
     return rpc;
   }
@@ -115,7 +115,7 @@ describe('JSON-RPC over several nodes', () => {
     a.reply = () => ({ silent: true });
     const lines: unknown[] = [];
     const log = { ...silentLog, warn: (...line: unknown[]) => lines.push(line) };
-    const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, timeoutMs: 100, log });
+    const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, timeoutsMs: [100], log });
     rpcs.push(rpc);
     await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
     await sleep(10);

@@ -1,211 +1,191 @@
-import { Pool } from 'undici';
-import { describeError, type Log } from '#core/log.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '#core/log.ts';
+import { createCounts, type RequestCount } from '#settlement/request-counts.ts';
+import { type Address, openAddress } from '#settlement/rpc-address.ts';
+import { createCeiling } from '#settlement/rpc-ceiling.ts';
+import { NodeFault, type Reply, type RpcCall, type RpcRefusal } from '#settlement/rpc-reply.ts';
 
-interface RpcCall {
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-type RpcAnswer =
-  | { readonly ok: true; readonly result: unknown }
-  | { readonly ok: false; readonly refusal: RpcRefusal };
-
-/** The node understood the call and said no. */
-export class RpcRefusal extends Error {
-  override name = 'RpcRefusal';
-  readonly code: number;
-  /** Revert data of a call, if any. */
-  readonly data: unknown;
-
-  constructor(code: number, message: string, data: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
+export { RpcRefusal } from '#settlement/rpc-reply.ts';
 
 /** No node gave an answer: whether a transaction arrived is unknown. */
 export class RpcUnavailable extends Error {
   override name = 'RpcUnavailable';
 }
 
-/** JSON-RPC with failover over several nodes of one chain. */
+type RpcAnswer =
+  | { readonly ok: true; readonly result: unknown }
+  /** The chain's no, or for this call alone no node had an answer. */
+  | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
+
+/** JSON-RPC with failover over several addresses of one chain. */
 export interface Rpc {
-  /** @throws RpcRefusal the node said no. @throws RpcUnavailable nobody answered. */
-  call(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** The answers in the order of the calls, all from one node. @throws RpcUnavailable */
-  batch(calls: readonly RpcCall[]): Promise<RpcAnswer[]>;
+  /** @throws RpcRefusal the chain says no. @throws RpcUnavailable nobody answered. */
+  call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
+  /**
+   * The answers in the order of the calls. What one address leaves open is asked of the next one,
+   * so they may be of several. @throws RpcUnavailable when no call got an answer.
+   */
+  batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
+  /** The addresses in the order in which they would be asked now. */
+  inOrder(): Address[];
   /** The chain id that each address tells; null where it does not answer. */
-  probe(): Promise<{ readonly url: string; readonly chainId: number | null }[]>;
+  probe(): Promise<readonly ProbedAddress[]>;
+  /** Calls since the start. */
+  counts(): readonly RequestCount[];
+  /** Process time of the last result that any address gave. */
+  answeredAt(): number;
   close(): Promise<void>;
 }
 
+export interface ProbedAddress {
+  readonly url: string;
+  readonly host: string;
+  readonly chainId: number | null;
+  readonly error: string | null;
+}
+
+export interface RpcPriority {
+  /** Somebody waits at a counter: goes first where requests are limited. */
+  readonly urgent?: boolean;
+}
+
 export interface RpcOptions {
+  /** The preferred one first. */
   readonly urls: readonly string[];
   /** Nodes of another chain are never used. */
   readonly chainId: number;
-  readonly timeoutMs?: number;
+  /** For each address, in their order; where one is missing, the last one. */
+  readonly timeoutsMs?: readonly number[];
+  /** Beside the usual ones, for each address in their order. */
+  readonly headers?: readonly Readonly<Record<string, string>>[];
+  /** Requests of this process per second, over all addresses; null: as many as there are. */
+  readonly perSecond?: number | null;
   readonly log: Log;
-}
-
-interface Endpoint {
-  readonly url: string;
-  readonly path: string;
-  readonly pool: Pool;
-  /** Asked last until then (milliseconds since the process started). */
-  restsUntil: number;
-  chain: 'unknown' | 'right' | 'wrong';
 }
 
 /** A node that takes longer is worth less than the next one. */
 const TIMEOUT_MS = 3_000;
-/** A node that failed is asked last for this long. */
-const REST_MS = 5_000;
-/** Providers refuse longer batches. */
-const MAX_BATCH = 50;
-/** Enough for receipts, checks and a broadcast at the same time. */
-const CONNECTIONS = 8;
-/** JSON-RPC codes that say "not now" or "not I" rather than "no": rate limits, overload. */
-const BUSY_CODES = new Set([-32005, -32016, -32097, 429]);
+/** Nodes behind one address are apart by less, most of the time. */
+const MISSING_MS = 150;
 
 export function connectRpc(options: RpcOptions): Rpc {
-  const endpoints = options.urls.map(openEndpoint);
-  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-
-  const verify = async (endpoint: Endpoint) => {
-    const [answer] = await send(endpoint, [{ method: 'eth_chainId', params: [] }], timeoutMs);
-    const chainId = answer?.ok === true ? Number(answer.result) : null;
-    endpoint.chain = chainId === options.chainId ? 'right' : 'wrong';
-    if (endpoint.chain === 'right') return;
-    options.log.error('a node belongs to another chain and is not used', {
-      node: hostOf(endpoint.url),
-      chainId,
-      expected: options.chainId,
-    });
-  };
-  const attempt = async (endpoint: Endpoint, calls: readonly RpcCall[]) => {
-    if (endpoint.chain === 'unknown') await verify(endpoint);
-    if (endpoint.chain === 'wrong') throw new Error('the node belongs to another chain');
-    const answers: RpcAnswer[] = [];
-    for (let i = 0; i < calls.length; i += MAX_BATCH) {
-      answers.push(...(await send(endpoint, calls.slice(i, i + MAX_BATCH), timeoutMs)));
-    }
-    return answers;
-  };
-  const batch = async (calls: readonly RpcCall[]) => {
+  const counts = createCounts();
+  const addresses = openAddresses(options, counts.note);
+  const inOrder = () => inOrderOf(addresses);
+  const batch = async (calls: readonly RpcCall[], { urgent = false }: RpcPriority = {}) => {
     if (calls.length === 0) return [];
-    let last: unknown;
-    for (const endpoint of inOrder(endpoints)) {
-      try {
-        return await attempt(endpoint, calls);
-      } catch (error) {
-        last = error;
-        rest(endpoint, error, options.log);
+    const replies = await askRound(inOrder(), calls, { urgent });
+    const missing = calls.filter((_, at) => isMissing(replies[at]));
+    if (missing.length > 0) {
+      // A node that lags has it in a moment, or the next question goes to another one behind it.
+      await sleep(MISSING_MS);
+      const again = await askRound(inOrder(), missing, { urgent });
+      for (const [at, reply] of replies.entries()) {
+        if (isMissing(reply)) replies[at] = again.shift() ?? reply;
       }
     }
-    throw new RpcUnavailable('no node of the chain answers', { cause: last });
+    const answers = replies.map(toAnswer);
+    const [first] = answers;
+    if (answers.every(isUnavailable) && first?.ok === false) throw first.refusal;
+    return answers;
   };
   return {
     batch,
-    call: async (method, params) => {
-      const [answer] = await batch([{ method, params }]);
+    inOrder,
+    counts: counts.read,
+    answeredAt: counts.answeredAt,
+    call: async (method, params, priority) => {
+      const [answer] = await batch([{ method, params }], priority);
       if (answer?.ok === true) return answer.result;
       throw answer?.refusal ?? new RpcUnavailable('no answer');
     },
-    probe: () =>
-      Promise.all(
-        endpoints.map(async (endpoint) => {
-          const ask = send(endpoint, [{ method: 'eth_chainId', params: [] }], timeoutMs);
-          const [answer] = await ask.catch(() => []);
-          const chainId = answer?.ok === true ? Number(answer.result) : null;
-          return { url: endpoint.url, chainId };
-        }),
-      ),
+    probe: () => Promise.all(addresses.map((one, index) => probe(one, options.urls[index] ?? ''))),
     close: async () => {
-      await Promise.all(endpoints.map((endpoint) => endpoint.pool.destroy()));
+      await Promise.all(addresses.map((address) => address.close()));
     },
   };
 }
 
-function openEndpoint(url: string): Endpoint {
-  const { origin, pathname, search } = new URL(url);
-  const pool = new Pool(origin, { connections: CONNECTIONS });
-  return { url, path: pathname + search, pool, restsUntil: 0, chain: 'unknown' };
-}
-
-/** In the order of preference, those at rest behind the others. */
-function inOrder(endpoints: readonly Endpoint[]): Endpoint[] {
-  const now = performance.now();
-  const ready = endpoints.filter((endpoint) => endpoint.restsUntil <= now);
-  return [...ready, ...endpoints.filter((endpoint) => endpoint.restsUntil > now)];
-}
-
-function rest(endpoint: Endpoint, error: unknown, log: Log): void {
-  const now = performance.now();
-  const wasResting = endpoint.restsUntil > now;
-  endpoint.restsUntil = now + REST_MS;
-  if (wasResting) return;
-  log.warn('a chain node does not answer', {
-    node: hostOf(endpoint.url),
-    error: describeError(error),
-  });
-}
-
-/** Paths and queries of RPC addresses often hold the provider's key. */
-function hostOf(url: string): string {
-  return new URL(url).host;
-}
-
-async function send(
-  endpoint: Endpoint,
+/** Asks one address after the other for what the earlier ones left open. */
+async function askRound(
+  addresses: readonly Address[],
   calls: readonly RpcCall[],
-  timeoutMs: number,
-): Promise<RpcAnswer[]> {
-  const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
-  const response = await endpoint.pool.request({
-    method: 'POST',
-    path: endpoint.path,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const text = await response.body.text();
-  if (response.statusCode === 429) throw new Error('the node limits the rate');
-  return readAnswers(text, calls.length, response.statusCode);
+  options: { readonly urgent: boolean },
+): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  let left = calls.map((_, at) => at);
+  for (const address of addresses) {
+    const asked = left.map((at) => calls[at] as RpcCall);
+    const got = await address.ask(asked, options);
+    left.forEach((at, place) => {
+      replies[at] = merge(replies[at], got[place] as Reply);
+    });
+    left = left.filter((at) => replies[at]?.status === 'passed');
+    if (left.length === 0) break;
+  }
+  return replies;
 }
 
-interface RawAnswer {
-  id?: unknown;
-  result?: unknown;
-  error?: { code?: number; message?: string; data?: unknown };
+function isMissing(reply: Reply | undefined): boolean {
+  return reply?.status === 'passed' && reply.fault.kind === 'missing';
 }
 
-function readAnswers(text: string, count: number, status: number): RpcAnswer[] {
-  const parsed = parse(text, status);
-  const raw = Array.isArray(parsed) ? parsed : [parsed];
-  const byId = new Map(raw.map((answer) => [answer.id, answer]));
-  return Array.from({ length: count }, (_, id) => {
-    const answer = byId.get(id) ?? (count === 1 ? raw[0] : undefined);
-    if (answer === undefined) throw new Error(`the node left a call unanswered (${status})`);
-    return readAnswer(answer);
-  });
+function openAddresses(
+  options: RpcOptions,
+  note: (of: { index: number; method: string }, reply: Reply) => void,
+): Address[] {
+  const { urls, headers = [], timeoutsMs = [], chainId, log } = options;
+  const ceiling = createCeiling(options.perSecond ?? null, () => performance.now());
+  return urls.map((url, index) =>
+    openAddress({
+      index,
+      url,
+      headers: headers[index] ?? {},
+      timeoutMs: timeoutsMs[index] ?? timeoutsMs.at(-1) ?? TIMEOUT_MS,
+      chainId,
+      ceiling,
+      log,
+      onReply: (method, reply) => note({ index, method }, reply),
+    }),
+  );
 }
 
-function parse(text: string, status: number): RawAnswer | RawAnswer[] {
+/** In the order of preference; behind them those that stand still, then those at rest. */
+function inOrderOf(addresses: readonly Address[]): Address[] {
+  const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
+  return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
+}
+
+/** The word of a node that works: when all say so, it is an answer. */
+const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
+
+/** What is known of a call after another address was asked. */
+function merge(before: Reply | undefined, now: Reply): Reply {
+  if (now.status !== 'passed' || before?.status !== 'passed') return now;
+  if (now.fault.kind === 'wrong_chain') return before;
+  // An address that might answer later outweighs one that has said no.
+  return TOLD_NO.includes(before.fault.kind) ? now : before;
+}
+
+function toAnswer(reply: Reply): RpcAnswer {
+  if (reply.status === 'answered') return { ok: true, result: reply.result };
+  if (reply.status === 'refused') return { ok: false, refusal: reply.refusal };
+  const { kind, refusal } = reply.fault;
+  if (refusal !== null && TOLD_NO.includes(kind)) return { ok: false, refusal };
+  const cause = reply.fault;
+  return { ok: false, refusal: new RpcUnavailable('no node of the chain answers', { cause }) };
+}
+
+function isUnavailable(answer: RpcAnswer): boolean {
+  return !answer.ok && answer.refusal instanceof RpcUnavailable;
+}
+
+async function probe(address: Address, url: string): Promise<ProbedAddress> {
+  const { host } = address;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // A gateway's page rather than a node's answer.
+    return { url, host, chainId: await address.chainId(), error: null };
+  } catch (error) {
+    if (!(error instanceof NodeFault)) throw error;
+    return { url, host, chainId: null, error: error.message };
   }
-  throw new Error(`the node answered ${status} without JSON-RPC`);
-}
-
-function readAnswer(answer: RawAnswer): RpcAnswer {
-  if (answer.error === undefined || answer.error === null) {
-    return { ok: true, result: answer.result ?? null };
-  }
-  const { code = 0, message = '', data } = answer.error;
-  if (BUSY_CODES.has(code)) throw new Error(`the node is busy: ${message}`);
-  return { ok: false, refusal: new RpcRefusal(code, message, data) };
 }

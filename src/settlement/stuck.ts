@@ -25,7 +25,9 @@ export async function tendLanes(relayer: RelayerState, head: Block): Promise<voi
     [...lane.open.values()].some((transaction) => isDue(transaction, head)),
   );
   if (due.length === 0) return;
-  const nonces = await relayer.chain.nonces(due.map((lane) => lane.address));
+  // At the head that we follow: a node that lags behind would answer with an older nonce.
+  const addresses = due.map((lane) => lane.address);
+  const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, lane] of due.entries()) {
     await tend(relayer, lane, present(nonces[index], 'nonce of a lane'), head);
   }

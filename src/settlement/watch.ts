@@ -6,47 +6,7 @@ import { insertAlarms } from '#settlement/outcome-queries.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/resolve.ts';
-import { RpcRefusal } from '#settlement/rpc.ts';
-
-export type HeadChange =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'next'; readonly block: Block }
-  /** Blocks that we have seen are not there any more. */
-  | { readonly kind: 'reorganised'; readonly block: Block };
-
-/** Looks at the head once. A node that lags behind the one we asked before tells us nothing. */
-export async function readHead(relayer: RelayerState): Promise<HeadChange> {
-  const block = await lookAtHead(relayer);
-  const known = relayer.head;
-  if (block === null || block.hash === known?.hash) return { kind: 'none' };
-  if (known === null) return { kind: 'next', block };
-  if (block.number > known.number) {
-    const follows = block.number > known.number + 1n || block.parentHash === known.hash;
-    if (block.number > known.number + 1n) relayer.recheckAll = true;
-    return { kind: follows ? 'next' : 'reorganised', block };
-  }
-  return (await lagsBehind(relayer.chain, block, known))
-    ? { kind: 'none' }
-    : { kind: 'reorganised', block };
-}
-
-async function lookAtHead({ chain, sight }: RelayerState): Promise<Block | null> {
-  const block = await chain.block('latest').catch((error) => {
-    sight.failedLooks++;
-    throw error;
-  });
-  sight.failedLooks = 0;
-  sight.answeredAt = performance.now();
-  sight.headTime = block?.time ?? sight.headTime;
-  return block;
-}
-
-/** The same chain, only shorter: the node that we asked has not heard of our head yet. */
-async function lagsBehind(chain: Chain, block: Block, known: Block): Promise<boolean> {
-  if (block.number === known.number) return false;
-  const again = await chain.block(known.number);
-  return again?.hash === known.hash;
-}
+import { RpcUnavailable } from '#settlement/rpc.ts';
 
 /**
  * Finds which open transactions are in the chain and writes their outcomes. One question per
@@ -56,8 +16,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   const wanted = candidates(relayer, head);
   if (wanted.length === 0) return 0;
   relayer.recheckAll = true;
-  const hashes = wanted.map((one) => one.hash);
-  const { answers: receipts, refused } = await eachFor(hashes, relayer.chain.receipts);
+  const receipts = await relayer.chain.receipts(wanted.map((one) => one.hash));
   const deep = wanted.flatMap((one, index) => {
     const receipt = receipts[index] ?? null;
     return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
@@ -66,35 +25,9 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   for (const portion of inPortions(mined)) {
     await finish(relayer, await resolveEach(relayer, portion));
   }
-  relayer.recheckAll = refused || mined.length < deep.length;
+  relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
   for (const { transaction } of wanted) transaction.recheck = transaction.undecided > 0;
   return mined.length;
-}
-
-/**
- * One question for all; where the node refuses it, one by one, so that what it cannot say of one
- * leaves the others readable. A refused one is null, like one that is not there.
- */
-async function eachFor<K, V>(
-  keys: readonly K[],
-  ask: (keys: readonly K[]) => Promise<(V | null)[]>,
-): Promise<{ readonly answers: readonly (V | null)[]; readonly refused: boolean }> {
-  try {
-    return { answers: await ask(keys), refused: false };
-  } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error;
-  }
-  let refused = false;
-  const answers = keys.map(async (key) => {
-    try {
-      return (await ask([key]))[0] ?? null;
-    } catch (error) {
-      if (!(error instanceof RpcRefusal)) throw error;
-      refused = true;
-      return null;
-    }
-  });
-  return { answers: await Promise.all(answers), refused };
 }
 
 /** Looks without an outcome after which a person is told; the looks go on. */
@@ -198,9 +131,8 @@ async function withBlocks(
   for (const { receipt } of found) {
     if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
   }
-  const { answers } = await eachFor([...missing], chain.blocks);
-  for (const block of answers) {
-    if (block !== null) known.set(block.hash, block);
+  for (const block of await chain.blocks([...missing])) {
+    if (block) known.set(block.hash, block);
   }
   // Without its block a receipt is of a fork that is being left: the next look decides.
   return found.flatMap(({ lane, transaction, receipt }) => {
@@ -209,14 +141,31 @@ async function withBlocks(
   });
 }
 
+/** How long the tips of recent blocks hold: they change little, and each look is a request. */
+const TIPS_MS = 30_000;
+
 /** What to offer from now on, from the head's base fee and the tips of recent blocks. */
 export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
-  const params = [`0x${TIP_BLOCKS.toString(16)}`, 'latest', [TIP_PERCENTILE]];
-  const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_feeHistory', params }]);
-  const history = answer?.ok === true ? (answer.result as { reward?: Hex[][] }) : {};
+  if (performance.now() - relayer.tips.readAt > TIPS_MS) {
+    // Without tips there is the base fee and our least tip; the next look asks again.
+    relayer.tips = { values: await readTips(relayer), readAt: performance.now() };
+  }
   relayer.fees = suggestFees({
     baseFeePerGas: head.baseFeePerGas,
-    recentTips: (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
+    recentTips: relayer.tips.values,
     ceiling: relayer.chain.config.maxFeePerGasCeiling,
   });
+}
+
+async function readTips({ chain, tips }: RelayerState): Promise<readonly bigint[]> {
+  const params = [`0x${TIP_BLOCKS.toString(16)}`, 'latest', [TIP_PERCENTILE]];
+  try {
+    const [answer] = await chain.rpc.batch([{ method: 'eth_feeHistory', params }]);
+    if (answer?.ok !== true) return tips.values;
+    const { reward } = answer.result as { reward?: Hex[][] | null };
+    return (reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)]));
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return tips.values;
+  }
 }

@@ -84,6 +84,7 @@ export async function startTestNetwork(overrides: Overrides = () => ({})): Promi
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
     headPollMs: 10,
+    idleHeadMs: 250,
     ...(await overrides(node.rpcUrl)),
   };
   const sender = createSender(rpc);

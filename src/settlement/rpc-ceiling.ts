@@ -1,0 +1,71 @@
+/** How many requests may go out in a second, and who goes first when not all may. */
+export interface Ceiling {
+  /** The largest portion that can ever be let through. */
+  readonly largest: number;
+  /** Resolves when `count` requests may go out. @throws when that takes longer than `withinMs`. */
+  take(
+    count: number,
+    options: { readonly urgent: boolean; readonly withinMs: number },
+  ): Promise<void>;
+}
+
+/** Of the ceiling: what is kept for those who wait at a counter. */
+const URGENT_SHARE = 0.4;
+
+interface Waiting {
+  readonly count: number;
+  readonly urgent: boolean;
+  readonly go: () => void;
+}
+
+/**
+ * A bucket that fills with `perSecond` and holds as much. What is urgent goes before everything
+ * else and may empty it; the rest leaves a share in it. null: no ceiling.
+ */
+export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
+  if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };
+  const kept = Math.min(Math.floor(perSecond * URGENT_SHARE), perSecond - 1);
+  let tokens = perSecond;
+  let filledAt = now();
+  let timer: NodeJS.Timeout | undefined;
+  const waiting: Waiting[] = [];
+
+  const fill = () => {
+    const at = now();
+    tokens = Math.min(perSecond, tokens + ((at - filledAt) * perSecond) / 1000);
+    filledAt = at;
+  };
+  const next = () => waiting.find((one) => one.urgent) ?? waiting[0];
+  const serve = () => {
+    fill();
+    for (let one = next(); one !== undefined; one = next()) {
+      // A portion larger than what the others may use would wait for ever.
+      const needed = one.urgent ? one.count : Math.min(one.count + kept, perSecond);
+      if (tokens < needed) return ringIn(((needed - tokens) * 1000) / perSecond);
+      waiting.splice(waiting.indexOf(one), 1);
+      tokens -= one.count;
+      one.go();
+    }
+  };
+  const ringIn = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(serve, Math.ceil(ms)).unref();
+  };
+  return {
+    largest: perSecond,
+    take: (count, { urgent, withinMs }) =>
+      new Promise((resolve, reject) => {
+        const late = setTimeout(() => {
+          waiting.splice(waiting.indexOf(one), 1);
+          reject(new Error('our own ceiling of requests per second is reached'));
+        }, withinMs);
+        const go = () => {
+          clearTimeout(late);
+          resolve();
+        };
+        const one: Waiting = { count, urgent, go };
+        waiting.push(one);
+        serve();
+      }),
+  };
+}
