@@ -214,9 +214,10 @@ function isReplica(): Error {
 
 /** Looks at what a new connection leads to, before anybody gets it. */
 async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
+  const { highest } = watch;
   const sight = toSight((await client.query(SIGHT)).rows[0]);
   if (sight === null) throw isReplica();
-  watch.meet(sight);
+  watch.meet(sight, highest);
 }
 
 const FLUSHED = 'select pg_current_wal_flush_lsn()::text as position';

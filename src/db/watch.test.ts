@@ -47,6 +47,16 @@ describe('what a process knows of its database', () => {
     assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [0, 0, false]);
   });
 
+  it('a commit acknowledged to another while a new connection asks is no loss', () => {
+    const { watch, turns } = guarded();
+    watch.note(1_500n);
+    const { highest } = watch;
+    watch.note(1_700n);
+    watch.meet({ ...ALIKE, position: 1_600n }, highest);
+    assert.ok(watch.signs(false));
+    assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [0, 0, false]);
+  });
+
   it('a broken connection stops the lanes, not the API', () => {
     const { watch, turns } = guarded();
     watch.broke();

@@ -62,19 +62,28 @@ export class DatabaseWatch {
     return this.#sight === null ? null : incarnationOf(this.#sight);
   }
 
+  /** How far the log is known to be on disk: read it before a new connection is asked. */
+  get highest(): bigint {
+    return this.#highest;
+  }
+
   /** The log is on disk up to here. (What is only written may be gone after a crash.) */
   note(position: bigint): void {
     if (position > this.#highest) this.#highest = position;
   }
 
-  /** A new connection is open. Call it before the connection is used for anything. */
-  meet(sight: DatabaseSight): void {
+  /**
+   * A new connection is open. Call it before the connection is used for anything.
+   * @param before What was the highest when it was asked: commits that others were told of while
+   * the answer was on its way are no sign that the same database has gone back.
+   */
+  meet(sight: DatabaseSight, before = this.#highest): void {
     const known = this.#sight;
     this.#sight = sight;
     if (known === null) return;
     const moved = incarnationOf(known) !== incarnationOf(sight);
     const comparable = known.system === sight.system;
-    const behind = comparable && startOf(sight, moved) < this.#highest;
+    const behind = comparable && startOf(sight, moved) < (moved ? this.#highest : before);
     if (!moved && !behind) return;
     this.#highest = 0n;
     this.#changes++;
