@@ -62,6 +62,8 @@ export interface PostgresOptions {
   log: (line: string) => void;
   /** Whether a new cluster must survive a power cut at once. Default: yes. */
   durable?: boolean;
+  /** Instead of the sandbox's own. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 export interface RunningPostgres {
@@ -103,6 +105,7 @@ interface Site {
   /** Names version and settings, so that only a server with the same ones is taken over. */
   signature: string;
   durable: boolean;
+  settings: Readonly<Record<string, string>>;
 }
 
 async function surveySite(options: PostgresOptions): Promise<Site> {
@@ -120,6 +123,7 @@ async function surveySite(options: PostgresOptions): Promise<Site> {
     rolePassword: (await folder.secret('postgres-role')).toString('base64url'),
     signature: `tapline-${digest}`,
     durable: options.durable ?? true,
+    settings: options.settings ?? {},
   };
 }
 
@@ -206,7 +210,7 @@ async function launch(
   site: Site,
   { account, port, log }: { account: PostgresAccount; port: number; log: ChildLog },
 ): Promise<Server | undefined> {
-  const settings = { ...clusterSettings(port), cluster_name: site.signature };
+  const settings = { ...clusterSettings(port), ...site.settings, cluster_name: site.signature };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
   // Detached: Ctrl-C reaches us alone, so that the database outlives those who still write to it.

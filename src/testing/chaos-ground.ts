@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
 import { prepareNetwork } from '#sandbox/deploy.ts';
@@ -16,6 +18,15 @@ export interface ChaosDatabase {
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Keeps a copy of its files under this name; it is away meanwhile. */
+  copy(name: string): Promise<void>;
+  /**
+   * Goes on with the copy instead of what it has: everything since is lost. `promote`: as a replica
+   * does that takes over, on a new timeline; else as when files are put back.
+   */
+  putBack(name: string, how?: { readonly promote: boolean }): Promise<void>;
+  /** A failover that loses nothing: the same log, on a new timeline. */
+  failOver(): Promise<void>;
 }
 
 /** One chain of a chaos run. */
@@ -48,6 +59,7 @@ export interface ChaosGround {
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
 const ENDED_MS = 10_000;
+const run = promisify(execFile);
 /** Starts that fail are tried again: a port or a lock of what was just killed may linger. */
 const START_TRIES = 5;
 
@@ -69,22 +81,49 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     return Number((await readFile(file, 'utf8')).split('\n')[0]);
   };
   const start = async () => {
-    const server = await startPostgres({ folder, log: () => {} });
+    // What a replica could follow: with less PostgreSQL refuses to begin a new timeline.
+    const settings = { wal_level: 'replica', restore_command: 'false' };
+    const server = await startPostgres({ folder, log: () => {}, settings });
     temporary.endWithUs(await postmaster());
     return server;
   };
   let server: RunningPostgres = await start();
+  const cluster = path.join(folder.path, 'postgres');
+  const kill = async () => {
+    const pid = await postmaster();
+    signalProcess(pid, 'SIGQUIT');
+    await waitUntil(() => !isRunning(pid), ENDED_MS);
+  };
+  const restart = async () => {
+    server = await persistently(start);
+  };
+  // With its owner and its times, which may be another's than ours.
+  const copyFiles = (from: string, to: string) => run('cp', ['-a', from, to]);
+  const promote = async () => {
+    await run('cp', ['-a', path.join(cluster, 'PG_VERSION'), path.join(cluster, 'recovery.signal')]);
+  };
   return {
     url: server.url,
-    kill: async () => {
-      const pid = await postmaster();
-      signalProcess(pid, 'SIGQUIT');
-      await waitUntil(() => !isRunning(pid), ENDED_MS);
-    },
-    start: async () => {
-      server = await persistently(start);
-    },
+    kill,
+    start: restart,
     stop: () => server.stop(),
+    copy: async (name) => {
+      await server.stop();
+      await copyFiles(cluster, `${cluster}.${name}`);
+      await restart();
+    },
+    putBack: async (name, how = { promote: false }) => {
+      await kill();
+      await rm(cluster, { recursive: true });
+      await copyFiles(`${cluster}.${name}`, cluster);
+      if (how.promote) await promote();
+      await restart();
+    },
+    failOver: async () => {
+      await kill();
+      await promote();
+      await restart();
+    },
   };
 }
 
