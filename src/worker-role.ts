@@ -5,6 +5,7 @@ import { dropExpired } from '#accounts/drop-expired.ts';
 import { tellOwners } from '#accounts/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#accounts/mail.ts';
 import type { Clock } from '#core/clock.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
@@ -27,6 +28,8 @@ export interface WorkerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly chains: readonly Chain[];
+  /** Rebuilt objects get their ids back. */
+  readonly idKey: IdKey;
   /** Opens webhook signing secrets. */
   readonly webhookKey: Buffer;
   readonly webhookAllowCidrs: readonly string[];

@@ -88,6 +88,17 @@ export async function lockWithdrawals(tx: Tx, ids: readonly string[]): Promise<W
   ]);
 }
 
+/** Rebuilt from the chain, where it has this number. */
+export async function markRecovered(
+  tx: Tx,
+  rebuilt: { readonly id: string; readonly number: bigint },
+): Promise<void> {
+  await tx.query('update withdrawals set recovered = true, number = $2 where id = $1', [
+    rebuilt.id,
+    rebuilt.number,
+  ]);
+}
+
 export async function updateWithdrawalEnded(
   tx: Tx,
   end: {

@@ -14,6 +14,7 @@ export const FAILPOINTS = [
   'recovery.numbers_raised',
   'recovery.nonces_raised',
   'recovery.range_read',
+  'recovery.payments_booked',
   'recovery.range_booked',
   'recovery.unpaid_given_up',
   'recovery.credentials_ended',

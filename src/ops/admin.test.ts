@@ -65,6 +65,15 @@ test('what is wrong is said in one line, with exit code 1', async () => {
   }
 });
 
+test('after a restore it says what came back and what cannot', async () => {
+  const { code, stdout } = await admin(['after-restore']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^testnet: nothing had to be recovered yet$/m);
+  assert.match(stdout, /What follows cannot come back/);
+  assert.match(stdout, /^ {2}\d{4}-\d\d-\d\dT\S+ {2}every change by people \(audit log\)$/m);
+  assert.match(stdout, /^ {2}none {2}payers blocked$/m);
+});
+
 test('the commands are in the audit log, which verifies', async () => {
   const { code, stdout } = await run('audit-log-command.ts', []);
   assert.equal(code, 0);

@@ -17,6 +17,7 @@ import {
 } from '#accounts/user-queries.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import type { Database, Tx } from '#db/database.ts';
+import { listAfterRestore } from '#ops/after-restore.ts';
 
 /** Who runs a command is known to the machine, not to the service. */
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
@@ -37,6 +38,7 @@ export const USAGE = `npm run admin -- <command>
   enable-operator <email>
   reset-operator <email>              a new password, all second factors removed
   reset-second-factor <email>         of a merchant's user who has lost the app and all codes
+  after-restore                       what a restored database has got back, and what it cannot
 
 The password is read from the terminal, or from a pipe.
 Every change is in the audit log of the network.`;
@@ -148,6 +150,8 @@ export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome
       return setStatus(db, input, 'active');
     case 'reset-operator':
       return resetOperator(db, input);
+    case 'after-restore':
+      return { lines: await listAfterRestore(db) };
     case 'reset-second-factor':
       return resetFactor(db, input);
     default:

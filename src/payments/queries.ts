@@ -106,6 +106,23 @@ export async function lockUnpaidIntents(
   return rows.map(toIntent);
 }
 
+/** These intents and their payments were rebuilt from the chain, where they have this number. */
+export async function markRecovered(
+  tx: Tx,
+  rebuilt: readonly { readonly id: string; readonly number: bigint }[],
+): Promise<void> {
+  await tx.query(
+    `with rebuilt as (
+       select * from unnest($1::text[], $2::bigint[]) as t (id, number)
+     ), payment as (
+       update payments p set recovered = true from rebuilt r where p.payment_intent_id = r.id
+     )
+     update payment_intents i set recovered = true, settlement_number = r.number
+     from rebuilt r where i.id = r.id`,
+    [rebuilt.map(({ id }) => id), rebuilt.map(({ number }) => number.toString())],
+  );
+}
+
 /** When the next open intent or confirmation runs out, or null. */
 export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   const rows = await sql.query<{ at: Date | null }>(

@@ -24,7 +24,13 @@ import { insertPayments } from '#payments/payment-queries.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { applied, type Outcome, takeOutcomes, takeOverduePayments } from '#settlement/requests.ts';
+import {
+  applied,
+  type Outcome,
+  type OutcomeFacts,
+  takeOutcomes,
+  takeOverduePayments,
+} from '#settlement/requests.ts';
 
 export interface SettleDeps {
   readonly db: Database;
@@ -84,11 +90,19 @@ function decide(
 function toNewPayment(decided: Decided, standing: StandingRow, stamp: Stamp): Payment | null {
   const { outcome, after, paymentId } = decided;
   if (!outcome.result.succeeded || after.status !== 'succeeded' || paymentId === null) return null;
-  const { facts } = outcome.result;
+  return newPayment(after, outcome.result.facts, { standing, stamp });
+}
+
+/** The payment of an intent that has succeeded by these facts of the chain. */
+export function newPayment(
+  after: PaymentIntent & { readonly status: 'succeeded' },
+  facts: OutcomeFacts['payment'],
+  { standing, stamp }: { readonly standing: StandingRow; readonly stamp: Stamp },
+): Payment {
   const settledAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
   return toPayment({
-    id: paymentId,
+    id: after.paymentId,
     account_id: after.tenant.accountId,
     livemode: after.tenant.livemode,
     position: stamp.next(),
@@ -118,7 +132,8 @@ function toNewPayment(decided: Decided, standing: StandingRow, stamp: Stamp): Pa
   });
 }
 
-function toDrafts(payment: Payment, stamp: Stamp): EventDraft[] {
+/** The events of a new payment. */
+export function paymentDrafts(payment: Payment, stamp: Stamp): EventDraft[] {
   const { tenant, id: objectId } = payment;
   const object = renderPayment(payment);
   const draft = { tenant, objectId, object, stamp };
@@ -160,7 +175,7 @@ async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);
-    drafts.push(...toDrafts(payment, stamp));
+    drafts.push(...paymentDrafts(payment, stamp));
   }
   return { payments, drafts };
 }

@@ -1,4 +1,157 @@
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+/** A settlement that the chain knows and the ledger has no payment for. */
+export interface LostPaymentRow {
+  readonly number: bigint;
+  readonly batch_number: bigint;
+  readonly payer: `0x${string}`;
+  readonly merchant_number: bigint;
+  readonly amount: bigint;
+  readonly order_id: string;
+  readonly fee_acquirer: bigint;
+  readonly fee_protocol: bigint;
+  readonly cashback: bigint;
+  readonly tx_hash: `0x${string}`;
+  readonly block_number: bigint;
+  readonly log_index: number;
+  readonly block_time: Date;
+  /** null: no merchant has that number here. */
+  readonly account_id: string | null;
+  /** null: nobody has that address here. */
+  readonly payer_id: string | null;
+  /** The intent with that number, if the ledger has it. */
+  readonly intent_id: string | null;
+  /** Whether that intent is of this merchant, amount and order. */
+  readonly intent_fits: boolean;
+  /** Its request to the chain that is under way, or done and not applied yet. */
+  readonly request_id: bigint | null;
+  /** Whether the ledger has the bytes that settled it: then their receipt is found as always. */
+  readonly bytes_known: boolean;
+}
+
+/** A place on the chain to go on behind. */
+export interface After {
+  readonly block: bigint;
+  readonly logIndex: number;
+}
+
+/** Lost payments of a range of blocks, in the chain's order. */
+export async function selectLostPayments(
+  sql: Sql,
+  of: {
+    readonly livemode: boolean;
+    readonly fromBlock: bigint;
+    readonly toBlock: bigint;
+    readonly after: After;
+    readonly limit: number;
+  },
+): Promise<LostPaymentRow[]> {
+  return sql.query(
+    `select c.number, c.batch_number, c.payer, c.merchant_number, c.amount, c.order_id,
+       c.fee_acquirer, c.fee_protocol, c.cashback, c.tx_hash, c.block_number, c.log_index,
+       c.block_time, m.account_id, y.id as payer_id, i.id as intent_id,
+       coalesce(i.account_id = m.account_id and i.amount = c.amount and i.order_id = c.order_id,
+         false) as intent_fits,
+       q.id as request_id,
+       exists (select from chain_attempts a where a.tx_hash = c.tx_hash) as bytes_known
+     from chain_payments c
+     left join account_modes m
+       on m.livemode = c.livemode and m.merchant_number = c.merchant_number
+     left join payers y on y.livemode = c.livemode and y.address = c.payer
+     left join lateral (
+       select id, account_id, amount, order_id from payment_intents p
+       where p.livemode = c.livemode and p.settlement_number = c.number
+       union all
+       select p.id, p.account_id, p.amount, p.order_id from settlement_numbers n
+       join payment_intents p on p.id = n.payment_intent_id and p.settlement_number is null
+       where n.livemode = c.livemode and n.number = c.number
+       limit 1) i on true
+     left join lateral (
+       select r.id from chain_requests r
+       where r.kind = 'payment' and r.subject_id = i.id and r.applied_at is null
+         and r.status in ('queued', 'submitted', 'succeeded')
+       limit 1) q on true
+     where c.livemode = $1 and c.block_number between $2 and $3
+       and (c.block_number, c.log_index) > ($4, $5)
+       and not exists (
+         select from payments p where p.livemode = c.livemode and p.settlement_number = c.number)
+     order by c.block_number, c.log_index limit $6`,
+    [of.livemode, of.fromBlock, of.toBlock, of.after.block, of.after.logIndex, of.limit],
+  );
+}
+
+/** A refund or withdrawal that the chain has paid and the ledger does not know to be paid. */
+export interface LostTransferRow {
+  readonly kind: 'refund' | 'withdrawal';
+  /** Of the refunded payment, or of the withdrawal. */
+  readonly number: bigint;
+  readonly reference: Buffer | null;
+  readonly merchant_number: bigint;
+  readonly recipient: string;
+  readonly amount: bigint;
+  readonly tx_hash: `0x${string}`;
+  readonly log_index: number;
+  readonly block_number: bigint;
+  readonly block_time: Date;
+  readonly account_id: string | null;
+  readonly payment_id: string | null;
+  /** The refund or withdrawal that the ledger has, and that it does not know to be paid. */
+  readonly object_id: string | null;
+  /** Its request to the chain that is under way, or done and not applied yet. */
+  readonly request_id: bigint | null;
+  readonly bytes_known: boolean;
+}
+
+/** Those of a range, in the chain's order. What a wallet withdrew by itself is its own affair. */
+export async function selectLostTransfers(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly fromBlock: bigint; readonly toBlock: bigint },
+): Promise<LostTransferRow[]> {
+  return sql.query(
+    `select t.kind, t.number, t.reference, t.merchant_number, t.recipient, t.amount, t.tx_hash,
+       t.log_index, t.block_number, t.block_time, m.account_id, p.id as payment_id,
+       coalesce(f.id, w.id) as object_id, q.id as request_id,
+       exists (select from chain_attempts a where a.tx_hash = t.tx_hash) as bytes_known
+     from chain_transfers t
+     left join account_modes m
+       on m.livemode = t.livemode and m.merchant_number = t.merchant_number
+     left join payments p on t.kind = 'refund'
+       and p.livemode = t.livemode and p.settlement_number = t.number
+       and p.account_id = m.account_id
+     left join refunds f on t.kind = 'refund'
+       and f.livemode = t.livemode and f.reference = t.reference
+     left join withdrawals w on t.kind = 'withdrawal'
+       and w.livemode = t.livemode and w.number = t.number
+     left join lateral (
+       select r.id from chain_requests r
+       where r.kind = t.kind and r.subject_id = coalesce(f.id, w.id) and r.applied_at is null
+         and r.status in ('queued', 'submitted', 'succeeded')
+       limit 1) q on true
+     where t.livemode = $1 and t.block_number between $2 and $3
+       and (t.kind = 'refund' or t.number <> 0)
+       and coalesce(f.status, w.status, 'unknown') <> 'succeeded'
+       -- Made by an earlier release, without a reference or number of its own.
+       and not exists (select from refunds g where g.payment_id = p.id and g.tx_hash = t.tx_hash)
+       and not exists (
+         select from withdrawals g where t.kind = 'withdrawal' and g.account_id = m.account_id
+           and g.livemode = t.livemode and g.tx_hash = t.tx_hash)
+     order by t.block_number, t.log_index`,
+    [of.livemode, of.fromBlock, of.toBlock],
+  );
+}
+
+/** The chain has answered this request by bytes that were lost: its domain applies the outcome. */
+export async function answerRequest(
+  tx: Tx,
+  of: { readonly requestId: bigint; readonly outcome: unknown },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb
+     where id = $1 and status in ('queued', 'submitted') returning id`,
+    [of.requestId, JSON.stringify(of.outcome)],
+  );
+  return rows.length > 0;
+}
 
 /** Days whose figures may have changed are computed again when somebody asks for them. */
 export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
+import { bookPayments } from '#recovery/book-payments.ts';
+import { bookTransfers } from '#recovery/book-transfers.ts';
+import type { After } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
 import {
@@ -12,6 +15,8 @@ import { finalBlock, stageRange } from '#settlement/reconcile.ts';
 
 /** How often it is looked whether the last blocks are deep enough. */
 const LOOK_MS = 250;
+/** Of each kind, in one transaction. */
+const BATCH = 100;
 
 /**
  * Reads the contract's events from the last block that was compared up to the newest, and books
@@ -40,6 +45,17 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
   const { livemode } = deps.chain.config;
   await inRun(deps, run, (tx) => stageRange(tx, livemode, range));
   failpoint('recovery.range_read');
+  await untilNoneIsLeft((after) =>
+    inRun(deps, run, (tx) => bookPayments(tx, deps, { range, after, limit: BATCH })),
+  );
+  failpoint('recovery.payments_booked');
+  await inRun(deps, run, (tx) => bookTransfers(tx, deps, range));
   await inRun(deps, run, (tx) => moveReadTo(tx, livemode, range.toBlock));
   failpoint('recovery.range_booked');
+}
+
+/** Goes on behind the last one that was looked at, booked or not. */
+async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
+  let after: After | null = { block: -1n, logIndex: -1 };
+  while (after !== null) after = await book(after);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import type { Log } from '#core/log.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -11,6 +12,7 @@ export interface RecoveryDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
+  readonly idKey: IdKey;
 }
 
 /** Longer than any step; a process that died keeps the others waiting no longer. */

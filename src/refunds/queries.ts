@@ -172,6 +172,16 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
 }
 
 /** Ends a pending refund. */
+export async function markRecovered(
+  tx: Tx,
+  rebuilt: { readonly id: string; readonly reference: Buffer },
+): Promise<void> {
+  await tx.query('update refunds set recovered = true, reference = $2 where id = $1', [
+    rebuilt.id,
+    rebuilt.reference,
+  ]);
+}
+
 export async function updateEnded(
   tx: Tx,
   refund: Refund & { status: 'succeeded' | 'failed' },

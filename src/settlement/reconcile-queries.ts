@@ -76,6 +76,8 @@ export interface TransferRow {
   readonly amount: string;
   readonly block_number: string;
   readonly block_time: string;
+  /** Hex without 0x; null for withdrawals. */
+  readonly reference: string | null;
 }
 
 /** The transfers of a range, replacing what was known of it. */
@@ -90,11 +92,13 @@ export async function replaceTransfers(
   );
   await tx.query(
     `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
-       recipient, amount, block_number, block_time)
-     select $2, i.* from jsonb_to_recordset($1::jsonb) as i (
+       recipient, amount, block_number, block_time, reference)
+     select $2, i.tx_hash, i.log_index, i.kind, i.number, i.merchant_number, i.recipient, i.amount,
+       i.block_number, i.block_time, decode(i.reference, 'hex')
+     from jsonb_to_recordset($1::jsonb) as i (
        tx_hash text, log_index integer, kind text, number bigint, merchant_number bigint,
        recipient text, amount bigint, block_number bigint,
-       block_time timestamptz)`,
+       block_time timestamptz, reference text)`,
     [JSON.stringify(transfers), range.livemode],
   );
 }

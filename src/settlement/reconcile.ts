@@ -161,6 +161,7 @@ function toTransfer(event: SettlementEvent, { times }: WalkedRange): TransferRow
       amount: event.amount.toString(),
       block_number: event.blockNumber.toString(),
       block_time: present(times.get(event.blockNumber), 'block time').toISOString(),
+      reference: refund ? event.reference.slice(2) : null,
     },
   ];
 }

@@ -46,6 +46,25 @@ export async function insertTerminal(
   );
 }
 
+export async function selectRecoveredTerminal(
+  tx: Tx,
+  tenant: Tenant,
+  label: string,
+): Promise<{ readonly id: string } | undefined> {
+  const rows = await tx.query<{ id: string }>(
+    `select id from terminals
+     where account_id = $1 and livemode = $2 and label = $3 and status = 'inactive'
+     order by created limit 1`,
+    [tenant.accountId, tenant.livemode, label],
+  );
+  return rows[0];
+}
+
+/** It takes no payment from its first moment on. */
+export async function deactivateTerminal(tx: Tx, id: string): Promise<void> {
+  await tx.query(`update terminals set status = 'inactive' where id = $1`, [id]);
+}
+
 export async function countTerminals(sql: Sql, tenant: Tenant): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     'select count(*)::int as count from terminals where account_id = $1 and livemode = $2',

@@ -100,7 +100,11 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
   // With its owner and its times, which may be another's than ours.
   const copyFiles = (from: string, to: string) => run('cp', ['-a', from, to]);
   const promote = async () => {
-    await run('cp', ['-a', path.join(cluster, 'PG_VERSION'), path.join(cluster, 'recovery.signal')]);
+    await run('cp', [
+      '-a',
+      path.join(cluster, 'PG_VERSION'),
+      path.join(cluster, 'recovery.signal'),
+    ]);
   };
   return {
     url: server.url,

@@ -36,6 +36,7 @@ const MONEY: readonly Rule[] = [
     sql: `select p.id || ' has ' || count(r.id) from payments p
       left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
         and r.status = 'succeeded'
+      where not p.recovered
       group by p.id, p.settlement_number
       having count(r.id) <> 1 or bool_or(r.number is distinct from p.settlement_number)`,
   },
@@ -99,7 +100,7 @@ const MONEY: readonly Rule[] = [
       join payment_intents i on i.id = p.payment_intent_id
       left join passes s on s.id = i.attempt #>> '{credential,passId}'
       left join agent_tokens t on t.id = i.attempt #>> '{credential,tokenId}'
-      where coalesce(s.payer_id, t.payer_id, '') <> p.payer_id
+      where not p.recovered and coalesce(s.payer_id, t.payer_id, '') <> p.payer_id
         or t.amount <> p.amount or t.account_id <> p.account_id or t.livemode <> p.livemode
         or t.expires_at < i.created or t.revoked_at < i.created`,
   },
@@ -108,8 +109,9 @@ const MONEY: readonly Rule[] = [
     always: true,
     sql: `select p.id || ' differs from ' || i.id from payments p
       join payment_intents i on i.id = p.payment_intent_id
-      where (p.account_id, p.livemode, p.terminal_id, p.order_id, p.split_group)
-        is distinct from (i.account_id, i.livemode, i.terminal_id, i.order_id, i.split_group)
+      where (p.account_id, p.livemode, p.terminal_id, p.split_group)
+        is distinct from (i.account_id, i.livemode, i.terminal_id, i.split_group)
+        or p.order_id <> i.order_id and not i.recovered
       union all
       select r.id || ' differs from ' || p.id from refunds r join payments p on p.id = r.payment_id
       where (r.account_id, r.livemode) <> (p.account_id, p.livemode)`,
@@ -136,7 +138,7 @@ const EVENTS: readonly Rule[] = [
       left join asked a on a.subject_id = i.id
       where t.created is distinct from 1
         or t.succeeded <> (i.status = 'succeeded')::int
-        or t.canceled <> (i.status = 'canceled')::int
+        or t.canceled <> (i.status = 'canceled')::int and not i.recovered
         or t.processing <> coalesce(a.requests, 0)`,
   },
   {
@@ -249,8 +251,9 @@ const AT_REST: readonly Rule[] = [
     name: 'a refund or a withdrawal has succeeded exactly when the chain has paid it, once',
     always: false,
     sql: `with transfers as (
-        select 'refund' as kind, id, status, amount from refunds
-        union all select 'withdrawal', id, status, amount from withdrawals
+        select 'refund' as kind, id, status, amount from refunds where not recovered
+        union all
+        select 'withdrawal', id, status, amount from withdrawals where not recovered
       )
       select t.id || ' is ' || t.status || ' with ' || count(r.id) || ' on the chain'
       from transfers t left join chain_requests r

@@ -1,0 +1,74 @@
+import type { Sql } from '#db/database.ts';
+
+interface NetworkRow {
+  readonly livemode: boolean;
+  readonly reason: string | null;
+  readonly loss_shown: boolean;
+  readonly started: Date | null;
+  readonly finished: Date | null;
+  readonly payments: number;
+  readonly refunds: number;
+  readonly withdrawals: number;
+  readonly canceled: number;
+  readonly credentials: number;
+  readonly alarms: number;
+}
+
+interface KindRow {
+  readonly kind: string;
+  /** The newest change that the database knows of; null: none. */
+  readonly newest: Date | null;
+}
+
+/** What only the database knew: newer changes than these may be lost, and nothing tells of them. */
+const NEWEST = `
+  select * from (values
+    ('API keys made', (select max(created) from api_keys)),
+    ('API keys revoked', (select max(revoked_at) from api_keys)),
+    ('terminals and device keys', (select max(created) from device_keys)),
+    ('device keys revoked', (select max(revoked_at) from device_keys)),
+    ('payers blocked', (select max(blocked_at) from payers)),
+    ('passes made', (select max(created) from passes)),
+    ('passes revoked', (select max(revoked_at) from passes)),
+    ('webhook endpoints', (select max(created) from webhook_endpoints)),
+    ('members and roles', (select max(created) from memberships)),
+    ('every change by people (audit log)', (select max(created) from audit_log))
+  ) as t (kind, newest)`;
+
+async function selectRecoveries(sql: Sql): Promise<NetworkRow[]> {
+  return sql.query(
+    `select r.*, (
+       select count(*)::int from chain_alarms a
+       where a.livemode = r.livemode and a.resolved_at is null
+         and a.kind in ('foreign_settlement', 'number_taken', 'order_id_taken',
+           'paid_after_failure')) as alarms
+     from network_recoveries r order by r.livemode`,
+  );
+}
+
+function linesOf(row: NetworkRow): string[] {
+  const name = row.livemode ? 'mainnet' : 'testnet';
+  if (row.started === null) return [`${name}: nothing had to be recovered yet`];
+  const state = row.finished === null ? 'is being recovered' : 'was recovered';
+  const loss = row.loss_shown ? 'a loss was shown' : 'no loss was shown';
+  const booked = `${row.payments} payments, ${row.refunds} refunds, ${row.withdrawals} withdrawals`;
+  return [
+    `${name}: ${state}, begun ${row.started.toISOString()} (${row.reason}): ${loss}`,
+    `  booked from the chain: ${booked}`,
+    `  ended: ${row.canceled} unpaid intents, ${row.credentials} tokens, codes and sessions`,
+    `  alarms that need a person: ${row.alarms} (GET /relayers)`,
+  ];
+}
+
+/** What the recovery has done, and what nobody can bring back: for `admin -- after-restore`. */
+export async function listAfterRestore(sql: Sql): Promise<string[]> {
+  const networks = await selectRecoveries(sql);
+  const kinds = await sql.query<KindRow>(NEWEST);
+  return [
+    ...networks.flatMap(linesOf),
+    'What follows cannot come back. The newest change that this database knows of:',
+    ...kinds.map(({ kind, newest }) => `  ${newest?.toISOString() ?? 'none'}  ${kind}`),
+    'Ask merchants and staff for what they changed later, above all: keys, passes and roles that',
+    'were taken away, payers that were blocked, limits, spending policies, webhook endpoints.',
+  ];
+}

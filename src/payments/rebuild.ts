@@ -1,0 +1,216 @@
+import { selectStandings } from '#accounts/queries.ts';
+import { present } from '#core/assert.ts';
+import { derivedOrderId, type IdKey, numberedId } from '#core/derived-ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { atoms } from '#core/money.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import type { Payment } from '#payments/payment.ts';
+import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { insertPayments } from '#payments/payment-queries.ts';
+import {
+  insertIntents,
+  lockIntents,
+  markRecovered,
+  selectOrderIdsInUse,
+} from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
+import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
+import { newPayment, paymentDrafts } from '#payments/settle.ts';
+import type { Hex, OutcomeFacts } from '#settlement/requests.ts';
+
+/** A settlement that the chain knows and the ledger has no payment for. */
+export interface LostPayment {
+  readonly tenant: Tenant;
+  readonly number: bigint;
+  readonly payerId: string;
+  readonly payerAddress: Hex;
+  readonly amount: bigint;
+  readonly orderId: string;
+  /** The intent, where the ledger has it: open or canceled. */
+  readonly intentId: string | null;
+  /** Where an intent counts as taken that is not there any more. */
+  readonly terminalId: string;
+  readonly facts: OutcomeFacts['payment'];
+}
+
+export interface Rebuilt {
+  readonly intents: readonly PaymentIntent[];
+  /** Their order ids are other intents' by now: nobody finds them by it. */
+  readonly displaced: readonly PaymentIntent[];
+  /** When the oldest of the intents was created. */
+  readonly oldest: Date | null;
+  readonly deliveries: number;
+}
+
+interface Deps {
+  readonly idKey: IdKey;
+  readonly now: Date;
+}
+
+/** The intent, the payment, and at most four events of them. */
+const PLACES = 6;
+
+/** The intent as it was before it was paid, as far as the chain tells. */
+function emptyIntent(
+  lost: LostPayment,
+  orderId: string,
+  stamp: Stamp,
+  idKey: IdKey,
+): PaymentIntent {
+  const { tenant, number, amount, terminalId } = lost;
+  return {
+    id: numberedId(idKey, 'paymentIntent', { livemode: tenant.livemode, number }),
+    tenant,
+    position: stamp.next(),
+    created: stamp.created,
+    amount: atoms(amount),
+    terminalId,
+    orderId,
+    description: null,
+    metadata: {},
+    source: 'api',
+    splitGroup: null,
+    expiresAt: stamp.created,
+    pickedUpAt: null,
+    tappedAt: null,
+    lastPaymentError: null,
+    status: 'requires_payment_method',
+  };
+}
+
+function toCommand(lost: LostPayment, idKey: IdKey): IntentCommand {
+  const { tenant, number, payerId, payerAddress, facts } = lost;
+  return {
+    type: 'rebuild',
+    attempt: { payerId, payerAddress, credential: { type: 'unknown' }, reasonCode: null },
+    paymentId: numberedId(idKey, 'payment', { livemode: tenant.livemode, number }),
+    txHash: facts.txHash,
+  };
+}
+
+function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
+  const { tenant, id: objectId } = intent;
+  const type = 'payment_intent.created';
+  return { tenant, type, objectId, object: renderIntent(intent), stamp };
+}
+
+/**
+ * The order ids that new intents get: their own, where it is free. A merchant may have used one
+ * again before the rebuild; the payment keeps it all the same, for that is what the chain says.
+ */
+async function chooseOrderIds(
+  tx: Tx,
+  lost: readonly LostPayment[],
+  idKey: IdKey,
+): Promise<Map<LostPayment, string>> {
+  const rows = await selectOrderIdsInUse(tx, lost);
+  const keyOf = (tenant: Tenant, orderId: string) => `${tenantKey(tenant)} ${orderId}`;
+  const taken = new Set(
+    rows.map((row) => {
+      const tenant = { accountId: row.account_id, livemode: row.livemode };
+      return keyOf(tenant, row.order_id);
+    }),
+  );
+  return new Map(
+    lost.map((one) => {
+      const { tenant, orderId, number } = one;
+      const isFree = !taken.has(keyOf(tenant, orderId));
+      taken.add(keyOf(tenant, orderId));
+      const own = derivedOrderId(idKey, { tenant, key: `rebuilt ${number}` }, 0);
+      return [one, isFree ? orderId : own];
+    }),
+  );
+}
+
+interface Written {
+  readonly changes: Change[];
+  readonly created: PaymentIntent[];
+  readonly payments: Payment[];
+  readonly drafts: EventDraft[];
+}
+
+/** What each tenant's lost payments leave, in the account's order. */
+async function prepare(
+  tx: Tx,
+  lost: readonly LostPayment[],
+  of: { readonly before: ReadonlyMap<string, PaymentIntent> } & Deps,
+): Promise<Written> {
+  const { idKey, now } = of;
+  const byTenant = Map.groupBy(lost, ({ tenant }) => tenantKey(tenant));
+  const wanted = [...byTenant.values()].map((group) => ({
+    tenant: present(group[0], 'lost payment').tenant,
+    count: group.length * PLACES,
+  }));
+  const stamps = await stampOrders(tx, wanted, now);
+  const missing = lost.filter(({ intentId }) => intentId === null);
+  const orderIds = await chooseOrderIds(tx, missing, idKey);
+  const accountIds = [...new Set(lost.map(({ tenant }) => tenant.accountId))];
+  const standings = new Map(
+    (await selectStandings(tx, accountIds)).map((row) => [
+      tenantKey({ accountId: row.account_id, livemode: row.livemode }),
+      row,
+    ]),
+  );
+  const written: Written = { changes: [], created: [], payments: [], drafts: [] };
+  for (const one of lost) {
+    const key = tenantKey(one.tenant);
+    const stamp = present(stamps.get(key), 'stamp');
+    const orderId = orderIds.get(one) ?? one.orderId;
+    const known = one.intentId === null ? undefined : of.before.get(one.intentId);
+    const before = known ?? emptyIntent(one, orderId, stamp, idKey);
+    const steps = transition(before, toCommand(one, idKey), now);
+    // Its settlement came to the ledger meanwhile, the ordinary way.
+    if (isRefusal(steps)) continue;
+    const after = steps.at(-1)?.intent;
+    if (after?.status !== 'succeeded') continue;
+    if (known === undefined) {
+      written.created.push(before);
+      written.drafts.push(createdDraft(before, stamp));
+    }
+    const change = { before, steps };
+    written.changes.push(change);
+    const standing = present(standings.get(key), 'standing');
+    const payment = newPayment(after, one.facts, { stamp, standing });
+    written.drafts.push(...stepDrafts(change, stamp));
+    written.payments.push({ ...payment, orderId: one.orderId });
+    written.drafts.push(...paymentDrafts({ ...payment, orderId: one.orderId }, stamp));
+  }
+  return written;
+}
+
+/**
+ * Books settlements that the ledger has lost: the intent `succeeded`, its payment and their usual
+ * events, under the ids that they had. What nobody knows any more is left empty.
+ */
+export async function rebuildPayments(
+  tx: Tx,
+  lost: readonly LostPayment[],
+  deps: Deps,
+): Promise<Rebuilt> {
+  const intents = await lockIntents(
+    tx,
+    lost.flatMap(({ intentId }) => intentId ?? []),
+  );
+  const before = new Map(intents.map((intent) => [intent.id, intent]));
+  const { changes, created, payments, drafts } = await prepare(tx, lost, { ...deps, before });
+  await insertIntents(tx, created);
+  await saveStates(tx, changes);
+  await insertPayments(tx, payments);
+  const after = changes.map(({ steps }) => present(steps.at(-1), 'rebuilt intent').intent);
+  await markRecovered(
+    tx,
+    payments.map(({ paymentIntentId: id, settlementNumber: number }) => ({ id, number })),
+  );
+  const deliveries = await appendEvents(tx, drafts);
+  const orders = new Map(payments.map((payment) => [payment.paymentIntentId, payment.orderId]));
+  const times = after.map((intent) => intent.created.getTime());
+  return {
+    intents: after,
+    displaced: after.filter(({ id, orderId }) => orders.get(id) !== orderId),
+    oldest: times.length === 0 ? null : new Date(Math.min(...times)),
+    deliveries,
+  };
+}

@@ -1,0 +1,126 @@
+import type { Tx } from '#db/database.ts';
+import { type LostPayment, rebuildPayments } from '#payments/rebuild.ts';
+import {
+  type After,
+  answerRequest,
+  type LostPaymentRow,
+  selectLostPayments,
+} from '#recovery/lost-queries.ts';
+import type { RecoveryDeps } from '#recovery/run.ts';
+import type { WalkedRange } from '#settlement/chain-walk.ts';
+import { countRecovered } from '#settlement/network-recovery-queries.ts';
+import { type Alarm, insertAlarms } from '#settlement/outcome-queries.ts';
+import type { OutcomeFacts } from '#settlement/requests.ts';
+import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
+
+/** What is to become of a settlement that the ledger has no payment for. */
+type Plan =
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'alarm'; readonly alarm: Alarm }
+  | { readonly kind: 'answer'; readonly requestId: bigint }
+  | { readonly kind: 'rebuild'; readonly accountId: string; readonly payerId: string };
+
+function alarmOf(row: LostPaymentRow, kind: string): Plan {
+  const { number, payer, merchant_number, amount, order_id, tx_hash } = row;
+  const details = { payer, merchant_number, amount, order_id, tx_hash, intent: row.intent_id };
+  return { kind: 'alarm', alarm: { kind, subject: `payment ${number}`, details } };
+}
+
+/**
+ * Bytes that the ledger has, and outcomes that it has only to apply, go the ordinary way. A payment
+ * of somebody who is unknown here is nobody's to book. An intent that was given a number that the
+ * chain has settled for another sale is told to a person.
+ */
+function plan(row: LostPaymentRow): Plan {
+  const { account_id: accountId, payer_id: payerId, request_id: requestId } = row;
+  if (accountId === null || payerId === null) return alarmOf(row, 'foreign_settlement');
+  if (row.intent_id !== null && !row.intent_fits) return alarmOf(row, 'number_taken');
+  if (requestId === null) return { kind: 'rebuild', accountId, payerId };
+  return row.bytes_known ? { kind: 'leave' } : { kind: 'answer', requestId };
+}
+
+function factsOf(row: LostPaymentRow, chainId: number): OutcomeFacts['payment'] {
+  return {
+    txHash: row.tx_hash,
+    blockNumber: row.block_number.toString(),
+    logIndex: row.log_index,
+    blockTime: row.block_time.toISOString(),
+    settlementNumber: row.number.toString(),
+    batchNumber: row.batch_number.toString(),
+    feeAcquirer: row.fee_acquirer.toString(),
+    feeProtocol: row.fee_protocol.toString(),
+    cashback: row.cashback.toString(),
+    chainId,
+  };
+}
+
+interface Of {
+  readonly range: WalkedRange;
+  readonly after: After;
+  readonly limit: number;
+}
+
+async function toLost(
+  tx: Tx,
+  deps: RecoveryDeps,
+  rows: readonly { readonly row: LostPaymentRow; readonly plan: Plan & { kind: 'rebuild' } }[],
+): Promise<LostPayment[]> {
+  const { livemode, chainId } = deps.chain.config;
+  const terminals = new Map<string, string>();
+  const lost: LostPayment[] = [];
+  for (const { row, plan } of rows) {
+    const tenant = { accountId: plan.accountId, livemode };
+    const known = terminals.get(plan.accountId);
+    const terminalId = known ?? (await ensureRecoveredTerminal(tx, tenant, deps.clock.now()));
+    terminals.set(plan.accountId, terminalId);
+    lost.push({
+      tenant,
+      number: row.number,
+      payerId: plan.payerId,
+      payerAddress: row.payer,
+      amount: row.amount,
+      orderId: row.order_id,
+      intentId: row.intent_id,
+      terminalId,
+      facts: factsOf(row, chainId),
+    });
+  }
+  return lost;
+}
+
+/**
+ * Books the payments of a range that the ledger has lost, in one transaction.
+ * @returns where to go on, or null when the range has no more.
+ */
+export async function bookPayments(tx: Tx, deps: RecoveryDeps, of: Of): Promise<After | null> {
+  const { chain, clock, idKey } = deps;
+  const { livemode, chainId } = chain.config;
+  const { fromBlock, toBlock } = of.range;
+  const { after, limit } = of;
+  const rows = await selectLostPayments(tx, { livemode, fromBlock, toBlock, after, limit });
+  const planned = rows.map((row) => ({ row, plan: plan(row) }));
+  let answered = 0;
+  for (const { row, plan } of planned) {
+    if (plan.kind !== 'answer') continue;
+    const outcome = { succeeded: true, facts: factsOf(row, chainId) };
+    if (await answerRequest(tx, { requestId: plan.requestId, outcome })) answered++;
+  }
+  const toRebuild = planned.flatMap(({ row, plan }) =>
+    plan.kind === 'rebuild' ? [{ row, plan }] : [],
+  );
+  const now = clock.now();
+  const lost = await toLost(tx, deps, toRebuild);
+  const rebuilt = await rebuildPayments(tx, lost, { idKey, now });
+  const alarms = planned.flatMap(({ plan }) => (plan.kind === 'alarm' ? [plan.alarm] : []));
+  const displaced = rebuilt.displaced.map((intent) => ({
+    kind: 'order_id_taken',
+    subject: intent.id,
+    details: { account: intent.tenant.accountId, order_id: intent.orderId },
+  }));
+  await insertAlarms(tx, livemode, [...alarms, ...displaced], now);
+  const payments = rebuilt.intents.length;
+  const lossShown = payments + answered > 0;
+  await countRecovered(tx, livemode, { payments, oldest: rebuilt.oldest, lossShown });
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return last === undefined ? null : { block: last.block_number, logIndex: last.log_index };
+}

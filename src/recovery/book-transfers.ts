@@ -1,0 +1,85 @@
+import { rebuildWithdrawal } from '#accounts/rebuild-withdrawal.ts';
+import type { Tx } from '#db/database.ts';
+import {
+  answerRequest,
+  type LostTransferRow,
+  selectLostTransfers,
+} from '#recovery/lost-queries.ts';
+import type { RecoveryDeps } from '#recovery/run.ts';
+import { rebuildRefund } from '#refunds/rebuild.ts';
+import type { WalkedRange } from '#settlement/chain-walk.ts';
+import { countRecovered } from '#settlement/network-recovery-queries.ts';
+import { insertAlarms } from '#settlement/outcome-queries.ts';
+import type { ChainPlace } from '#settlement/requests.ts';
+
+/** As reconciliation names it, so that a difference of the same kind finds its alarm. */
+function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
+  return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
+}
+
+async function alarm(
+  tx: Tx,
+  deps: RecoveryDeps,
+  of: { readonly kind: string; readonly row: LostTransferRow },
+): Promise<void> {
+  const { merchant_number, recipient, amount, tx_hash } = of.row;
+  const details = { merchant_number, recipient, amount, tx_hash };
+  const one = { kind: of.kind, subject: subjectOf(of.row), details };
+  await insertAlarms(tx, deps.chain.config.livemode, [one], deps.clock.now());
+}
+
+function placeOf(row: LostTransferRow): ChainPlace {
+  return {
+    txHash: row.tx_hash,
+    blockNumber: row.block_number.toString(),
+    logIndex: row.log_index,
+    blockTime: row.block_time.toISOString(),
+  };
+}
+
+/** @returns whether something was booked that the ledger had lost. */
+async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promise<boolean> {
+  const { idKey, clock, chain } = deps;
+  const { livemode } = chain.config;
+  const { account_id: accountId, payment_id: paymentId, reference, request_id: requestId } = row;
+  if (requestId !== null) {
+    if (row.bytes_known) return false;
+    return answerRequest(tx, { requestId, outcome: { succeeded: true, facts: placeOf(row) } });
+  }
+  // It is told to have failed, and the chain has paid it: a person has to look.
+  if (row.object_id !== null) {
+    await alarm(tx, deps, { kind: 'paid_after_failure', row });
+    return false;
+  }
+  const of = { idKey, now: clock.now() };
+  const tenant = { accountId: accountId ?? '', livemode };
+  const lost = { tenant, amount: row.amount, txHash: row.tx_hash };
+  if (row.kind === 'withdrawal' && accountId !== null) {
+    const { number, recipient: wallet } = row;
+    await rebuildWithdrawal(tx, { ...lost, number, wallet }, of);
+    return true;
+  }
+  if (row.kind === 'refund' && accountId !== null && paymentId !== null && reference !== null) {
+    return (await rebuildRefund(tx, { ...lost, paymentId, reference }, of)) !== null;
+  }
+  await alarm(tx, deps, { kind: 'foreign_settlement', row });
+  return false;
+}
+
+/** Books the refunds and withdrawals of a range that the ledger has lost, in one transaction. */
+export async function bookTransfers(
+  tx: Tx,
+  deps: RecoveryDeps,
+  { fromBlock, toBlock }: WalkedRange,
+): Promise<void> {
+  const { livemode } = deps.chain.config;
+  const rows = await selectLostTransfers(tx, { livemode, fromBlock, toBlock });
+  const counts = { refund: 0, withdrawal: 0 };
+  for (const row of rows) if (await bookOne(tx, deps, row)) counts[row.kind]++;
+  await countRecovered(tx, livemode, {
+    refunds: counts.refund,
+    withdrawals: counts.withdrawal,
+    oldest: rows.length === 0 ? null : deps.clock.now(),
+    lossShown: counts.refund + counts.withdrawal > 0,
+  });
+}

@@ -1,0 +1,68 @@
+import { present } from '#core/assert.ts';
+import { type IdKey, refundId } from '#core/derived-ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { atoms } from '#core/money.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+import { book, insertRefund, markRecovered, reserve, updateEnded } from '#refunds/queries.ts';
+import { type Refund, refundable } from '#refunds/refund.ts';
+import { renderRefund } from '#refunds/render.ts';
+
+/** A refund that the chain knows and the ledger lacks. */
+export interface LostRefund {
+  readonly tenant: Tenant;
+  readonly paymentId: string;
+  readonly reference: Buffer;
+  readonly amount: bigint;
+  readonly txHash: string;
+}
+
+/** refund.created, refund.succeeded, payment.refunded, and the refund itself. */
+const PLACES = 4;
+
+/**
+ * Books a refund that the ledger has lost, under the id that it had, with its usual events.
+ * @returns the number of deliveries; null when refunds that wait hold the amount: they will fail,
+ * and then there is room.
+ */
+export async function rebuildRefund(
+  tx: Tx,
+  lost: LostRefund,
+  { idKey, now }: { readonly idKey: IdKey; readonly now: Date },
+): Promise<number | null> {
+  const { tenant, paymentId, reference, txHash } = lost;
+  const payment = present(await lockPayment(tx, tenant, paymentId), 'payment of a lost refund');
+  const amount = atoms(lost.amount);
+  if (amount > refundable(payment)) return null;
+  await reserve(tx, paymentId, amount);
+  await book(tx, paymentId, amount);
+  const stamp = await stampOrder(tx, tenant, now, PLACES);
+  const pending: Refund & { status: 'pending' } = {
+    id: refundId(idKey, { livemode: tenant.livemode, reference }),
+    tenant,
+    position: stamp.next(),
+    created: stamp.created,
+    updated: stamp.created,
+    paymentId,
+    amount,
+    reason: null,
+    source: 'api',
+    metadata: {},
+    status: 'pending',
+  };
+  const refund = { ...pending, status: 'succeeded', txHash } as const;
+  await insertRefund(tx, pending, null);
+  await updateEnded(tx, refund, null);
+  await markRecovered(tx, { id: refund.id, reference });
+  const after = present(await selectPayment(tx, tenant, paymentId), 'refunded payment');
+  const of = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
+  const drafts: EventDraft[] = [
+    { ...of, type: 'refund.created' },
+    { ...of, type: 'refund.succeeded' },
+    { tenant, type: 'payment.refunded', objectId: paymentId, object: renderPayment(after), stamp },
+  ];
+  return appendEvents(tx, drafts);
+}

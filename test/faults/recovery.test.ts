@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants-chain.ts';
+
+/** A database that is put back or taken over while the chain goes on. */
+
+const REST_MS = 45_000;
+const AMOUNT = 2_500_000;
+
+let ground: ChaosGround;
+let db: Database;
+let sandbox: SandboxFile;
+let nodes: ChaosProcess[] = [];
+
+before(async () => {
+  ground = await openChaosGround();
+  const first = await makeDemo(ground);
+  sandbox = first.sandbox;
+  await first.stop();
+  db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  nodes = await Promise.all([
+    startChaosProcess(ground, { name: 'api', role: 'api' }),
+    startChaosProcess(ground, { name: 'other', role: 'api' }),
+    startChaosProcess(ground, { name: 'worker', role: 'worker' }),
+  ]);
+});
+
+after(async () => {
+  await Promise.all(nodes.map((node) => node.close()));
+  await db?.close();
+  await ground?.close();
+});
+
+function node(place: number): { readonly merchant: Caller; readonly terminal: Caller } {
+  const url = nodes[place]?.url;
+  return {
+    merchant: caller(`${url}/v1`, sandbox.test.secret_key),
+    terminal: caller(`${url}/device/v1`, sandbox.test.device_key),
+  };
+}
+
+type Answer = Awaited<ReturnType<Caller['post']>>;
+
+/** Sends the same request until it is answered for good: nobody is there, or not yet, or 503. */
+async function persist(ask: () => Promise<Answer>): Promise<Answer> {
+  let answer: Answer | undefined;
+  await waitUntil(async () => {
+    answer = await ask().catch(() => undefined);
+    return answer !== undefined && answer.status < 500;
+  }, REST_MS);
+  assert.ok(answer !== undefined, 'no answer came');
+  return answer;
+}
+
+const create = (place: number, order: string, key = `create ${order}`) =>
+  persist(() =>
+    node(place).merchant.post(
+      '/payment_intents',
+      { amount: AMOUNT, terminal: sandbox.test.terminal, order_id: order },
+      key,
+    ),
+  );
+
+const tapOnce = (place: number, intent: unknown, key: string) =>
+  node(place).terminal.post(
+    `/payment_intents/${intent}/tap`,
+    { credential: { type: 'nfc_id', value: sandbox.test.passes.ok } },
+    key,
+  );
+
+const tap = (place: number, intent: unknown, key: string) =>
+  persist(() => tapOnce(place, intent, key));
+
+async function pay(order: string): Promise<{ intent: string; payment: string }> {
+  const created = await create(0, order);
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  const tapped = await tap(0, created.body.id, `tap ${order}`);
+  assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
+  return { intent: String(created.body.id), payment: String(tapped.body.payment) };
+}
+
+interface RecoveryRow {
+  readonly status: string;
+  readonly loss_shown: boolean;
+  readonly payments: number;
+  readonly refunds: number;
+  readonly canceled: number;
+  readonly asked: bigint;
+}
+
+async function recovery(): Promise<RecoveryRow> {
+  const rows = await db.query<RecoveryRow>(
+    'select * from network_recoveries where livemode = false',
+  );
+  assert.ok(rows[0] !== undefined);
+  return rows[0];
+}
+
+/** Waits until a recovery that was asked for after `asked` is done. */
+async function recovered(asked: bigint): Promise<RecoveryRow> {
+  let row: RecoveryRow | undefined;
+  await waitUntil(async () => {
+    row = await recovery().catch(() => undefined);
+    return row !== undefined && row.status === 'done' && row.asked > asked;
+  }, REST_MS);
+  assert.ok(row !== undefined && row.asked > asked, 'no recovery was done');
+  return row;
+}
+
+/** What a payer paid is what the ledger says, per intent. */
+async function comeToRest(): Promise<void> {
+  let broken: string[] = ['nothing was checked'];
+  await waitUntil(async () => {
+    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
+    return broken.length === 0;
+  }, REST_MS);
+  assert.deepEqual(broken, []);
+  const chain = await openChain(ground.testnet.config, silentLog);
+  assert.deepEqual(await checkAgainstChain(db, chain), []);
+  await chain.close();
+}
+
+describe('a replica takes over', () => {
+  it('without a lost tail: everything is as it was, and payments go on', async () => {
+    const open = await create(0, 'KEEP-1');
+    const paid = await pay('KEEP-2');
+    const { asked } = await recovery();
+    await ground.database.failOver();
+    const row = await recovered(asked);
+    assert.deepEqual([row.loss_shown, row.payments, row.canceled], [false, 0, 0]);
+    const tapped = await tap(1, open.body.id, 'tap KEEP-1');
+    assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
+    const { body } = await node(0).merchant.get(`/payment_intents/${paid.intent}`);
+    assert.equal(body.payment, paid.payment);
+    await comeToRest();
+  });
+});
