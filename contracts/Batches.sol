@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Merchants} from "./Merchants.sol";
 import {PackedCharges, PackedChargesFields} from "./PackedCharges.sol";
-import {PackedLedger} from "./PackedLedger.sol";
+import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
 import {PaymentHead, PaymentTail} from "./PaymentCodec.sol";
 import {PaymentTree} from "./PaymentTree.sol";
 import {BASIS_POINTS, MAX_AMOUNT, Reason} from "./PaymentTypes.sol";
@@ -13,7 +13,8 @@ import {BASIS_POINTS, MAX_AMOUNT, Reason} from "./PaymentTypes.sol";
 abstract contract Batches is Merchants {
     /// @dev A batch under way: what is read once, changed in memory and written back at its end.
     /// `account` is the Merchant slot of `merchant`, zero while none is loaded. `charges` is the sum
-    /// over the `settled` payments so far, whose leaves `leaves` points to.
+    /// over the `settled` payments so far, whose leaves `leaves` points to. `room` is what the
+    /// ceiling of this hour leaves.
     struct Batch {
         PackedLedger ledger;
         PackedCharges charges;
@@ -23,6 +24,7 @@ abstract contract Batches is Merchants {
         uint256 account;
         uint256 settled;
         uint256 leaves;
+        uint256 room;
     }
 
     mapping(uint256 word => uint256 bits) private _settledNumbers;
@@ -52,6 +54,7 @@ abstract contract Batches is Merchants {
         batch.ledger = _ledger;
         if (batch.ledger.settlingPaused()) revert SettlingIsPaused();
         batch.leaves = PaymentTree.allocate(count);
+        batch.room = batch.ledger.roomAt(block.timestamp);
         // No number lies in this word and no account belongs to merchant 0: the first payment loads
         // both.
         batch.wordIndex = type(uint256).max;
@@ -70,6 +73,7 @@ abstract contract Batches is Merchants {
         if ((batch.word >> (number & 0xff)) & 1 == 1) return Reason.ALREADY_SETTLED;
         if (tail.merchant() != batch.merchant) _loadMerchant(batch, tail.merchant());
         if (batch.account == 0) return Reason.MERCHANT_UNKNOWN;
+        if (tail.amount() > batch.room) return Reason.CEILING_REACHED;
         return Reason.NONE;
     }
 
@@ -85,6 +89,8 @@ abstract contract Batches is Merchants {
             uint256 account = batch.account + (uint256(tail.amount()) << BALANCE_SHIFT);
             if (account < batch.account) revert MerchantBalanceTooHigh(tail.merchant());
             batch.account = account;
+            // Checked by {_refusal}.
+            batch.room -= tail.amount();
             batch.word |= 1 << (head.number() & 0xff);
             batch.charges = batch.charges + charges;
             PaymentTree.set(batch.leaves, batch.settled, leaf);
@@ -105,7 +111,11 @@ abstract contract Batches is Merchants {
         if (batch.settled == 0) return;
         _settledNumbers[batch.wordIndex] = batch.word;
         _storeAccount(uint32(batch.merchant), batch.account);
-        PackedLedger ledger = batch.ledger.withBatch(batch.charges);
+        PackedLedger ledger = batch.ledger;
+        unchecked {
+            uint256 settled = ledger.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT - batch.room;
+            ledger = ledger.withSettled(settled, block.timestamp).withBatch(batch.charges);
+        }
         _ledger = ledger;
         _roots[ledger.batches()] = PaymentTree.root(batch.leaves, batch.settled);
     }

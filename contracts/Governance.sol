@@ -5,7 +5,7 @@ import {
     AccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
-import {PackedLedger} from "./PackedLedger.sol";
+import {PackedLedger, PackedLedgerFields} from "./PackedLedger.sol";
 
 /// @notice Fee rates in basis points of the sale. The payer pays acquirer and protocol on top of
 /// the sale and gets cashback out of the protocol fee.
@@ -17,8 +17,10 @@ struct Rates {
 
 /// @notice Who holds which role from the start, and the delays that bind the admin.
 /// @param adminDelay Seconds between the two steps of an admin handover.
-/// @param ratesDelay Seconds between scheduling and applying fee rates.
+/// @param ratesDelay Seconds before new fee rates, a higher ceiling or a new holder of a role.
 /// @param walletDelay Seconds between proposing and applying a merchant's new wallet.
+/// @param payoutHold Seconds after its registration in which a merchant cannot withdraw.
+/// @param hourlyCeiling What may settle in one hour, in whole units of the token (10^6 atoms).
 struct Setup {
     address admin;
     address[] operators;
@@ -28,12 +30,16 @@ struct Setup {
     uint48 adminDelay;
     uint48 ratesDelay;
     uint48 walletDelay;
+    uint48 payoutHold;
+    uint24 hourlyCeiling;
     Rates rates;
 }
 
 /// @title Roles, pauses and fee rates.
-/// @notice admin: roles, rates (capped, delayed), lifting a pause. operators: settle, refund, pay
-/// withdrawals out. registrar: merchants. guardian: pausing, nothing else. treasurer: booked fees.
+/// @notice admin: roles (granting is delayed, revoking is not), rates (capped, delayed), a higher
+/// ceiling (delayed), lifting a pause. operators: settle, refund, pay withdrawals out. registrar:
+/// merchants. guardian: pausing, lowering the ceiling, holding payouts of new merchants, dropping
+/// what the admin announced. treasurer: booked fees.
 /// @dev Every function that writes what a batch keeps in memory shares the batch's lock.
 abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardTransient {
     bytes32 public constant OPERATOR_ROLE = keccak256("OPERATOR_ROLE");
@@ -44,21 +50,37 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     /// @notice The highest sum of acquirer and protocol rate, in basis points.
     uint256 public constant MAX_FEE_RATE = 300;
 
-    /// @notice Seconds between {scheduleRates} and {applyRates}.
+    /// @notice Seconds before what the admin announces can come into force: rates, a higher
+    /// ceiling, a new holder of a role.
     uint48 public immutable RATES_DELAY;
+
+    /// @notice What was announced lapses this long after it could have come into force.
+    uint48 public constant ANNOUNCEMENT_LIFE = 7 days;
 
     struct ScheduledRates {
         Rates rates;
         uint48 applicableAt;
     }
 
+    struct ScheduledCeiling {
+        uint24 ceiling;
+        uint48 applicableAt;
+    }
+
     PackedLedger internal _ledger;
     ScheduledRates private _scheduledRates;
+    ScheduledCeiling private _scheduledCeiling;
+    mapping(bytes32 role => mapping(address account => uint48 applicableAt)) private _announcedGrants;
 
     event SettlingPaused(address indexed by, bool paused);
     event RefundingPaused(address indexed by, bool paused);
     event RatesScheduled(uint16 acquirer, uint16 protocol, uint16 cashback, uint48 applicableAt);
     event RatesApplied(uint16 acquirer, uint16 protocol, uint16 cashback);
+    event RatesCanceled(address indexed by);
+    event CeilingScheduled(uint24 ceiling, uint48 applicableAt);
+    event CeilingChanged(uint24 ceiling, address indexed by);
+    event GrantAnnounced(bytes32 indexed role, address indexed account, uint48 applicableAt);
+    event GrantCanceled(bytes32 indexed role, address indexed account, address indexed by);
     event FeesCollected(address indexed to, uint64 acquirerFees, uint64 protocolFees);
 
     error SettlingIsPaused();
@@ -66,6 +88,12 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     error FeeRateTooHigh(uint256 attempted, uint256 allowed);
     error CashbackAboveProtocolRate(uint256 attempted, uint256 allowed);
     error NoRatesScheduled();
+    error NoCeilingScheduled();
+    error NoGrantAnnounced(bytes32 role, address account);
+    error CeilingNotLower(uint256 attempted, uint256 current);
+    error CeilingNotHigher(uint256 attempted, uint256 current);
+    error CeilingZero();
+    error Lapsed(uint256 attemptedAt, uint256 allowedUntil);
     error TooEarly(uint256 attemptedAt, uint256 allowedFrom);
     error InsufficientFees(uint256 attempted, uint256 available);
     error AddressInvalid(address attempted);
@@ -73,11 +101,13 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     constructor(Setup memory setup) AccessControlDefaultAdminRules(setup.adminDelay, setup.admin) {
         RATES_DELAY = setup.ratesDelay;
         for (uint256 i = 0; i < setup.operators.length; ++i) {
-            _grantRole(OPERATOR_ROLE, setup.operators[i]);
+            _grantFirst(OPERATOR_ROLE, setup.operators[i]);
         }
-        _grantRole(REGISTRAR_ROLE, setup.registrar);
-        _grantRole(GUARDIAN_ROLE, setup.guardian);
-        _grantRole(TREASURER_ROLE, setup.treasurer);
+        _grantFirst(REGISTRAR_ROLE, setup.registrar);
+        _grantFirst(GUARDIAN_ROLE, setup.guardian);
+        _grantFirst(TREASURER_ROLE, setup.treasurer);
+        if (setup.hourlyCeiling == 0) revert CeilingZero();
+        _setCeiling(setup.hourlyCeiling);
         _requireRatesAllowed(setup.rates);
         _setRates(setup.rates);
     }
@@ -104,6 +134,87 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         emit RefundingPaused(msg.sender, false);
     }
 
+    /// @notice Lets less settle per hour, at once. Drops a higher ceiling that was announced.
+    function lowerCeiling(uint24 ceiling_) external onlyRole(GUARDIAN_ROLE) nonReentrant {
+        uint24 current = _ledger.hourlyCeiling();
+        if (ceiling_ >= current) revert CeilingNotLower(ceiling_, current);
+        delete _scheduledCeiling;
+        _setCeiling(ceiling_);
+    }
+
+    /// @notice Announces that more may settle per hour.
+    function scheduleCeiling(uint24 ceiling_) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        uint24 current = _ledger.hourlyCeiling();
+        if (ceiling_ <= current) revert CeilingNotHigher(ceiling_, current);
+        uint48 applicableAt = uint48(block.timestamp) + RATES_DELAY;
+        _scheduledCeiling = ScheduledCeiling(ceiling_, applicableAt);
+        emit CeilingScheduled(ceiling_, applicableAt);
+    }
+
+    /// @notice Puts an announced ceiling into force. Anyone may, once the delay has passed.
+    function applyCeiling() external nonReentrant {
+        ScheduledCeiling memory scheduled = _scheduledCeiling;
+        if (scheduled.applicableAt == 0) revert NoCeilingScheduled();
+        _requireApplicable(scheduled.applicableAt);
+        delete _scheduledCeiling;
+        _setCeiling(scheduled.ceiling);
+    }
+
+    /// @notice What may settle per hour of the clock (in atoms), and what has in this one. As hours
+    /// begin together, at most twice the ceiling settles in any 60 minutes.
+    function ceiling() external view returns (uint64 perHour, uint64 settled) {
+        PackedLedger ledger = _ledger;
+        perHour = uint64(ledger.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT);
+        settled = uint64(ledger.settledAt(block.timestamp));
+    }
+
+    /// @notice The announced ceiling, and when it may be applied; zeros when there is none.
+    function scheduledCeiling() external view returns (uint24, uint48 applicableAt) {
+        return (_scheduledCeiling.ceiling, _scheduledCeiling.applicableAt);
+    }
+
+    /// @notice Announces a new holder of a role; {grantRole} follows after the delay.
+    function announceGrant(bytes32 role, address account) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        if (account == address(0)) revert AddressInvalid(account);
+        uint48 applicableAt = uint48(block.timestamp) + RATES_DELAY;
+        _announcedGrants[role][account] = applicableAt;
+        emit GrantAnnounced(role, account, applicableAt);
+    }
+
+    /// @notice Drops an announced grant: the admin and the guardian may.
+    function cancelGrant(bytes32 role, address account) external {
+        _requireAdminOrGuardian();
+        if (_announcedGrants[role][account] == 0) revert NoGrantAnnounced(role, account);
+        delete _announcedGrants[role][account];
+        emit GrantCanceled(role, account, msg.sender);
+    }
+
+    /// @notice Gives a role to whom {announceGrant} has announced. Revoking waits for nothing.
+    function grantRole(bytes32 role, address account)
+        public
+        override
+        onlyRole(DEFAULT_ADMIN_ROLE)
+    {
+        uint48 applicableAt = _announcedGrants[role][account];
+        if (applicableAt == 0) revert NoGrantAnnounced(role, account);
+        _requireApplicable(applicableAt);
+        delete _announcedGrants[role][account];
+        super.grantRole(role, account);
+    }
+
+    /// @notice When an announced grant can be made; zero when none is.
+    function announcedGrant(bytes32 role, address account) external view returns (uint48) {
+        return _announcedGrants[role][account];
+    }
+
+    /// @notice Drops announced rates: the admin and the guardian may.
+    function cancelRates() external {
+        _requireAdminOrGuardian();
+        if (_scheduledRates.applicableAt == 0) revert NoRatesScheduled();
+        delete _scheduledRates;
+        emit RatesCanceled(msg.sender);
+    }
+
     /// @notice Announces new rates. They replace any that were announced before and wait
     /// RATES_DELAY.
     function scheduleRates(Rates calldata rates_) external onlyRole(DEFAULT_ADMIN_ROLE) {
@@ -117,9 +228,7 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
     function applyRates() external nonReentrant {
         ScheduledRates memory scheduled = _scheduledRates;
         if (scheduled.applicableAt == 0) revert NoRatesScheduled();
-        if (block.timestamp < scheduled.applicableAt) {
-            revert TooEarly(block.timestamp, scheduled.applicableAt);
-        }
+        _requireApplicable(scheduled.applicableAt);
         delete _scheduledRates;
         _setRates(scheduled.rates);
     }
@@ -162,6 +271,26 @@ abstract contract Governance is AccessControlDefaultAdminRules, ReentrancyGuardT
         if (protocolFees > protocolBooked) revert InsufficientFees(protocolFees, protocolBooked);
         _ledger = ledger.withFees(acquirerBooked - acquirerFees, protocolBooked - protocolFees);
         emit FeesCollected(to, acquirerFees, protocolFees);
+    }
+
+    function _grantFirst(bytes32 role, address account) private {
+        if (account == address(0)) revert AddressInvalid(account);
+        _grantRole(role, account);
+    }
+
+    function _setCeiling(uint24 ceiling_) private {
+        _ledger = _ledger.withCeiling(ceiling_);
+        emit CeilingChanged(ceiling_, msg.sender);
+    }
+
+    function _requireApplicable(uint48 applicableAt) private view {
+        if (block.timestamp < applicableAt) revert TooEarly(block.timestamp, applicableAt);
+        uint256 until = uint256(applicableAt) + ANNOUNCEMENT_LIFE;
+        if (block.timestamp > until) revert Lapsed(block.timestamp, until);
+    }
+
+    function _requireAdminOrGuardian() private view {
+        if (!hasRole(GUARDIAN_ROLE, msg.sender)) _checkRole(DEFAULT_ADMIN_ROLE);
     }
 
     function _setRates(Rates memory rates_) private {

@@ -20,13 +20,31 @@ abstract contract Merchants is Governance, SpendingPolicies {
     /// @notice Seconds between {proposeWallet} and {applyWallet}.
     uint48 public immutable WALLET_DELAY;
 
-    /// @dev Where the balance starts in a Merchant slot.
-    uint256 internal constant BALANCE_SHIFT = 160;
+    /// @notice Seconds after its registration in which a merchant cannot withdraw.
+    uint48 public immutable PAYOUT_HOLD;
 
-    /// @dev One slot. 96 bits of atoms are far more than any supply of a 6-decimals dollar.
+    /// @notice The guardian can extend that to this long after the registration.
+    uint48 public constant MAX_PAYOUT_HOLD = 30 days;
+
+    /// @notice In this time a merchant's wallet can cancel two proposals of another wallet: a stolen
+    /// key of the wallet must not keep the merchant from a new one for ever.
+    uint48 public constant CANCELLATION_PERIOD = 30 days;
+
+    /// @dev Where the balance starts in a Merchant slot.
+    uint256 internal constant BALANCE_SHIFT = 200;
+
+    /// @dev One slot. 56 bits of atoms are 72 billion USDC, about all there is.
     struct Merchant {
         address wallet;
-        uint96 balance;
+        uint40 heldUntil;
+        uint56 balance;
+    }
+
+    /// @dev What no payment reads. The newer one of the two cancellations first.
+    struct MerchantHistory {
+        uint48 registeredAt;
+        uint48 canceledAt;
+        uint48 canceledBefore;
     }
 
     struct WalletChange {
@@ -35,6 +53,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     mapping(uint32 merchant => Merchant) internal _merchants;
+    mapping(uint32 merchant => MerchantHistory) private _histories;
     mapping(uint32 merchant => WalletChange) private _walletChanges;
     mapping(bytes32 merchantReference => uint32 merchant) private _merchantOf;
     mapping(uint64 number => bool) private _withdrawn;
@@ -46,6 +65,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
     event WalletProposed(uint32 indexed merchant, address indexed wallet, uint48 applicableAt);
     event WalletProposalCanceled(uint32 indexed merchant, address indexed wallet, address by);
     event WalletChanged(uint32 indexed merchant, address indexed from, address indexed to);
+    event PayoutsHeld(uint32 indexed merchant, uint40 heldUntil);
     event Withdrawn(
         uint32 indexed merchant, address indexed wallet, uint64 indexed number, uint64 amount
     );
@@ -55,14 +75,22 @@ abstract contract Merchants is Governance, SpendingPolicies {
     error NotMerchantWallet(address attempted, address allowed);
     error MayNotChangeWallet(address attempted, uint32 merchant);
     error NoWalletProposed(uint32 merchant);
+    error WalletAlreadyProposed(uint32 merchant, address wallet);
+    error TooManyCancellations(uint256 attemptedAt, uint256 allowedFrom);
+    error PayoutsAreHeld(uint256 attemptedAt, uint256 allowedFrom);
+    error HoldNotExtended(uint256 attempted, uint256 current);
+    error HoldTooLong(uint256 attempted, uint256 allowed);
+    error HoldHasEnded(uint256 attemptedAt, uint256 endedAt);
     error AmountZero();
     error NumberZero();
     error InsufficientMerchantBalance(uint256 attempted, uint256 available);
     error MerchantBalanceTooHigh(uint32 merchant);
     error WithdrawalAlreadyPaid(uint64 number);
 
-    constructor(uint48 walletDelay) {
+    constructor(uint48 walletDelay, uint48 payoutHold) {
+        if (payoutHold > MAX_PAYOUT_HOLD) revert HoldTooLong(payoutHold, MAX_PAYOUT_HOLD);
         WALLET_DELAY = walletDelay;
+        PAYOUT_HOLD = payoutHold;
     }
 
     /// @notice Registers a merchant and gives it the next number.
@@ -82,7 +110,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         _requireSignature(wallet, structHash, deadline, signature);
         merchant = ++_merchantCount;
         _merchantOf[merchantReference] = merchant;
-        _merchants[merchant].wallet = wallet;
+        _merchants[merchant] = Merchant(wallet, uint40(block.timestamp + PAYOUT_HOLD), 0);
+        _histories[merchant].registeredAt = uint48(block.timestamp);
         emit MerchantRegistered(merchant, merchantReference, wallet);
     }
 
@@ -101,16 +130,20 @@ abstract contract Merchants is Governance, SpendingPolicies {
             abi.encode(WALLET_CONSENT_TYPEHASH, merchant, wallet, _useNonce(wallet), deadline)
         );
         _requireSignature(wallet, structHash, deadline, signature);
+        address pending = _walletChanges[merchant].wallet;
+        if (pending != address(0)) revert WalletAlreadyProposed(merchant, pending);
         uint48 applicableAt = uint48(block.timestamp) + WALLET_DELAY;
         _walletChanges[merchant] = WalletChange(wallet, applicableAt);
         emit WalletProposed(merchant, wallet, applicableAt);
     }
 
-    /// @notice Drops an announced wallet: the present wallet, the registrar and the guardian may.
+    /// @notice Drops an announced wallet: the registrar and the guardian may, and the present wallet
+    /// twice in CANCELLATION_PERIOD.
     function cancelWallet(uint32 merchant) external {
         if (!hasRole(GUARDIAN_ROLE, msg.sender)) _requireWalletOrRegistrar(merchant);
         address wallet = _walletChanges[merchant].wallet;
         if (wallet == address(0)) revert NoWalletProposed(merchant);
+        if (msg.sender == _merchants[merchant].wallet) _countCancellation(merchant);
         delete _walletChanges[merchant];
         emit WalletProposalCanceled(merchant, wallet, msg.sender);
     }
@@ -126,6 +159,22 @@ abstract contract Merchants is Governance, SpendingPolicies {
         delete _walletChanges[merchant];
         _merchants[merchant].wallet = change.wallet;
         emit WalletChanged(merchant, from, change.wallet);
+    }
+
+    /// @notice Lets a new merchant wait longer for its first payout, while it still waits, and never
+    /// longer than MAX_PAYOUT_HOLD after its registration.
+    function holdPayouts(uint32 merchant, uint40 until)
+        external
+        onlyRole(GUARDIAN_ROLE)
+        nonReentrant
+    {
+        uint40 heldUntil = _merchants[merchant].heldUntil;
+        if (block.timestamp >= heldUntil) revert HoldHasEnded(block.timestamp, heldUntil);
+        if (until <= heldUntil) revert HoldNotExtended(until, heldUntil);
+        uint256 allowed = uint256(_histories[merchant].registeredAt) + MAX_PAYOUT_HOLD;
+        if (until > allowed) revert HoldTooLong(until, allowed);
+        _merchants[merchant].heldUntil = until;
+        emit PayoutsHeld(merchant, until);
     }
 
     /// @notice Pays out to the registered wallet on the merchant's order.
@@ -144,19 +193,22 @@ abstract contract Merchants is Governance, SpendingPolicies {
         _withdraw(merchant, wallet, amount, number);
     }
 
-    /// @notice Pays out to the registered wallet at its own call. No role can pause or refuse this.
+    /// @notice Pays out to the registered wallet at its own call. Once the merchant's first payouts
+    /// are not held any more, no role can pause or refuse this.
     /// @dev The event carries number 0. The balance itself is the replay guard.
     function withdrawOwn(uint32 merchant, uint64 amount) external nonReentrant {
         _withdraw(merchant, msg.sender, amount, 0);
     }
 
-    /// @notice A merchant's wallet and balance; zeros for an unknown number.
+    /// @notice A merchant's wallet, its balance, and when it can withdraw; zeros for an unknown
+    /// number.
     function merchantAccount(uint32 merchant)
         external
         view
-        returns (address wallet, uint96 balance)
+        returns (address wallet, uint96 balance, uint40 heldUntil)
     {
-        return (_merchants[merchant].wallet, _merchants[merchant].balance);
+        Merchant memory account = _merchants[merchant];
+        return (account.wallet, account.balance, account.heldUntil);
     }
 
     /// @notice The number given to a reference, zero when it is not registered.
@@ -183,23 +235,36 @@ abstract contract Merchants is Governance, SpendingPolicies {
     }
 
     function _withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number) private {
-        address registered = _debit(merchant, amount);
+        uint256 account = _debit(merchant, amount);
+        address registered = address(uint160(account));
         if (wallet != registered) revert NotMerchantWallet(wallet, registered);
+        uint256 heldUntil = uint40(account >> 160);
+        if (block.timestamp < heldUntil) revert PayoutsAreHeld(block.timestamp, heldUntil);
         emit Withdrawn(merchant, wallet, number, amount);
         TOKEN.safeTransfer(wallet, amount);
     }
 
-    /// @return wallet The merchant's wallet.
-    function _debit(uint32 merchant, uint256 amount) internal returns (address wallet) {
+    /// @return account The merchant's slot as it was before.
+    function _debit(uint32 merchant, uint256 amount) internal returns (uint256 account) {
         if (amount == 0) revert AmountZero();
-        uint256 account = _loadAccount(merchant);
+        account = _loadAccount(merchant);
         if (account == 0) revert MerchantNotRegistered(merchant);
         uint256 balance = account >> BALANCE_SHIFT;
         if (amount > balance) revert InsufficientMerchantBalance(amount, balance);
         unchecked {
             _storeAccount(merchant, account - (amount << BALANCE_SHIFT));
         }
-        return address(uint160(account));
+    }
+
+    function _countCancellation(uint32 merchant) private {
+        MerchantHistory storage history = _histories[merchant];
+        uint48 before = history.canceledBefore;
+        uint256 allowedFrom = uint256(before) + CANCELLATION_PERIOD;
+        if (before != 0 && block.timestamp < allowedFrom) {
+            revert TooManyCancellations(block.timestamp, allowedFrom);
+        }
+        history.canceledBefore = history.canceledAt;
+        history.canceledAt = uint48(block.timestamp);
     }
 
     /// @dev The Merchant slot as a word, for batches: zero when the merchant is not registered.

@@ -4,54 +4,88 @@ pragma solidity 0.8.37;
 import {PackedCharges} from "./PackedCharges.sol";
 
 /// @notice Everything that each batch reads and writes besides its payments, in one word, from the
-/// lowest bit: settlingPaused (8) | refundingPaused (8) | acquirerRate (16) | protocolRate (16)
-/// | cashbackRate (16) | batches (48) | acquirerFees (64) | protocolFees (64); 16 bits stay free.
-/// @dev 64 bits hold 18 trillion USDC of uncollected fees. A word instead of a struct, as solc
-/// writes a struct back field by field.
+/// lowest bit: settlingPaused (1) | refundingPaused (1) | acquirerRate (10) | protocolRate (10)
+/// | cashbackRate (10) | hour (16) | settledInHour (44) | hourlyCeiling (24) | batches (36)
+/// | acquirerFees (52) | protocolFees (52).
+/// @dev 52 bits hold 4.5 billion USDC of uncollected fees; 36 bits hold a batch per second for 2,000
+/// years; 44 bits hold any sum below the highest ceiling. `hour` is the lowest 16 bits of the hour
+/// that `settledInHour` belongs to: the sum of an hour 7 years ago can count once, which only makes
+/// the ceiling stricter. A word instead of a struct, as solc writes a struct back field by field.
 type PackedLedger is uint256;
 
 using PackedLedgerFields for PackedLedger global;
 
 /// @title Reading and writing the packed ledger.
 library PackedLedgerFields {
-    uint256 private constant FLAG = 0xff;
-    uint256 private constant RATES_MASK = 0xffffffffffff << 16;
-    uint256 private constant BATCHES_SHIFT = 64;
-    uint256 private constant ACQUIRER_FEES_SHIFT = 112;
-    uint256 private constant PROTOCOL_FEES_SHIFT = 176;
+    /// @dev The ceiling is kept in these: 1 USDC.
+    uint256 internal constant CEILING_UNIT = 1e6;
+
+    uint256 private constant RATE = 0x3ff;
+    uint256 private constant RATES_MASK = 0x3fffffff << 2;
+    uint256 private constant HOUR_SHIFT = 32;
+    uint256 private constant SETTLED_SHIFT = 48;
+    uint256 private constant SETTLED = 0xfffffffffff;
+    uint256 private constant HOUR_AND_SETTLED_MASK = 0xfffffffffffffff << HOUR_SHIFT;
+    uint256 private constant CEILING_SHIFT = 92;
+    uint256 private constant BATCHES_SHIFT = 116;
+    uint256 private constant ACQUIRER_FEES_SHIFT = 152;
+    uint256 private constant PROTOCOL_FEES_SHIFT = 204;
+    uint256 private constant FEES = 0xfffffffffffff;
 
     error FeesTooHigh(uint256 acquirerFees, uint256 protocolFees);
 
     function settlingPaused(PackedLedger ledger) internal pure returns (bool) {
-        return PackedLedger.unwrap(ledger) & FLAG != 0;
+        return PackedLedger.unwrap(ledger) & 1 != 0;
     }
 
     function refundingPaused(PackedLedger ledger) internal pure returns (bool) {
-        return PackedLedger.unwrap(ledger) & (FLAG << 8) != 0;
+        return PackedLedger.unwrap(ledger) & 2 != 0;
     }
 
     function acquirerRate(PackedLedger ledger) internal pure returns (uint16) {
-        return uint16(PackedLedger.unwrap(ledger) >> 16);
+        return uint16((PackedLedger.unwrap(ledger) >> 2) & RATE);
     }
 
     function protocolRate(PackedLedger ledger) internal pure returns (uint16) {
-        return uint16(PackedLedger.unwrap(ledger) >> 32);
+        return uint16((PackedLedger.unwrap(ledger) >> 12) & RATE);
     }
 
     function cashbackRate(PackedLedger ledger) internal pure returns (uint16) {
-        return uint16(PackedLedger.unwrap(ledger) >> 48);
+        return uint16((PackedLedger.unwrap(ledger) >> 22) & RATE);
     }
 
     function batches(PackedLedger ledger) internal pure returns (uint48) {
-        return uint48(PackedLedger.unwrap(ledger) >> BATCHES_SHIFT);
+        return uint48((PackedLedger.unwrap(ledger) >> BATCHES_SHIFT) & 0xfffffffff);
     }
 
     function acquirerFees(PackedLedger ledger) internal pure returns (uint64) {
-        return uint64(PackedLedger.unwrap(ledger) >> ACQUIRER_FEES_SHIFT);
+        return uint64((PackedLedger.unwrap(ledger) >> ACQUIRER_FEES_SHIFT) & FEES);
     }
 
     function protocolFees(PackedLedger ledger) internal pure returns (uint64) {
         return uint64(PackedLedger.unwrap(ledger) >> PROTOCOL_FEES_SHIFT);
+    }
+
+    /// @return In units of CEILING_UNIT.
+    function hourlyCeiling(PackedLedger ledger) internal pure returns (uint24) {
+        return uint24(PackedLedger.unwrap(ledger) >> CEILING_SHIFT);
+    }
+
+    /// @return What was settled in the hour that `time` lies in, in atoms.
+    function settledAt(PackedLedger ledger, uint256 time) internal pure returns (uint256) {
+        uint256 word = PackedLedger.unwrap(ledger);
+        if (uint16(word >> HOUR_SHIFT) != uint16(time / 1 hours)) return 0;
+        return (word >> SETTLED_SHIFT) & SETTLED;
+    }
+
+    /// @return The atoms that can still settle in the hour of `time`.
+    function roomAt(PackedLedger ledger, uint256 time) internal pure returns (uint256) {
+        unchecked {
+            uint256 ceiling = ledger.hourlyCeiling() * CEILING_UNIT;
+            uint256 settled = ledger.settledAt(time);
+            // The ceiling may have been lowered below what was settled before.
+            return settled < ceiling ? ceiling - settled : 0;
+        }
     }
 
     function withPauses(PackedLedger ledger, bool settling, bool refunding)
@@ -59,18 +93,43 @@ library PackedLedgerFields {
         pure
         returns (PackedLedger)
     {
-        uint256 flags = (settling ? 1 : 0) | (refunding ? 1 << 8 : 0);
-        return PackedLedger.wrap((PackedLedger.unwrap(ledger) & ~uint256(0xffff)) | flags);
+        uint256 flags = (settling ? 1 : 0) | (refunding ? 2 : 0);
+        return PackedLedger.wrap((PackedLedger.unwrap(ledger) & ~uint256(3)) | flags);
     }
 
+    /// @dev Rates are at most 1,023: {Governance} keeps them below 301.
     function withRates(PackedLedger ledger, uint16 acquirer, uint16 protocol, uint16 cashback)
         internal
         pure
         returns (PackedLedger)
     {
         uint256 rates =
-            (uint256(acquirer) << 16) | (uint256(protocol) << 32) | (uint256(cashback) << 48);
+            (uint256(acquirer) << 2) | (uint256(protocol) << 12) | (uint256(cashback) << 22);
         return PackedLedger.wrap((PackedLedger.unwrap(ledger) & ~RATES_MASK) | rates);
+    }
+
+    function withCeiling(PackedLedger ledger, uint24 ceiling)
+        internal
+        pure
+        returns (PackedLedger)
+    {
+        uint256 mask = uint256(type(uint24).max) << CEILING_SHIFT;
+        return PackedLedger.wrap(
+            (PackedLedger.unwrap(ledger) & ~mask) | (uint256(ceiling) << CEILING_SHIFT)
+        );
+    }
+
+    /// @return The ledger after `settled` atoms in the hour of `time`, which is all of that hour.
+    function withSettled(PackedLedger ledger, uint256 settled, uint256 time)
+        internal
+        pure
+        returns (PackedLedger)
+    {
+        uint256 hour = uint256(uint16(time / 1 hours)) << HOUR_SHIFT;
+        return PackedLedger.wrap(
+            (PackedLedger.unwrap(ledger) & ~HOUR_AND_SETTLED_MASK) | hour
+                | (settled << SETTLED_SHIFT)
+        );
     }
 
     /// @return The ledger after one more batch. It earned these charges less their cashback, which
@@ -85,11 +144,8 @@ library PackedLedgerFields {
             uint256 protocol = uint256(charges.protocolFee()) - charges.cashback();
             uint256 acquirerSum = ledger.acquirerFees() + acquirer;
             uint256 protocolSum = ledger.protocolFees() + protocol;
-            if ((acquirerSum | protocolSum) > type(uint64).max) {
-                revert FeesTooHigh(acquirerSum, protocolSum);
-            }
-            // As the sums fit their fields, one addition each does. 2^48 batches are 8 million
-            // years of one per second.
+            if ((acquirerSum | protocolSum) > FEES) revert FeesTooHigh(acquirerSum, protocolSum);
+            // As the sums fit their fields, one addition each does.
             return PackedLedger.wrap(
                 PackedLedger.unwrap(ledger) + (acquirer << ACQUIRER_FEES_SHIFT)
                     + (protocol << PROTOCOL_FEES_SHIFT) + (1 << BATCHES_SHIFT)
@@ -97,13 +153,14 @@ library PackedLedgerFields {
         }
     }
 
+    /// @dev Fees never grow here, so they fit.
     function withFees(PackedLedger ledger, uint64 acquirer, uint64 protocol)
         internal
         pure
         returns (PackedLedger)
     {
         return PackedLedger.wrap(
-            uint112(PackedLedger.unwrap(ledger)) | (uint256(acquirer) << ACQUIRER_FEES_SHIFT)
+            uint152(PackedLedger.unwrap(ledger)) | (uint256(acquirer) << ACQUIRER_FEES_SHIFT)
                 | (uint256(protocol) << PROTOCOL_FEES_SHIFT)
         );
     }

@@ -57,6 +57,12 @@ library PackedPolicyFields {
         return uint48(PackedPolicy.unwrap(policy) >> SPENT_AND_PERIOD_BITS);
     }
 
+    /// @return Whether both have the same caps, period, expiry and fee rate, whatever was spent.
+    function hasTermsOf(PackedPolicy policy, PackedPolicy other) internal pure returns (bool) {
+        uint256 difference = PackedPolicy.unwrap(policy) ^ PackedPolicy.unwrap(other);
+        return difference >> SPENT_AND_PERIOD_BITS == 0;
+    }
+
     /// @return What was spent in the period that `time` lies in.
     function spentAt(PackedPolicy policy, uint256 time) internal pure returns (uint48) {
         uint256 word = PackedPolicy.unwrap(policy);

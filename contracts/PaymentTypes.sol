@@ -19,6 +19,7 @@ library Reason {
     uint8 internal constant INSUFFICIENT_ALLOWANCE = 12;
     uint8 internal constant AUTHORIZATION_REFUSED = 13;
     uint8 internal constant TRANSFER_REFUSED = 14;
+    uint8 internal constant CEILING_REACHED = 15;
 }
 
 /// @dev The highest sale, 1,000,000 USDC. With MAX_FEE_RATE on top it still fits 40 bits.

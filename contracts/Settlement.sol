@@ -38,6 +38,11 @@ interface IReceiveWithAuthorization {
     ) external;
 }
 
+/// @dev Of Circle's token.
+interface IBlocklist {
+    function isBlacklisted(address account) external view returns (bool);
+}
+
 /// @notice What {payerAccount} knows of a payer. `spent` is that of the current period.
 struct PayerAccount {
     uint256 balance;
@@ -62,9 +67,8 @@ contract Settlement is Refunds {
     /// answer and never by the transaction's gas limit. Circle's USDC needs less than 60,000.
     uint256 public constant PULL_GAS = 200_000;
 
-    /// @dev What must be left before a pull so that EIP-150 lets PULL_GAS through, with what the
-    /// call itself costs. With less the whole batch reverts.
-    uint256 private constant GAS_BEFORE_PULL = PULL_GAS + PULL_GAS / 63 + 10_000;
+    /// @dev With an authorization, which the token may let a contract wallet verify.
+    uint256 private constant AUTHORIZED_PULL_GAS = PULL_GAS + SIGNATURE_GAS;
 
     bytes32 private constant AUTHORIZATION_TYPEHASH = keccak256(
         "PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,"
@@ -78,7 +82,7 @@ contract Settlement is Refunds {
         EIP712("Tapline Settlement", "1")
         Governance(setup)
         SpendingPolicies(token)
-        Merchants(setup.walletDelay)
+        Merchants(setup.walletDelay, setup.payoutHold)
     {}
 
     /// @notice Settles packed payments (see {PaymentCodec}). Each one settles or fails alone; a
@@ -140,8 +144,15 @@ contract Settlement is Refunds {
         TOKEN.safeTransfer(to, uint256(acquirerFees) + protocolFees);
     }
 
-    /// @notice What would fail now, payment by payment, each seen alone. A payer that the token
-    /// blocks shows only in an eth_call of {settleBatch}.
+    /// @notice Pays out all of a token that somebody sent here by mistake. Not the token that
+    /// payments are made in: all of that belongs to somebody.
+    function sweep(IERC20 stray, address to) external onlyRole(TREASURER_ROLE) nonReentrant {
+        if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));
+        if (to == address(0) || to == address(this)) revert AddressInvalid(to);
+        stray.safeTransfer(to, stray.balanceOf(address(this)));
+    }
+
+    /// @notice What would fail now, payment by payment, each seen alone.
     function preflight(bytes calldata payments) external view returns (uint8[] memory reasons) {
         uint256 count = PaymentCodec.count(payments);
         reasons = new uint8[](count);
@@ -241,7 +252,7 @@ contract Settlement is Refunds {
             mstore(add(request, 0x24), address())
             mstore(add(request, 0x44), value)
         }
-        if (_callToken(request, 0x64, true)) return Reason.NONE;
+        if (_callToken(request, 0x64, PULL_GAS, true)) return Reason.NONE;
         if (TOKEN.balanceOf(payer) < value) return Reason.INSUFFICIENT_FUNDS;
         if (TOKEN.allowance(payer, address(this)) < value) return Reason.INSUFFICIENT_ALLOWANCE;
         return Reason.TRANSFER_REFUSED;
@@ -277,21 +288,25 @@ contract Settlement is Refunds {
         assembly ("memory-safe") {
             start := add(request, 0x20)
         }
-        if (_callToken(start, request.length, false)) return Reason.NONE;
+        if (_callToken(start, request.length, AUTHORIZED_PULL_GAS, false)) return Reason.NONE;
         if (TOKEN.balanceOf(head.payer()) < value) return Reason.INSUFFICIENT_FUNDS;
         return Reason.AUTHORIZATION_REFUSED;
     }
 
-    /// @dev Gives the call an exact amount of gas and survives any answer.
+    /// @dev Gives the call an exact amount of gas and survives any answer. More must be left, so that
+    /// EIP-150 lets that amount through, with what the call itself costs: with less the whole batch
+    /// reverts.
     /// @param start Where in memory the request lies, `length` bytes of it.
     /// @param answers Whether a boolean is due; an answer other than true is then a failure.
-    function _callToken(uint256 start, uint256 length, bool answers)
+    function _callToken(uint256 start, uint256 length, uint256 pullGas, bool answers)
         private
         returns (bool succeeded)
     {
-        if (gasleft() < GAS_BEFORE_PULL) revert GasTooLow(gasleft(), GAS_BEFORE_PULL);
+        unchecked {
+            uint256 needed = pullGas + pullGas / 63 + 10_000;
+            if (gasleft() < needed) revert GasTooLow(gasleft(), needed);
+        }
         address token = address(TOKEN);
-        uint256 pullGas = PULL_GAS;
         assembly ("memory-safe") {
             succeeded := call(pullGas, token, 0, start, length, 0x00, 0x20)
             let affirmed := and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1))
@@ -308,13 +323,21 @@ contract Settlement is Refunds {
         if (reason != Reason.NONE) return reason;
         if (isSettled(head.number())) return Reason.ALREADY_SETTLED;
         if (_merchants[tail.merchant()].wallet == address(0)) return Reason.MERCHANT_UNKNOWN;
+        if (tail.amount() > ledger.roomAt(block.timestamp)) return Reason.CEILING_REACHED;
         address payer = head.payer();
         (reason,) = _policies[payer].policy.spend(tail.amount(), _feeRate(ledger), block.timestamp);
         if (reason != Reason.NONE) return reason;
         (, uint256 value) = _charge(ledger, tail.amount());
         if (TOKEN.balanceOf(payer) < value) return Reason.INSUFFICIENT_FUNDS;
         if (TOKEN.allowance(payer, address(this)) < value) return Reason.INSUFFICIENT_ALLOWANCE;
-        return Reason.NONE;
+        return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;
+    }
+
+    /// @dev Circle's blocklist. A token without one blocks nobody.
+    function _isBlocked(address account) private view returns (bool) {
+        (bool answered, bytes memory answer) =
+            address(TOKEN).staticcall(abi.encodeCall(IBlocklist.isBlacklisted, (account)));
+        return answered && answer.length == 32 && abi.decode(answer, (uint256)) == 1;
     }
 
     function _feeRate(PackedLedger ledger) private pure returns (uint256) {

@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
+import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
-import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Nonces} from "@openzeppelin/contracts/utils/Nonces.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {PackedPolicy, PackedPolicyFields} from "./PackedPolicy.sol";
@@ -29,9 +29,18 @@ struct Policy {
 struct Permit {
     uint256 value;
     uint256 deadline;
-    uint8 v;
-    bytes32 r;
-    bytes32 s;
+    bytes signature;
+}
+
+/// @dev As Circle's FiatTokenV2_2 has it: ECDSA, or ERC-1271 of any length.
+interface IPermitBytes {
+    function permit(
+        address owner,
+        address spender,
+        uint256 value,
+        uint256 deadline,
+        bytes calldata signature
+    ) external;
 }
 
 /// @title Standing spending policies of payers.
@@ -47,6 +56,10 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
 
     /// @notice A period shorter than this would make the cap per period meaningless.
     uint24 public constant MIN_PERIOD_SECONDS = 60;
+
+    /// @dev What a contract wallet gets to verify a signature; passkeys need about 350,000 where the
+    /// chain has no precompile for them.
+    uint256 internal constant SIGNATURE_GAS = 500_000;
 
     /// @notice The token that payments are made in.
     IERC20 public immutable TOKEN;
@@ -97,8 +110,9 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     }
 
     /// @notice Permit and policy in one relayed transaction, so that a payer needs no gas.
-    /// @dev A permit can be front-run, which uses up its nonce but leaves its allowance behind. So
-    /// a permit that fails is no failure as long as the allowance is there.
+    /// @dev Either signature can be front-run, which uses up its nonce but leaves behind what it is
+    /// for. So a permit that fails is no failure as long as the allowance is there, and a policy
+    /// that is in force already needs no signature.
     function enrol(
         address payer,
         Policy calldata policy,
@@ -106,9 +120,11 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         bytes calldata signature,
         Permit calldata permit
     ) external nonReentrant {
-        _setPolicyBySignature(payer, policy, deadline, signature);
-        try IERC20Permit(address(TOKEN)).permit(
-            payer, address(this), permit.value, permit.deadline, permit.v, permit.r, permit.s
+        if (!_policies[payer].policy.hasTermsOf(_pack(policy))) {
+            _setPolicyBySignature(payer, policy, deadline, signature);
+        }
+        try IPermitBytes(address(TOKEN)).permit(
+            payer, address(this), permit.value, permit.deadline, permit.signature
         ) {} catch {}
         uint256 allowance = TOKEN.allowance(payer, address(this));
         if (allowance < policy.perPayment) revert AllowanceTooLow(allowance, policy.perPayment);
@@ -165,13 +181,7 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         if (policy.expiresAt <= block.timestamp) {
             revert ExpiryInThePast(policy.expiresAt, block.timestamp);
         }
-        _policies[payer].policy = PackedPolicyFields.pack(
-            policy.maxFeeRate,
-            policy.expiresAt,
-            policy.periodSeconds,
-            policy.perPayment,
-            policy.perPeriod
-        );
+        _policies[payer].policy = _pack(policy);
         emit PolicySet(
             payer,
             policy.perPayment,
@@ -182,12 +192,23 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         );
     }
 
+    function _pack(Policy calldata policy) private pure returns (PackedPolicy) {
+        return PackedPolicyFields.pack(
+            policy.maxFeeRate,
+            policy.expiresAt,
+            policy.periodSeconds,
+            policy.perPayment,
+            policy.perPeriod
+        );
+    }
+
     function _revoke(address payer) private {
         _policies[payer].policy = PackedPolicyFields.revoked();
         emit PolicyRevoked(payer);
     }
 
-    /// @dev Also accepts the ERC-1271 signature of a contract wallet.
+    /// @dev ECDSA first: an account that delegated by EIP-7702 has code and signs with its own key.
+    /// Then ERC-1271 of any length, by a static call with limited gas.
     function _requireSignature(
         address signer,
         bytes32 structHash,
@@ -196,8 +217,22 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     ) internal view {
         if (block.timestamp > deadline) revert SignatureExpired(deadline, block.timestamp);
         bytes32 digest = _hashTypedDataV4(structHash);
-        if (!SignatureChecker.isValidSignatureNowCalldata(signer, digest, signature)) {
-            revert SignatureInvalid(signer);
-        }
+        (address recovered, ECDSA.RecoverError failure,) =
+            ECDSA.tryRecoverCalldata(digest, signature);
+        if (failure == ECDSA.RecoverError.NoError && recovered == signer) return;
+        if (!_isConfirmedByWallet(signer, digest, signature)) revert SignatureInvalid(signer);
+    }
+
+    function _isConfirmedByWallet(address wallet, bytes32 digest, bytes calldata signature)
+        private
+        view
+        returns (bool)
+    {
+        if (wallet.code.length == 0) return false;
+        (bool answered, bytes memory answer) = wallet.staticcall{gas: SIGNATURE_GAS}(
+            abi.encodeCall(IERC1271.isValidSignature, (digest, signature))
+        );
+        return answered && answer.length >= 32
+            && abi.decode(answer, (bytes32)) == bytes32(IERC1271.isValidSignature.selector);
     }
 }

@@ -11,14 +11,23 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 /// @dev Like Circle's, it also takes authorizations as `bytes`: ECDSA, or ERC-1271 of any length.
 /// @notice Worth nothing. Anybody can mint. The owner can block an address, as Circle can.
 contract TestUSDC is ERC20Permit, ERC3009, Ownable {
-    mapping(address account => bool) public isBlocked;
+    mapping(address account => bool) public isBlacklisted;
+
+    bytes32 private constant PERMIT_TYPEHASH = keccak256(
+        "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
+    );
 
     /// @dev Spares transfers two storage reads as long as nobody is blocked.
     uint256 private _blockedCount;
 
+    /// @notice Whether nothing moves now, as Circle can bring about.
+    bool public paused;
+
+    event PausedSet(bool paused);
     event BlockedSet(address indexed account, bool blocked);
 
     error AccountBlocked(address account);
+    error TokenPaused();
 
     constructor(address owner)
         ERC20("Test USD Coin", "USDC")
@@ -37,8 +46,8 @@ contract TestUSDC is ERC20Permit, ERC3009, Ownable {
 
     /// @notice Blocks an account from sending and receiving, or lets it again.
     function setBlocked(address account, bool blocked) external onlyOwner {
-        if (isBlocked[account] != blocked) {
-            isBlocked[account] = blocked;
+        if (isBlacklisted[account] != blocked) {
+            isBlacklisted[account] = blocked;
             if (blocked) ++_blockedCount;
             else --_blockedCount;
         }
@@ -68,10 +77,36 @@ contract TestUSDC is ERC20Permit, ERC3009, Ownable {
         _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce);
     }
 
+    /// @notice EIP-2612 with a signature of any length.
+    function permit(
+        address owner_,
+        address spender,
+        uint256 value,
+        uint256 deadline,
+        bytes calldata signature
+    ) external {
+        if (block.timestamp > deadline) revert ERC2612ExpiredSignature(deadline);
+        bytes32 structHash = keccak256(
+            abi.encode(PERMIT_TYPEHASH, owner_, spender, value, _useNonce(owner_), deadline)
+        );
+        bytes32 digest = _hashTypedDataV4(structHash);
+        if (!SignatureChecker.isValidSignatureNowCalldata(owner_, digest, signature)) {
+            revert ERC2612InvalidSigner(address(0), owner_);
+        }
+        _approve(owner_, spender, value);
+    }
+
+    /// @notice Stops all transfers, or lets them again.
+    function setPaused(bool paused_) external onlyOwner {
+        paused = paused_;
+        emit PausedSet(paused_);
+    }
+
     function _update(address from, address to, uint256 value) internal override {
+        if (paused) revert TokenPaused();
         if (_blockedCount != 0) {
-            if (isBlocked[from]) revert AccountBlocked(from);
-            if (isBlocked[to]) revert AccountBlocked(to);
+            if (isBlacklisted[from]) revert AccountBlocked(from);
+            if (isBlacklisted[to]) revert AccountBlocked(to);
         }
         super._update(from, to, value);
     }

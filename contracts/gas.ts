@@ -31,9 +31,9 @@ export type GasTable = Record<string, number>;
 export const GAS_CEILINGS: GasTable = {
   batchOf100: 21_500,
   batchOf10: 29_500,
-  single: 91_500,
-  firstRefundOfBatchOf100: 82_000,
-  secondRefundOfBatchOf100: 82_000,
+  single: 92_500,
+  firstRefundOfBatchOf100: 82_500,
+  secondRefundOfBatchOf100: 82_500,
 };
 
 const gasFile = fileURLToPath(new URL('./gas.json', import.meta.url));
@@ -106,6 +106,8 @@ async function prepare(node: TestNode, tokenData: Hex): Promise<Stage> {
     adminDelay: 86_400,
     ratesDelay: 86_400,
     walletDelay: 86_400,
+    payoutHold: 0,
+    hourlyCeiling: 2 ** 24 - 1,
     rates: { acquirer: 30, protocol: 20, cashback: 5 },
   };
   const settlement = await deploy(

@@ -20,6 +20,7 @@ import { prepareNetwork } from '#sandbox/deploy.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
+import { requireContractDelays } from '#settlement/check-contract.ts';
 import { prepareLanes } from '#settlement/configure-lanes.ts';
 import { guardNetwork } from '#settlement/network-guard.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
@@ -230,6 +231,9 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
   const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
+  if (config.production) {
+    await Promise.all(chains.map((chain) => requireContractDelays(chain, log)));
+  }
   const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
   for (const guard of guards) stops.push(guard.stop);
   stops.push(startDeclining(deps).stop);

@@ -10,8 +10,9 @@ import {TreeModel} from "./TreeModel.sol";
 
 /// @title Random actions of everybody, each compared with the model.
 contract BooksHandler is BooksModel, SettlementFixture {
-    /// @dev Few numbers, so that payments are often sent again; three bitmap words.
-    uint256 private constant NUMBERS = 600;
+    /// @dev Few numbers, so that payments are often sent again: some at either end of the type, and
+    /// some around the powers of two in between.
+    uint256 private constant NUMBERS = 640;
     uint256 private constant MAX_BATCH = 5;
 
     bool private settlingPaused;
@@ -30,6 +31,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
     constructor() {
         SettlementFixture.setUp();
         rates = Fees(30, 20, 5);
+        ceiling = CEILING;
         for (uint256 i = 0; i < PAYERS; ++i) {
             payers[i].key = 1_000 + i;
             payers[i].account = vm.addr(1_000 + i);
@@ -246,6 +248,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
             settlement.pauseRefunding();
             refundingPaused = true;
         }
+        assertTrue(settlement.settlingPaused() == settlingPaused, "settling paused");
+        assertTrue(settlement.refundingPaused() == refundingPaused, "refunding paused");
         if (!was) return;
         vm.prank(ADMIN);
         settlement.unpauseSettling();
@@ -271,13 +275,36 @@ contract BooksHandler is BooksModel, SettlementFixture {
     }
 
     function _randomItem(uint256 seed) private pure returns (Item memory item) {
-        item.number = uint64(seed % NUMBERS);
+        item.number = _paymentNumber(seed % NUMBERS);
         item.payer = (seed >> 32) % PAYERS;
         item.merchant = uint32((seed >> 64) % 16 == 0 ? 3 : 1 + (seed >> 72) % MERCHANTS);
         item.amount = uint40(bound(seed >> 96, 1, 6e8));
         item.orderId = bytes8("ORDER-1");
         if ((seed >> 160) % 32 == 0) item.amount = 0;
         if ((seed >> 168) % 32 == 0) item.orderId = 0;
+    }
+
+    function _paymentNumber(uint256 index) private pure returns (uint64) {
+        if (index < 300) return uint64(index);
+        if (index < 512) return type(uint64).max - uint64(index - 300);
+        return uint64((uint256(1) << (index % 64)) - index % 2);
+    }
+
+    /// @notice Lowers the ceiling, or raises it after the delay: sometimes it binds.
+    function changeCeiling(uint256 drawn) external {
+        uint256 seed = _count(drawn);
+        uint24 wanted = uint24(seed % 3 == 0 ? bound(seed >> 8, 1, 3_000) : CEILING - seed % 7);
+        if (wanted == ceiling) return;
+        if (wanted < ceiling) {
+            vm.prank(GUARDIAN);
+            settlement.lowerCeiling(wanted);
+        } else {
+            vm.prank(ADMIN);
+            settlement.scheduleCeiling(wanted);
+            vm.warp(block.timestamp + RATES_DELAY);
+            settlement.applyCeiling();
+        }
+        ceiling = wanted;
     }
 
     function _packSettled(uint64 number) private view returns (bytes memory) {

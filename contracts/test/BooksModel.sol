@@ -57,6 +57,8 @@ abstract contract BooksModel is TestBase {
     uint256 public protocolFees;
     uint256 public batches;
     Fees internal rates;
+    uint256 internal ceiling;
+    mapping(uint256 hour => uint256 atoms) internal settledIn;
 
     function payerModel(uint256 index) external view returns (address account, uint256 balance) {
         return (payers[index].account, payers[index].balance);
@@ -72,6 +74,9 @@ abstract contract BooksModel is TestBase {
         if (item.orderId == 0) return Reason.ORDER_ID_INVALID;
         if (payments[item.number].settled) return Reason.ALREADY_SETTLED;
         if (item.merchant == 0 || item.merchant > MERCHANTS) return Reason.MERCHANT_UNKNOWN;
+        if (settledIn[block.timestamp / 1 hours] + item.amount > ceiling * 1e6) {
+            return Reason.CEILING_REACHED;
+        }
         return Reason.NONE;
     }
 
@@ -110,6 +115,7 @@ abstract contract BooksModel is TestBase {
         payment.amount = item.amount;
         leavesOf[batch].push(keccak256(_pack(item)));
         settledNumbers.push(item.number);
+        settledIn[block.timestamp / 1 hours] += item.amount;
         Fees memory fees = _fees(item.amount);
         payer.balance -= _value(item.amount);
         merchantBalance[item.merchant] += item.amount;

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {ISettlement} from "../artifacts/ISettlement.sol";
+import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
 contract GovernanceTest is SettlementFixture {
@@ -38,6 +39,9 @@ contract GovernanceTest is SettlementFixture {
         _expectRole(OPERATOR, bytes32(0));
         vm.prank(OPERATOR);
         settlement.grantRole(role, STRANGER);
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, STRANGER);
+        vm.warp(block.timestamp + RATES_DELAY);
         vm.prank(ADMIN);
         settlement.grantRole(role, STRANGER);
         vm.prank(ADMIN);
@@ -188,6 +192,126 @@ contract GovernanceTest is SettlementFixture {
 
     function deployWith(ISettlement.Setup calldata setup) external {
         deploy("Settlement", abi.encode(token, setup));
+    }
+
+    function test_grantingWaitsAndRevokingDoesNot() public {
+        bytes32 role = settlement.OPERATOR_ROLE();
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.NoGrantAnnounced.selector, role, STRANGER)
+        );
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        _expectRole(OPERATOR, bytes32(0));
+        vm.prank(OPERATOR);
+        settlement.announceGrant(role, STRANGER);
+        uint48 from = uint48(block.timestamp) + RATES_DELAY;
+        vm.expectEmit();
+        emit ISettlement.GrantAnnounced(role, STRANGER, from);
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, STRANGER);
+        assertEq(settlement.announcedGrant(role, STRANGER), from, "announced");
+        vm.warp(from - 1);
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        vm.warp(from);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        assertTrue(settlement.hasRole(role, STRANGER), "granted");
+        vm.prank(ADMIN);
+        settlement.revokeRole(role, STRANGER);
+        assertTrue(!settlement.hasRole(role, STRANGER), "revoked at once");
+        // One announcement is good for one grant.
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.NoGrantAnnounced.selector, role, STRANGER)
+        );
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+    }
+
+    function test_announcementsLapseAndCanBeDropped() public {
+        bytes32 role = settlement.TREASURER_ROLE();
+        vm.prank(ADMIN);
+        settlement.announceGrant(role, STRANGER);
+        vm.prank(ADMIN);
+        settlement.scheduleRates(ISettlement.Rates(40, 10, 10));
+        uint256 until = block.timestamp + RATES_DELAY + settlement.ANNOUNCEMENT_LIFE();
+        vm.warp(until + 1);
+        bytes memory lapsed =
+            abi.encodeWithSelector(ISettlement.Lapsed.selector, until + 1, until);
+        vm.expectRevert(lapsed);
+        vm.prank(ADMIN);
+        settlement.grantRole(role, STRANGER);
+        vm.expectRevert(lapsed);
+        settlement.applyRates();
+        vm.expectRevert();
+        vm.prank(STRANGER);
+        settlement.cancelRates();
+        vm.expectEmit();
+        emit ISettlement.RatesCanceled(GUARDIAN);
+        vm.prank(GUARDIAN);
+        settlement.cancelRates();
+        vm.expectRevert(ISettlement.NoRatesScheduled.selector);
+        vm.prank(ADMIN);
+        settlement.cancelRates();
+        vm.expectRevert();
+        vm.prank(STRANGER);
+        settlement.cancelGrant(role, STRANGER);
+        vm.prank(ADMIN);
+        settlement.cancelGrant(role, STRANGER);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.NoGrantAnnounced.selector, role, STRANGER)
+        );
+        vm.prank(GUARDIAN);
+        settlement.cancelGrant(role, STRANGER);
+    }
+
+    function test_theTreasurerSweepsStrayTokensOnly() public {
+        ITestUSDC stray = ITestUSDC(deploy("TestUSDC", abi.encode(ADMIN)));
+        stray.mint(address(settlement), 77);
+        _expectRole(ADMIN, settlement.TREASURER_ROLE());
+        vm.prank(ADMIN);
+        settlement.sweep(address(stray), STRANGER);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(token))
+        );
+        vm.prank(TREASURER);
+        settlement.sweep(address(token), STRANGER);
+        address[2] memory unpayable = [address(0), address(settlement)];
+        for (uint256 i = 0; i < unpayable.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(ISettlement.AddressInvalid.selector, unpayable[i])
+            );
+            vm.prank(TREASURER);
+            settlement.sweep(address(stray), unpayable[i]);
+        }
+        vm.prank(TREASURER);
+        settlement.sweep(address(stray), STRANGER);
+        assertEq(stray.balanceOf(STRANGER), 77, "swept");
+    }
+
+    function test_deploymentRefusesNobodyAndNoCeiling() public {
+        bytes memory invalid =
+            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0));
+        for (uint256 i = 0; i < 4; ++i) {
+            ISettlement.Setup memory setup = _setup();
+            if (i == 0) setup.operators[1] = address(0);
+            if (i == 1) setup.registrar = address(0);
+            if (i == 2) setup.guardian = address(0);
+            if (i == 3) setup.treasurer = address(0);
+            vm.expectRevert(invalid);
+            this.deployWith(setup);
+        }
+        ISettlement.Setup memory open = _setup();
+        open.hourlyCeiling = 0;
+        vm.expectRevert(ISettlement.CeilingZero.selector);
+        this.deployWith(open);
+        open = _setup();
+        open.payoutHold = 30 days + 1;
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.HoldTooLong.selector, 30 days + 1, 30 days)
+        );
+        this.deployWith(open);
     }
 
     function test_theTreasurerCollectsWhatIsBooked() public {

@@ -23,7 +23,7 @@ contract MerchantsTest is SettlementFixture {
     }
 
     function _wallet(uint32 merchant_) private view returns (address wallet) {
-        (wallet,) = settlement.merchantAccount(merchant_);
+        (wallet,,) = settlement.merchantAccount(merchant_);
     }
 
     function test_merchantsAreNumberedFromOneAndFoundByReference() public {
@@ -128,6 +128,8 @@ contract MerchantsTest is SettlementFixture {
         bytes memory signature = _signWalletConsent(NEW_KEY, merchant, deadline);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, wallet, deadline, signature);
+        vm.prank(GUARDIAN);
+        settlement.cancelWallet(merchant);
         vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, wallet));
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, wallet, deadline, signature);
@@ -159,6 +161,56 @@ contract MerchantsTest is SettlementFixture {
             abi.encodeWithSelector(ISettlement.MayNotChangeWallet.selector, STRANGER, merchant)
         );
         vm.prank(STRANGER);
+        settlement.cancelWallet(merchant);
+    }
+
+    function test_aProposalIsNotOverwritten() public {
+        _propose(REGISTRAR);
+        uint256 deadline = block.timestamp;
+        bytes memory signature = _signWalletConsent(NEW_KEY, merchant, deadline);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.WalletAlreadyProposed.selector, merchant, vm.addr(NEW_KEY)
+            )
+        );
+        vm.prank(REGISTRAR);
+        settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
+    }
+
+    function test_theWalletCancelsAtMostTwiceInThirtyDays() public {
+        address wallet = vm.addr(WALLET_KEY);
+        uint256 start = block.timestamp;
+        for (uint256 i = 0; i < 2; ++i) {
+            _propose(REGISTRAR);
+            vm.prank(wallet);
+            settlement.cancelWallet(merchant);
+            vm.warp(start + 10 days);
+        }
+        _propose(REGISTRAR);
+        vm.warp(start + 30 days - 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.TooManyCancellations.selector, block.timestamp, start + 30 days
+            )
+        );
+        vm.prank(wallet);
+        settlement.cancelWallet(merchant);
+        vm.warp(start + 30 days);
+        vm.prank(wallet);
+        settlement.cancelWallet(merchant);
+        _propose(REGISTRAR);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.TooManyCancellations.selector, block.timestamp, start + 40 days
+            )
+        );
+        vm.prank(wallet);
+        settlement.cancelWallet(merchant);
+        // Registrar and guardian are not counted.
+        vm.prank(GUARDIAN);
+        settlement.cancelWallet(merchant);
+        _propose(REGISTRAR);
+        vm.prank(REGISTRAR);
         settlement.cancelWallet(merchant);
     }
 

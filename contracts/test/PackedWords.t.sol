@@ -45,12 +45,19 @@ contract PackedWordsTest is TestBase {
         uint16 cashbackRate;
         uint64 acquirerFees;
         uint64 protocolFees;
+        uint24 ceiling;
+        uint64 settled;
+        uint40 time;
     }
+
+    uint64 private constant HIGHEST_FEES = 2 ** 52 - 1;
 
     function testFuzz_theLedgerKeepsItsFieldsApart(LedgerModel memory a, LedgerModel memory b)
         public
         pure
     {
+        _bind(a);
+        _bind(b);
         PackedLedger ledger =
             PackedLedger.wrap(0).withBatch(_charges(a.acquirerFees, a.protocolFees));
         ledger = _write(ledger, a);
@@ -69,8 +76,9 @@ contract PackedWordsTest is TestBase {
     }
 
     function testFuzz_aBatchKeepsWhatTheLedgerHeld(LedgerModel memory model) public pure {
-        model.acquirerFees = uint64(bound(model.acquirerFees, 0, type(uint64).max - 1));
-        model.protocolFees = uint64(bound(model.protocolFees, 0, type(uint64).max - 2));
+        _bind(model);
+        model.acquirerFees = uint64(bound(model.acquirerFees, 0, HIGHEST_FEES - 1));
+        model.protocolFees = uint64(bound(model.protocolFees, 0, HIGHEST_FEES - 2));
         PackedLedger ledger =
             _write(PackedLedger.wrap(0), model).withFees(model.acquirerFees, model.protocolFees);
         ledger = ledger.withBatch(_charges(1, 2));
@@ -104,7 +112,18 @@ contract PackedWordsTest is TestBase {
         returns (PackedLedger)
     {
         return ledger.withPauses(model.settlingPaused, model.refundingPaused)
-            .withRates(model.acquirerRate, model.protocolRate, model.cashbackRate);
+            .withRates(model.acquirerRate, model.protocolRate, model.cashbackRate)
+            .withCeiling(model.ceiling).withSettled(model.settled, model.time);
+    }
+
+    /// @dev Into what the fields hold and the contract lets through.
+    function _bind(LedgerModel memory model) private pure {
+        model.acquirerRate = uint16(bound(model.acquirerRate, 0, 1_023));
+        model.protocolRate = uint16(bound(model.protocolRate, 0, 1_023));
+        model.cashbackRate = uint16(bound(model.cashbackRate, 0, 1_023));
+        model.acquirerFees = uint64(bound(model.acquirerFees, 0, HIGHEST_FEES));
+        model.protocolFees = uint64(bound(model.protocolFees, 0, HIGHEST_FEES));
+        model.settled = uint64(bound(model.settled, 0, uint256(type(uint24).max) * 1e6));
     }
 
     function _check(PackedLedger ledger, LedgerModel memory model) private pure {
@@ -115,10 +134,16 @@ contract PackedWordsTest is TestBase {
         assertEq(ledger.cashbackRate(), model.cashbackRate, "cashback rate");
         assertEq(ledger.acquirerFees(), model.acquirerFees, "acquirer fees");
         assertEq(ledger.protocolFees(), model.protocolFees, "protocol fees");
+        assertEq(ledger.hourlyCeiling(), model.ceiling, "ceiling");
+        assertEq(ledger.settledAt(model.time), model.settled, "settled in the hour");
+        assertEq(ledger.settledAt(uint256(model.time) + 1 hours), 0, "settled in the next hour");
+        uint256 ceiling = uint256(model.ceiling) * 1e6;
+        uint256 room = model.settled < ceiling ? ceiling - model.settled : 0;
+        assertEq(ledger.roomAt(model.time), room, "room");
     }
 
     function test_feesThatDoNotFitAreRefused() public {
-        uint64 highest = type(uint64).max;
+        uint64 highest = HIGHEST_FEES;
         uint256 above = uint256(highest) + 1;
         this.earn(highest, highest, 0, 0);
         vm.expectRevert(abi.encodeWithSignature("FeesTooHigh(uint256,uint256)", above, highest));

@@ -72,14 +72,22 @@ contract PullsTest is SettlementFixture {
         ];
         for (uint256 i = 0; i < roles.length; ++i) {
             vm.prank(ADMIN);
-            settlement.grantRole(roles[i], address(hostile));
+            settlement.announceGrant(roles[i], address(hostile));
         }
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(1_000);
+        vm.prank(ADMIN);
+        settlement.scheduleCeiling(2_000);
         vm.prank(ADMIN);
         settlement.scheduleRates(ISettlement.Rates(1, 1, 1));
         bytes memory signature = _signWalletConsent(OTHER_WALLET_KEY, merchant, block.timestamp);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, vm.addr(OTHER_WALLET_KEY), block.timestamp, signature);
         vm.warp(block.timestamp + RATES_DELAY);
+        for (uint256 i = 0; i < roles.length; ++i) {
+            vm.prank(ADMIN);
+            settlement.grantRole(roles[i], address(hostile));
+        }
     }
 
     /// @dev Calls that would all succeed from the hostile token, were it not for the lock.
@@ -89,7 +97,7 @@ contract PullsTest is SettlementFixture {
         bytes memory consent = _signConsent(OTHER_WALLET_KEY, "x", block.timestamp);
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
-        calls = new bytes[](12);
+        calls = new bytes[](15);
         calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
         calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
@@ -107,6 +115,9 @@ contract PullsTest is SettlementFixture {
         );
         calls[11] =
             abi.encodeCall(settlement.registerMerchant, ("x", wallet, block.timestamp, consent));
+        calls[12] = abi.encodeCall(settlement.lowerCeiling, (1));
+        calls[13] = abi.encodeCall(settlement.applyCeiling, ());
+        calls[14] = abi.encodeCall(settlement.sweep, (address(token), STRANGER));
     }
 
     function test_theCallsOfThatTestWorkWhenNothingIsUnderWay() public {

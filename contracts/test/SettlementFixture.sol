@@ -10,6 +10,10 @@ abstract contract SettlementFixture is TestBase {
     uint48 internal constant ADMIN_DELAY = 2 days;
     uint48 internal constant RATES_DELAY = 7 days;
     uint48 internal constant WALLET_DELAY = 3 days;
+    /// @dev Of most tests; a hold has tests of its own.
+    uint48 internal constant PAYOUT_HOLD = 0;
+    /// @dev The highest: only tests of the ceiling should meet it.
+    uint24 internal constant CEILING = type(uint24).max;
 
     address internal constant ADMIN = address(0xad);
     address internal constant OPERATOR = address(0x01);
@@ -48,7 +52,7 @@ abstract contract SettlementFixture is TestBase {
         return ISettlement(deploy("Settlement", abi.encode(token_, _setup())));
     }
 
-    function _setup() internal pure returns (ISettlement.Setup memory) {
+    function _setup() internal view virtual returns (ISettlement.Setup memory) {
         address[] memory operators = new address[](2);
         (operators[0], operators[1]) = (OPERATOR, OTHER_OPERATOR);
         return ISettlement.Setup({
@@ -60,6 +64,8 @@ abstract contract SettlementFixture is TestBase {
             adminDelay: ADMIN_DELAY,
             ratesDelay: RATES_DELAY,
             walletDelay: WALLET_DELAY,
+            payoutHold: PAYOUT_HOLD,
+            hourlyCeiling: CEILING,
             rates: ISettlement.Rates({acquirer: 30, protocol: 20, cashback: 5})
         });
     }
@@ -122,7 +128,7 @@ abstract contract SettlementFixture is TestBase {
     }
 
     function _balanceOf(uint32 merchant_) internal view returns (uint256 balance) {
-        (, balance) = settlement.merchantAccount(merchant_);
+        (, balance,) = settlement.merchantAccount(merchant_);
     }
 
     function _signConsent(uint256 key, bytes32 merchantReference, uint256 deadline)
@@ -183,7 +189,9 @@ abstract contract SettlementFixture is TestBase {
             abi.encode(typeHash, owner, address(settlement), value, token.nonces(owner), deadline)
         );
         (permit.value, permit.deadline) = (value, deadline);
-        (permit.v, permit.r, permit.s) = vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
+        (uint8 v, bytes32 r, bytes32 s) =
+            vm.sign(key, _digest(token.DOMAIN_SEPARATOR(), structHash));
+        permit.signature = abi.encodePacked(r, s, v);
     }
 
     /// @dev An authorization valid for the next hour.

@@ -36,11 +36,35 @@ contract SpendingPoliciesTest is SettlementFixture {
 
     function test_aFrontRunPermitDoesNotStopTheEnrolment() public {
         ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
-        token.permit(
-            newcomer, address(settlement), 1e12, permit.deadline, permit.v, permit.r, permit.s
-        );
+        token.permit(newcomer, address(settlement), 1e12, permit.deadline, permit.signature);
         _enrol(permit);
         assertEq(settlement.payerAccount(newcomer).perPayment, 1e12, "policy");
+    }
+
+    function test_aFrontRunPolicyDoesNotStopTheEnrolment() public {
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
+        bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
+        settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
+        settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
+        assertEq(token.allowance(newcomer, address(settlement)), 1e12, "allowance");
+        assertEq(settlement.payerAccount(newcomer).nonce, 1, "used once");
+    }
+
+    function test_anotherPolicyThanTheOneInForceNeedsItsSignature() public {
+        ISettlement.Policy memory policy = _widePolicy();
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
+        bytes memory signature = _signPolicy(NEW_KEY, policy, block.timestamp);
+        settlement.setPolicyBySignature(newcomer, policy, block.timestamp, signature);
+        for (uint256 i = 0; i < 5; ++i) {
+            policy = _widePolicy();
+            if (i == 0) policy.perPayment -= 1;
+            if (i == 1) policy.perPeriod -= 1;
+            if (i == 2) policy.periodSeconds -= 1;
+            if (i == 3) policy.expiresAt -= 1;
+            if (i == 4) policy.maxFeeRate -= 1;
+            vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+            settlement.enrol(newcomer, policy, block.timestamp, signature, permit);
+        }
     }
 
     function test_enrolmentNeedsTheAllowanceInTheEnd() public {
@@ -50,7 +74,7 @@ contract SpendingPoliciesTest is SettlementFixture {
             abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 1e12 - 1, 1e12)
         );
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
-        permit.r = bytes32(uint256(permit.r) ^ 1);
+        permit.signature[31] ^= 0x01;
         vm.expectRevert(abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 0, 1e12));
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
         assertEq(settlement.payerAccount(newcomer).expiresAt, 0, "no policy");

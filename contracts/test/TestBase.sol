@@ -25,6 +25,7 @@ interface Vm {
     function etch(address target, bytes calldata code) external;
     function expectRevert(bytes calldata data) external;
     function expectRevert(bytes4 selector) external;
+    function expectRevert() external;
     function expectEmit() external;
     function recordLogs() external;
     function getRecordedLogs() external returns (Log[] memory);

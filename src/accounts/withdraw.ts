@@ -73,11 +73,21 @@ export function notLive(): Refusal {
   );
 }
 
+/** The contract pays nothing out to a merchant that is new. */
+function heldByContract(until: Date): Refusal {
+  const time = until.toISOString();
+  return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
+}
+
+interface Found {
+  readonly available: bigint;
+  readonly wallet: Hex;
+  readonly heldUntil: Date | null;
+  readonly merchantNumber: bigint;
+}
+
 /** Balance and wallet as the chain knows them, read before anything is locked. */
-async function readChain(
-  deps: WithdrawDeps,
-  tenant: Tenant,
-): Promise<{ available: bigint; wallet: Hex; merchantNumber: bigint } | Refusal> {
+async function readChain(deps: WithdrawDeps, tenant: Tenant): Promise<Found | Refusal> {
   const mode = await selectMode(deps.db, tenant);
   if (mode?.merchant_number == null) return notLive();
   const chain = chainOf(deps.chains, tenant.livemode);
@@ -93,13 +103,14 @@ async function readChain(
 async function write(
   tx: Tx,
   request: WithdrawRequest,
-  found: { available: bigint; wallet: Hex; merchantNumber: bigint },
+  found: Found,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now } = request;
   // The account's row serialises its withdrawals: two at once cannot both count on one balance.
   present(await lockAccount(tx, tenant.accountId), 'account');
   const held = await checkNotHeld(tx, tenant.accountId);
   if (held !== null) return held;
+  if (found.heldUntil !== null) return heldByContract(found.heldUntil);
   const left = found.available - (await selectSpokenFor(tx, tenant));
   if (amount > left) {
     const shown = left > 0n ? left : 0n;

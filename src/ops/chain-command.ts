@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { StartError } from '#core/start-error.ts';
-import { deployContract, newKey, readAddress } from '#ops/deploy-contract.ts';
+import { deployContract, newKey, readAddress, requireFloors } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -11,8 +11,11 @@ const USAGE = `npm run chain -- <command>
     --network testnet|mainnet   whose settings are printed
     --rpc-url <url> --usdc <address>
     --admin <address> --guardian <address> --treasurer <address> --registrar <address>
-    --operators <address>,<address>,…
-    --wallet-delay-hours <hours>               default 48
+    --operators <address>,<address>,…          the relayers' and two spare ones, kept offline
+    --wallet-delay-hours <hours>               default 48, at least 24
+    --payout-hold-hours <hours>                default 48, at least 24, at most 720
+    --hourly-ceiling <USDC>                    whole USDC that may settle per hour
+    --test-network                             lifts the floors: for networks without real money
     --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5`;
 
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
@@ -30,7 +33,7 @@ function printKeys(countText: string): void {
 }
 
 function integers(text: string, of: { readonly name: string; readonly count: number }): number[] {
-  const values = text.split(',').map(Number);
+  const values = text === '' ? [] : text.split(',').map(Number);
   if (values.length === of.count && values.every((one) => Number.isInteger(one) && one >= 0)) {
     return values;
   }
@@ -39,37 +42,40 @@ function integers(text: string, of: { readonly name: string; readonly count: num
 
 async function deploy(args: readonly string[]): Promise<void> {
   const names = ['network', 'rpc-url', 'usdc', 'admin', 'guardian', 'treasurer', 'registrar'];
-  const more = ['operators', 'wallet-delay-hours', 'rates'];
+  const more = ['operators', 'wallet-delay-hours', 'payout-hold-hours', 'hourly-ceiling', 'rates'];
+  const isTest = args.includes('--test-network');
   const options = Object.fromEntries(
     [...names, ...more].map((name) => [name, { type: 'string' as const }]),
   );
-  const { values } = parseArgs({ args: [...args], options });
+  const given = args.filter((one) => one !== '--test-network');
+  const { values } = parseArgs({ args: given, options });
   const network = values.network;
   if (network !== 'testnet' && network !== 'mainnet') {
     throw new StartError('--network must be testnet or mainnet');
   }
   const address = (name: string) => readAddress(values[name], name);
   const operators = (values.operators ?? '').split(',').map((one) => readAddress(one, 'operators'));
-  const hours = values['wallet-delay-hours'] ?? '48';
-  const [delayHours = 0] = integers(hours, { name: 'wallet-delay-hours', count: 1 });
+  const integer = (name: string, otherwise: string) =>
+    integers(values[name] ?? otherwise, { name, count: 1 })[0] ?? 0;
   const rates = integers(values.rates ?? '30,20,5', { name: 'rates', count: 3 });
   const [acquirer = 0, protocol = 0, cashback = 0] = rates;
+  const deployment = {
+    rpcUrl: values['rpc-url'] ?? '',
+    usdc: address('usdc'),
+    admin: address('admin'),
+    operators,
+    registrar: address('registrar'),
+    guardian: address('guardian'),
+    treasurer: address('treasurer'),
+    walletDelay: integer('wallet-delay-hours', '48') * 3600,
+    payoutHold: integer('payout-hold-hours', '48') * 3600,
+    hourlyCeiling: integer('hourly-ceiling', ''),
+    rates: { acquirer, protocol, cashback },
+  };
+  if (!isTest) requireFloors(deployment);
   const key = await readSecret('Private key that pays');
   if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
-  const deployed = await deployContract(
-    {
-      rpcUrl: values['rpc-url'] ?? '',
-      usdc: address('usdc'),
-      admin: address('admin'),
-      operators,
-      registrar: address('registrar'),
-      guardian: address('guardian'),
-      treasurer: address('treasurer'),
-      walletDelay: delayHours * 3600,
-      rates: { acquirer, protocol, cashback },
-    },
-    key as Hex,
-  );
+  const deployed = await deployContract(deployment, key as Hex);
   const prefix = `CHAIN_${network.toUpperCase()}_`;
   console.log(`${prefix}CHAIN_ID=${deployed.chainId}`);
   console.log(`${prefix}USDC=${address('usdc')}`);

@@ -1,6 +1,7 @@
 import { createPublicClient, createWalletClient, encodeDeployData, http, isAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
+import { MIN_CONTRACT_DELAY_SECONDS } from '#settlement/check-contract.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 
@@ -15,6 +16,10 @@ export interface Deployment {
   readonly treasurer: Hex;
   /** Seconds that a new settlement wallet of a merchant waits. */
   readonly walletDelay: number;
+  /** Seconds that a new merchant waits for its first withdrawal. */
+  readonly payoutHold: number;
+  /** Whole USDC that may settle per hour. */
+  readonly hourlyCeiling: number;
   /** Basis points. */
   readonly rates: {
     readonly acquirer: number;
@@ -31,6 +36,8 @@ export interface Deployed {
 
 /** The admin and the fee rates can be changed no faster than this. */
 const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
+/** One that works, and two that wait offline: granting another one takes days. */
+const MIN_OPERATORS = 3;
 /** A busy public chain takes its time. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
@@ -47,10 +54,33 @@ export function newKey(): { readonly key: Hex; readonly address: Hex } {
 }
 
 function setupOf(deployment: Deployment) {
-  const { admin, registrar, guardian, treasurer, walletDelay, rates } = deployment;
-  const operators = [...deployment.operators];
+  const { rpcUrl, usdc, operators, ...setup } = deployment;
   const delays = { adminDelay: GOVERNANCE_DELAY_SECONDS, ratesDelay: GOVERNANCE_DELAY_SECONDS };
-  return { admin, operators, registrar, guardian, treasurer, ...delays, walletDelay, rates };
+  return { ...setup, ...delays, operators: [...operators] };
+}
+
+/**
+ * What a contract with real money is not deployed without.
+ * @throws StartError
+ */
+export function requireFloors(deployment: Deployment): void {
+  const { walletDelay, payoutHold, operators, admin, registrar, guardian, treasurer } = deployment;
+  if (walletDelay < MIN_CONTRACT_DELAY_SECONDS) {
+    throw new StartError('--wallet-delay-hours must be at least 24 (--test-network lifts this)');
+  }
+  if (payoutHold < MIN_CONTRACT_DELAY_SECONDS) {
+    throw new StartError('--payout-hold-hours must be at least 24 (--test-network lifts this)');
+  }
+  if (operators.length < MIN_OPERATORS) {
+    throw new StartError(
+      `--operators needs ${MIN_OPERATORS} addresses or more: those of the relayer keys, and two ` +
+        'spare ones whose keys stay offline (--test-network lifts this)',
+    );
+  }
+  const all = [...operators, admin, registrar, guardian, treasurer].map((one) => one.toLowerCase());
+  if (new Set(all).size < all.length) {
+    throw new StartError('each role and each operator needs an address of its own');
+  }
 }
 
 /** Deploys the settlement contract; `key` pays the gas and gets no role by it. */

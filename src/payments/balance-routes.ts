@@ -25,6 +25,11 @@ const BalanceSchema = Type.Object(
       }),
       { description: 'Settled and not yet withdrawn, by currency.' },
     ),
+    held_until: Type.Union([Timestamp, Type.Null()], {
+      description:
+        'Until then nothing can be withdrawn, because the merchant is new on this network. ' +
+        'Null: it can.',
+    }),
     as_of: Timestamp,
   },
   { title: 'Balance' },
@@ -35,11 +40,13 @@ const BALANCE_EXAMPLE = {
   livemode: false,
   network: 'testnet',
   available: [{ amount: 125000000, currency: 'usdc' }],
+  held_until: null,
   as_of: '2026-10-01T12:00:21.000Z',
 } as const;
 
 interface Funds {
   readonly available: typeof ZERO;
+  readonly heldUntil: Date | null;
   readonly asOf: Date;
 }
 
@@ -49,7 +56,7 @@ async function readFunds(
   { standing, tenant }: MerchantCaller,
   now: Date,
 ): Promise<Funds | null> {
-  if (standing.merchantNumber === null) return { available: ZERO, asOf: now };
+  if (standing.merchantNumber === null) return { available: ZERO, heldUntil: null, asOf: now };
   const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
   try {
     return await readMerchantBalance(present(chain, 'chain'), standing.merchantNumber);
@@ -87,6 +94,7 @@ export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> 
         livemode,
         network: networkOf(livemode),
         available: [{ amount: toJsonAtoms(funds.available), currency: 'usdc' }],
+        held_until: funds.heldUntil?.toISOString() ?? null,
         as_of: funds.asOf.toISOString(),
       });
     },

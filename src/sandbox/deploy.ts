@@ -24,6 +24,8 @@ const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
 const DAY_SECONDS = 86_400;
 /** A wallet change can be watched through in a sandbox; a real network waits for days. */
 const SANDBOX_WALLET_DELAY_SECONDS = 60;
+/** Whole USDC per hour: the highest that the contract knows, as nothing here is worth anything. */
+const SANDBOX_CEILING = 2 ** 24 - 1;
 /** Coin for gas: it never runs out in a sandbox, and costs nothing. */
 const GAS_BALANCE = parseEther('1000000');
 /** More than enough for a block to take a transaction that waits for it. */
@@ -113,6 +115,8 @@ export async function prepareNetwork(
       adminDelay: DAY_SECONDS,
       ratesDelay: DAY_SECONDS,
       walletDelay: SANDBOX_WALLET_DELAY_SECONDS,
+      payoutHold: 0,
+      hourlyCeiling: SANDBOX_CEILING,
       rates: RATES,
     });
     await node.saveState();

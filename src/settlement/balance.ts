@@ -9,6 +9,8 @@ export interface MerchantBalance {
   readonly available: Atoms;
   /** The registered settlement wallet. */
   readonly wallet: Hex;
+  /** Nothing can be withdrawn before; null: it can. */
+  readonly heldUntil: Date | null;
   readonly blockNumber: bigint;
   /** The time of the block that it was read at. */
   readonly asOf: Date;
@@ -26,14 +28,21 @@ export async function readMerchantBalance(
     functionName: 'merchantAccount',
     args: [Number(merchantNumber)],
   });
-  const call = { to: chain.config.settlement, data, words: 2 };
+  const call = { to: chain.config.settlement, data, words: 3 };
   const [answer] = await chain.calls([call], head.number);
-  const [wallet, available] = decodeView(answer, (returned) =>
+  const [wallet, available, held] = decodeView(answer, (returned) =>
     decodeFunctionResult({
       abi: settlementAbi,
       functionName: 'merchantAccount',
       data: returned,
     }),
   );
-  return { available: atoms(available), wallet, blockNumber: head.number, asOf: head.time };
+  const until = new Date(held * 1000);
+  return {
+    available: atoms(available),
+    wallet,
+    heldUntil: until > head.time ? until : null,
+    blockNumber: head.number,
+    asOf: head.time,
+  };
 }

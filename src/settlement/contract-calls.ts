@@ -1,11 +1,4 @@
-import {
-  concat,
-  decodeErrorResult,
-  encodeFunctionData,
-  keccak256,
-  parseSignature,
-  toHex,
-} from 'viem';
+import { concat, decodeErrorResult, encodeFunctionData, keccak256, toHex } from 'viem';
 import type { FailureReason, Hex, RequestPayloads } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
@@ -118,9 +111,8 @@ export function policyCall(payer: Hex, policy: Policy): Hex {
 }
 
 export function enrolCall(payer: Hex, policy: Policy, permit: Permit): Hex {
-  const { r, s, v } = splitSignature(permit.signature);
   const value = BigInt(permit.value);
-  const signed = { value, deadline: BigInt(permit.deadline), v, r, s };
+  const signed = { value, deadline: BigInt(permit.deadline), signature: permit.signature };
   const { deadline, signature } = policy;
   const args = [payer, policyArgument(policy), BigInt(deadline), signature, signed] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'enrol', args });
@@ -128,19 +120,14 @@ export function enrolCall(payer: Hex, policy: Policy, permit: Permit): Hex {
 
 /** On the token. */
 export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
-  const { r, s, v } = splitSignature(permit.signature);
-  const args = [payer, spender, BigInt(permit.value), BigInt(permit.deadline), v, r, s] as const;
+  const { value, deadline, signature } = permit;
+  const args = [payer, spender, BigInt(value), BigInt(deadline), signature] as const;
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
 /** On the token of a test network. */
 export function mintCall(to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [to, amount] });
-}
-
-function splitSignature(signature: Hex): { r: Hex; s: Hex; v: number } {
-  const { r, s, yParity } = parseSignature(signature);
-  return { r, s, v: 27 + yParity };
 }
 
 /** The name of the contract's error in revert data, or '' when there is none. */
@@ -199,6 +186,7 @@ const PAYMENT_REASONS = [
   'InsufficientAllowance',
   'AuthorizationRefused',
   'TransferRefused',
+  'CeilingReached',
 ] as const;
 
 export type PaymentReason = (typeof PAYMENT_REASONS)[number];

@@ -173,7 +173,7 @@ async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<Di
   const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
   const expected = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
   const answers = await chain.calls(
-    expected.map((row) => ({ to: settlement, data: accountCall(row.merchant_number), words: 2 })),
+    expected.map((row) => ({ to: settlement, data: accountCall(row.merchant_number), words: 3 })),
     toBlock,
   );
   return expected.flatMap((row, index) => {

@@ -1,4 +1,4 @@
-import { encodeFunctionData, hexToBigInt } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, hexToBigInt } from 'viem';
 import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { readEvents, type SettlementEvent } from '#settlement/contract-events.ts';
@@ -167,7 +167,11 @@ async function compareBalances(
       functionName: 'merchantAccount',
       args: [Number(merchant)],
     });
-    const held = BigInt(`0x${(await readCall(chain, chain.config.settlement, data)).slice(66)}`);
+    const [, held] = decodeFunctionResult({
+      abi: settlementAbi,
+      functionName: 'merchantAccount',
+      data: await readCall(chain, chain.config.settlement, data),
+    });
     if (held !== paid - taken) {
       broken.push(`merchant ${merchant} has ${held} on the chain, ${paid - taken} in the ledger`);
     }

@@ -19,6 +19,8 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 export const TEST_CHAIN_ID = 31_400;
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
+/** Whole USDC per hour: the highest that the contract knows. */
+const MAX_CEILING = 2 ** 24 - 1;
 const GAS_LIMIT = 12_000_000n;
 const GAS_PRICE = 10_000_000_000n;
 /** No policy of a test runs out. */
@@ -141,6 +143,8 @@ async function deploy(
     adminDelay: 0,
     ratesDelay: 0,
     walletDelay: 60,
+    payoutHold: 0,
+    hourlyCeiling: MAX_CEILING,
     rates: RATES,
   };
   const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [admin.address] } as const;
@@ -203,7 +207,7 @@ function assemble(parts: Parts): Omit<TestNetwork, 'admin' | 'guardian'> {
         functionName: 'merchantAccount',
         args: [Number(merchantNumber)],
       });
-      return BigInt(`0x${(await read(config.settlement, data)).slice(66)}`);
+      return BigInt(`0x${(await read(config.settlement, data)).slice(66, 130)}`);
     },
     stop: async () => {
       await chain.close();

@@ -138,13 +138,13 @@ test('keys are made and the contract is deployed by command', async () => {
   const deployerKey = key;
   const payer = privateKeyToAccount(deployerKey);
   for (const network of NETWORKS) {
-    const made = await run('chain-command.ts', ['new-keys', '3'], '');
+    const made = await run('chain-command.ts', ['new-keys', '5'], '');
     const keys = made.stdout
       .trim()
       .split('\n')
       .map((line) => line.split(' ') as [Hex, Hex]);
     const [registrar, ...operators] = keys;
-    assert.ok(registrar && operators.length === 2);
+    assert.ok(registrar && operators.length === 4);
     await fund(network, [payer.address, deployer.address, ...keys.map(([address]) => address)]);
     const wallet = walletOn(network, deployerKey);
     const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [payer.address] } as const;
@@ -158,8 +158,25 @@ test('keys are made and the contract is deployed by command', async () => {
       treasurer: newKey().address,
       registrar: registrar[0],
       operators: operators.map(([address]) => address).join(','),
+      'hourly-ceiling': '100000',
     };
-    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+    const argsOf = (given: object) =>
+      Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+    for (const [below, complaint] of [
+      [{ 'wallet-delay-hours': '23' }, /wallet-delay-hours must be at least 24/],
+      [{ 'payout-hold-hours': '23' }, /payout-hold-hours must be at least 24/],
+      [{ operators: operators[0]?.[0] }, /operators needs 3 addresses or more/],
+      [{ guardian: options.admin }, /each role and each operator needs an address of its own/],
+    ] as const) {
+      const low = await run(
+        'chain-command.ts',
+        ['deploy', ...argsOf({ ...options, ...below })],
+        '',
+      );
+      assert.equal(low.code, 1);
+      assert.match(low.stderr, complaint);
+    }
+    const args = argsOf(options);
     const deployed = await run('chain-command.ts', ['deploy', ...args], deployerKey);
     assert.equal(deployed.code, 0, deployed.stderr);
     for (const line of deployed.stdout.trim().split('\n')) {
@@ -168,7 +185,10 @@ test('keys are made and the contract is deployed by command', async () => {
     }
     const prefix = `CHAIN_${network.toUpperCase()}`;
     env[`${prefix}_RPC_URL`] = options['rpc-url'];
-    env[`${prefix}_RELAYER_KEYS`] = operators.map(([, secret]) => secret).join(',');
+    env[`${prefix}_RELAYER_KEYS`] = operators
+      .slice(0, 2)
+      .map(([, secret]) => secret)
+      .join(',');
     env[`${prefix}_REGISTRAR_KEY`] = registrar[1];
     env[`${prefix}_USDC_NAME`] = 'Test USD Coin';
     env[`${prefix}_USDC_VERSION`] = '1';

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Reason} from "../PaymentTypes.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+
+/// @title What a stolen key can do at most: the ceiling per hour and the hold of first payouts.
+contract CeilingsTest is SettlementFixture {
+    uint48 private constant HOLD = 1 days;
+    /// @dev Four sales per hour.
+    uint24 private constant LOW = 10;
+
+    function _setup() internal view override returns (ISettlement.Setup memory setup) {
+        setup = super._setup();
+        setup.payoutHold = HOLD;
+        setup.hourlyCeiling = LOW;
+    }
+
+    function test_paymentsBeyondTheCeilingFailOneByOne() public {
+        bytes memory payments = bytes.concat(
+            _sale(1),
+            _sale(2),
+            _packed(3, payer, otherMerchant, 2 * SALE + 1),
+            _packed(4, payer, otherMerchant, 2 * SALE),
+            _packed(5, payer, merchant, 1)
+        );
+        bytes memory reasons = _settle(payments);
+        uint8[5] memory expected = [
+            Reason.NONE, Reason.NONE, Reason.CEILING_REACHED, Reason.NONE, Reason.CEILING_REACHED
+        ];
+        for (uint256 i = 0; i < expected.length; ++i) {
+            assertEq(uint8(reasons[i]), expected[i], "reason");
+        }
+        (uint64 perHour, uint64 settled) = settlement.ceiling();
+        assertEq(perHour, 10e6, "ceiling");
+        assertEq(settled, 10e6, "settled");
+        assertEq(settlement.preflight(_sale(6))[0], Reason.CEILING_REACHED, "preflight");
+        assertEq(_settleOne(_sale(6)), Reason.CEILING_REACHED, "the next batch");
+        vm.warp(block.timestamp + 59 minutes + 59);
+        assertEq(_settleOne(_sale(6)), Reason.CEILING_REACHED, "the last second of the hour");
+        vm.warp(block.timestamp + 1);
+        assertEq(settlement.preflight(_sale(6))[0], Reason.NONE, "preflight in the next hour");
+        assertEq(_settleOne(_sale(6)), Reason.NONE, "the next hour");
+        (, settled) = settlement.ceiling();
+        assertEq(settled, SALE, "counted anew");
+    }
+
+    function test_authorizedPaymentsCountToo() public {
+        _settle(bytes.concat(_sale(1), _sale(2), _sale(3), _sale(4)));
+        bytes32 nonce = settlement.authorizationNonce(merchant, SALE, 0, bytes8(0), "");
+        ISettlement.Authorization memory authorization =
+            _authorization(PAYER_KEY, PULLED, nonce, false, "");
+        bytes memory payment = _sale(5);
+        vm.prank(OPERATOR);
+        uint8 reason = settlement.settleWithAuthorization(payment, authorization, _now());
+        assertEq(reason, Reason.CEILING_REACHED, "reason");
+    }
+
+    function test_atMostTwiceTheCeilingSettlesInAnyHour() public {
+        vm.warp(20_001 days + 1 hours - 1);
+        _settle(bytes.concat(_sale(1), _sale(2), _sale(3), _sale(4), _sale(5)));
+        vm.warp(20_001 days + 1 hours);
+        _settle(bytes.concat(_sale(6), _sale(7), _sale(8), _sale(9), _sale(10)));
+        for (uint64 i = 0; i < 60; ++i) {
+            vm.warp(20_001 days + 1 hours + i * 1 minutes - (i == 0 ? 0 : 2));
+            assertEq(_settleOne(_sale(100 + i)), Reason.CEILING_REACHED, "within the hour");
+        }
+        assertEq(_balanceOf(merchant), 2 * 10e6, "twice the ceiling");
+    }
+
+    function test_theGuardianLowersAtOnceAndTheAdminRaisesAfterTheDelay() public {
+        _settle(bytes.concat(_sale(1), _sale(2)));
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotLower.selector, 10, 10));
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(10);
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(4);
+        // Less than has settled already: nothing more does.
+        assertEq(_settleOne(_packed(3, payer, merchant, 1)), Reason.CEILING_REACHED, "lowered");
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 4, 4));
+        vm.prank(ADMIN);
+        settlement.scheduleCeiling(4);
+        vm.expectRevert();
+        vm.prank(GUARDIAN);
+        settlement.scheduleCeiling(5);
+        vm.expectRevert(ISettlement.NoCeilingScheduled.selector);
+        settlement.applyCeiling();
+        vm.prank(ADMIN);
+        settlement.scheduleCeiling(20);
+        uint256 from = block.timestamp + RATES_DELAY;
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.TooEarly.selector, block.timestamp, from)
+        );
+        settlement.applyCeiling();
+        vm.warp(from);
+        settlement.applyCeiling();
+        (uint64 perHour,) = settlement.ceiling();
+        assertEq(perHour, 20e6, "raised");
+        vm.expectRevert();
+        vm.prank(ADMIN);
+        settlement.lowerCeiling(1);
+    }
+
+    function test_loweringDropsARaiseThatWasAnnounced() public {
+        vm.prank(ADMIN);
+        settlement.scheduleCeiling(20);
+        (uint24 announced,) = settlement.scheduledCeiling();
+        assertEq(announced, 20, "announced");
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(0);
+        vm.warp(block.timestamp + RATES_DELAY);
+        vm.expectRevert(ISettlement.NoCeilingScheduled.selector);
+        settlement.applyCeiling();
+        assertEq(_settleOne(_packed(1, payer, merchant, 1)), Reason.CEILING_REACHED, "none at all");
+    }
+
+    function test_refundsDoNotCount() public {
+        _settle(_sale(1));
+        bytes memory payment = _sale(1);
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(0);
+        vm.prank(OPERATOR);
+        settlement.refund(1, payment, new bytes32[](0), SALE, 0, 0);
+        assertEq(_balanceOf(merchant), 0, "refunded");
+    }
+
+    function test_aNewMerchantIsNotPaidOutBeforeItsHoldEnds() public {
+        _settle(_sale(1));
+        address wallet = vm.addr(WALLET_KEY);
+        (,, uint40 heldUntil) = settlement.merchantAccount(merchant);
+        assertEq(heldUntil, block.timestamp + HOLD, "held until");
+        vm.warp(heldUntil - 1);
+        bytes memory held =
+            abi.encodeWithSelector(ISettlement.PayoutsAreHeld.selector, heldUntil - 1, heldUntil);
+        vm.expectRevert(held);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1, 1);
+        vm.expectRevert(held);
+        vm.prank(wallet);
+        settlement.withdrawOwn(merchant, 1);
+        vm.warp(heldUntil);
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1, 1);
+        vm.prank(wallet);
+        settlement.withdrawOwn(merchant, 1);
+    }
+
+    function test_aHeldMerchantStillRefunds() public {
+        _settle(_sale(1));
+        bytes memory payment = _sale(1);
+        vm.prank(OPERATOR);
+        settlement.refund(1, payment, new bytes32[](0), SALE, 0, 0);
+    }
+
+    function test_theGuardianExtendsAHoldToThirtyDaysInAllAndNoFurther() public {
+        uint40 registered = _now();
+        _settle(_sale(1));
+        vm.expectRevert();
+        vm.prank(ADMIN);
+        settlement.holdPayouts(merchant, registered + 2 days);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.HoldTooLong.selector, registered + 30 days + 1, registered + 30 days
+            )
+        );
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 30 days + 1);
+        vm.warp(registered + HOLD - 1);
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 2 days);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.HoldNotExtended.selector, registered + 2 days, registered + 2 days
+            )
+        );
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 2 days);
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 30 days);
+        assertEq(_balanceOf(merchant), SALE, "the balance stays");
+        vm.warp(registered + 30 days);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.HoldHasEnded.selector, registered + 30 days, registered + 30 days
+            )
+        );
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, registered + 31 days);
+        vm.prank(vm.addr(WALLET_KEY));
+        settlement.withdrawOwn(merchant, SALE);
+    }
+
+    function test_aHoldThatHasEndedCannotBeginAgain() public {
+        vm.warp(block.timestamp + HOLD);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                ISettlement.HoldHasEnded.selector, block.timestamp, block.timestamp
+            )
+        );
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, _now() + 1 days);
+    }
+
+    /// @dev SECURITY.md: an operator's key and one merchant account. 400 payers, 200 USDC each.
+    function test_aStolenOperatorKeyTakesNoMoreThanTwiceTheCeilingPerHourAndWaits() public {
+        bytes memory payments;
+        for (uint64 i = 1; i <= 400; ++i) {
+            payments = bytes.concat(payments, _packed(i, _goodPayer(10_000 + i), merchant, 200e6));
+        }
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(1);
+        _settle(payments);
+        assertEq(_balanceOf(merchant), 0, "nothing above the ceiling");
+        _settle(_packed(1_000, payer, merchant, 1e6));
+        address wallet = vm.addr(WALLET_KEY);
+        vm.expectRevert();
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, wallet, 1e6, 1);
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import {Reason} from "../PaymentTypes.sol";
+import {ISettlement} from "../artifacts/ISettlement.sol";
+import {SettlementFixture} from "./SettlementFixture.sol";
+
+/// @dev A contract wallet that takes signatures of any length, or burns gas, or answers nonsense.
+contract ContractWallet {
+    bytes32 private immutable ACCEPTED;
+    bytes private answer;
+    bool private burning;
+
+    constructor(bytes memory accepted) {
+        ACCEPTED = keccak256(accepted);
+        answer = abi.encode(bytes4(0x1626ba7e));
+    }
+
+    function answerWith(bytes calldata answer_, bool burning_) external {
+        (answer, burning) = (answer_, burning_);
+    }
+
+    function isValidSignature(bytes32, bytes calldata signature) external view {
+        while (burning) {}
+        bytes memory given = keccak256(signature) == ACCEPTED ? answer : abi.encode(bytes4(0));
+        assembly ("memory-safe") {
+            return(add(given, 0x20), mload(given))
+        }
+    }
+
+    function approve(address token, address spender) external {
+        (bool done,) = token.call(
+            abi.encodeWithSignature("approve(address,uint256)", spender, type(uint256).max)
+        );
+        require(done);
+    }
+}
+
+contract WalletSignaturesTest is SettlementFixture {
+    bytes private constant LONG = "a signature of a passkey is longer than those 65 bytes of ECDSA, as"
+        " it carries what the authenticator and the browser have said";
+    bytes private constant SHORT = "ok";
+
+    ContractWallet private wallet;
+
+    function setUp() public override {
+        super.setUp();
+        wallet = new ContractWallet(LONG);
+        token.mint(address(wallet), 1e13);
+        wallet.approve(address(token), address(settlement));
+    }
+
+    function _setPolicy(bytes memory signature) private {
+        settlement.setPolicyBySignature(
+            address(wallet), _widePolicy(), block.timestamp, signature
+        );
+    }
+
+    function _expectRefused() private {
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, address(wallet))
+        );
+    }
+
+    function test_aContractWalletEnrolsPaysAndRevokes() public {
+        ISettlement.Permit memory permit = ISettlement.Permit(1e12, block.timestamp, LONG);
+        settlement.enrol(address(wallet), _widePolicy(), block.timestamp, LONG, permit);
+        assertEq(token.allowance(address(wallet), address(settlement)), 1e12, "permit");
+        assertEq(_settleOne(_packed(1, address(wallet), merchant, SALE)), Reason.NONE, "pays");
+        settlement.revokePolicyBySignature(address(wallet), block.timestamp, LONG);
+        assertEq(
+            _settleOne(_packed(2, address(wallet), merchant, SALE)), Reason.POLICY_REVOKED, "ended"
+        );
+    }
+
+    function test_aContractWalletAuthorizesOnePayment() public {
+        ISettlement.Authorization memory authorization = ISettlement.Authorization({
+            bindsOrder: false,
+            salt: "",
+            validAfter: 0,
+            validBefore: block.timestamp + 1,
+            signature: LONG
+        });
+        bytes memory payment = _packed(1, address(wallet), merchant, SALE);
+        vm.prank(OPERATOR);
+        uint8 reason = settlement.settleWithAuthorization(payment, authorization, _now());
+        assertEq(reason, Reason.NONE, "reason");
+        authorization.signature = SHORT;
+        payment = _packed(2, address(wallet), merchant, SALE);
+        vm.prank(OPERATOR);
+        reason = settlement.settleWithAuthorization(payment, authorization, _now());
+        assertEq(reason, Reason.AUTHORIZATION_REFUSED, "another signature");
+    }
+
+    function test_whatAWalletDoesNotConfirmIsRefused() public {
+        _expectRefused();
+        _setPolicy(SHORT);
+        _expectRefused();
+        _setPolicy("");
+        bytes[4] memory answers = [
+            bytes(""),
+            hex"1626ba7e",
+            abi.encode(uint256(1)),
+            abi.encodePacked(bytes4(0x1626ba7e), bytes28(uint224(1)))
+        ];
+        for (uint256 i = 0; i < answers.length; ++i) {
+            wallet.answerWith(answers[i], false);
+            _expectRefused();
+            _setPolicy(LONG);
+        }
+        wallet.answerWith(abi.encode(bytes4(0x1626ba7e)), false);
+        _setPolicy(LONG);
+    }
+
+    function test_aWalletThatBurnsGasBurnsLittle() public {
+        wallet.answerWith("", true);
+        uint256 before = gasleft();
+        _expectRefused();
+        _setPolicy(LONG);
+        assertTrue(before - gasleft() < 700_000, "gas is limited");
+    }
+
+    function test_anAccountWithDelegatedCodeSignsWithItsOwnKey() public {
+        address account = vm.addr(0xde1e);
+        // EIP-7702: code that confirms nothing.
+        vm.etch(account, hex"60006000fd");
+        bytes memory signature = _signPolicy(0xde1e, _widePolicy(), block.timestamp);
+        settlement.setPolicyBySignature(account, _widePolicy(), block.timestamp, signature);
+        assertEq(settlement.payerAccount(account).perPayment, 1e12, "policy");
+    }
+
+    function test_aKeyIsNoWalletOfAnothersSignature() public {
+        bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, STRANGER)
+        );
+        settlement.setPolicyBySignature(STRANGER, _widePolicy(), block.timestamp, signature);
+    }
+}
