@@ -5,7 +5,10 @@ import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 
-/** A key's row is believed this long: so a revocation holds everywhere within a second. */
+/**
+ * A key's row is believed this long: so a revocation holds everywhere within a second. That is for
+ * reads; requests that change something ask again (`Credentials.mustStand`, or where they do it).
+ */
 const CACHE_MS = 750;
 /** Distinct keys remembered; more are simply read again. */
 const CACHE_SIZE = 10_000;
@@ -27,6 +30,14 @@ export function apiKeyInvalid(): Refusal {
     'api_key_invalid',
     'This is not a valid key for this API. Copy the whole key as it was shown when created.',
   );
+}
+
+export function apiKeyRevoked(): Refusal {
+  return refuse('api_key_revoked', 'This key was revoked. Use the key that replaced it.');
+}
+
+export function apiKeyExpired(): Refusal {
+  return refuse('api_key_expired', 'This key has expired. Create a new one in the dashboard.');
 }
 
 function matches(address: string, entry: string): boolean {
@@ -54,10 +65,10 @@ export function decideKey(
 ): MerchantCaller | Refusal {
   if (row === undefined) return apiKeyInvalid();
   if (row.revoked_at !== null && row.revoked_at <= at.now) {
-    return refuse('api_key_revoked', 'This key was revoked. Use the key that replaced it.');
+    return apiKeyRevoked();
   }
   if (row.expires_at !== null && row.expires_at <= at.now) {
-    return refuse('api_key_expired', 'This key has expired. Create a new one in the dashboard.');
+    return apiKeyExpired();
   }
   if (row.account_status === 'disabled') {
     return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
@@ -78,6 +89,7 @@ export function decideKey(
       name: row.account_name,
       kybApproved: row.kyb_status === 'approved',
       merchantNumber: row.merchant_number,
+      keyHash: row.hash,
     },
   };
 }
@@ -92,9 +104,10 @@ export function createKeyAuthenticator(db: Database) {
   const used = new Map<string, number>();
 
   const readRow = async (secret: string) => (await selectKeyStandings(db, [hashSecret(secret)]))[0];
-  const find = (secret: string) => {
+  const find = (secret: string, mustStand: boolean) => {
     const known = cache.get(secret);
-    if (known !== undefined && performance.now() - known.readAt < CACHE_MS) return known.row;
+    if (!mustStand && known !== undefined && performance.now() - known.readAt < CACHE_MS)
+      return known.row;
     if (cache.size >= CACHE_SIZE) cache.clear();
     const row = readRow(secret);
     row.catch(() => cache.delete(secret));
@@ -111,11 +124,12 @@ export function createKeyAuthenticator(db: Database) {
     readonly authorization: string | undefined;
     readonly address: string;
     readonly now: Date;
+    readonly mustStand: boolean;
   }): Promise<MerchantCaller | Refusal> => {
     const secret = readBearer(request.authorization);
     if (isRefusal(secret)) return secret;
     if (!cache.has(secret) && !isApiKey(secret)) return apiKeyInvalid();
-    const caller = decideKey(await find(secret), request);
+    const caller = decideKey(await find(secret, request.mustStand), request);
     if (!isRefusal(caller)) noteUse(caller.keyId, request.now);
     return caller;
   };

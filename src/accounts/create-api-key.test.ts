@@ -40,6 +40,7 @@ const authenticate = (secret: string, now: Date) =>
     authorization: `Bearer ${secret}`,
     address: '203.0.113.9',
     now,
+    mustStand: false,
   });
 
 test('a new key opens the account and mode that it was made for', async () => {

@@ -8,6 +8,8 @@ export interface MerchantStanding {
   readonly kybApproved: boolean;
   /** The merchant on the settlement contract of the mode's network; null before go-live. */
   readonly merchantNumber: bigint | null;
+  /** The API key or device key that the request came with; null: a person's session. */
+  readonly keyHash: Buffer | null;
 }
 
 /** Who calls the merchant API. */

@@ -135,6 +135,7 @@ function refundRoute(deps: DashboardDeps): AnyRoute<PersonCaller> {
       );
       return createRefund(deps, {
         tenant,
+        keyHash: null,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,

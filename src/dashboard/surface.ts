@@ -82,6 +82,7 @@ async function identify(settings: SurfaceSettings, request: Credentials): Promis
       name: row?.account_name ?? '',
       kybApproved: row?.kyb_status === 'approved',
       merchantNumber: row?.merchant_number ?? null,
+      keyHash: null,
     },
     ...(rotated === null
       ? {}

@@ -34,8 +34,13 @@ function rateExceeded(call: Call): Refusal | null {
   };
 }
 
-function credentialsOf(request: FastifyRequest, call: Call): Credentials {
+function mustStand(target: Target): boolean {
+  return isRoute(target) && target.method !== 'GET' && target.checksCredential !== true;
+}
+
+function credentialsOf(request: FastifyRequest, call: Call, target: Target): Credentials {
   return {
+    mustStand: mustStand(target),
     method: request.method,
     path: request.url.split('?')[0] ?? '',
     authorization: headerOf(request, 'authorization'),
@@ -110,7 +115,7 @@ export async function checkRequest(
   of: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
 ): Promise<Refusal | null> {
   const { request, call, limiter } = of;
-  const credentials = credentialsOf(request, call);
+  const credentials = credentialsOf(request, call, target);
   const caller = await surface.authenticate(credentials);
   if (isRefusal(caller)) return (await countCaller(limiter, request, call)) ?? caller;
   call.caller = caller;

@@ -99,6 +99,11 @@ export interface Route<
   /** What a caller has to be, in the words of the surface's `authorize`, such as a role. */
   readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';
+  /**
+   * The route asks in its own transaction whether the caller's key still stands, so that it needs
+   * not be read before: the hot paths.
+   */
+  readonly checksCredential?: true;
   /** Path parameters: the kind of id, or `text` for others. A misshapen id is a missing object. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly query?: Q;
@@ -155,4 +160,6 @@ export interface Credentials {
   /** The client's address, from trusted proxies only. */
   readonly address: string;
   readonly now: Date;
+  /** A credential that was read a moment ago is not enough: this request changes something. */
+  readonly mustStand: boolean;
 }

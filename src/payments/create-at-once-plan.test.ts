@@ -53,6 +53,8 @@ const LOOK_UPS = [
   'account_modes by Tid Scan:',
   'account_modes by account_modes_pkey: account_id',
   'account_modes by account_modes_pkey: account_id',
+  'api_keys by api_keys_hash_key: hash',
+  'device_keys by device_keys_pkey: hash',
   'idempotency_keys by idempotency_keys_pkey: account_id livemode caller key',
   'payment_intents by payment_intents_account_id_livemode_order_id_key: ' +
     'account_id livemode order_id order_id',

@@ -22,8 +22,9 @@ import { renderIntent } from '#payments/render.ts';
 /**
  * What is plain goes in one statement that is a transaction of its own: keys with their responses,
  * intents, events and deliveries, in the account's order. A row is plain when its key and order id
- * are new, its terminal is there and active, and nobody else has the account's order in hand. Rows
- * of keys that are known come back, so that a batch of replays writes nothing.
+ * are new, its terminal is there and active, the API key or device key that asks still stands, and
+ * nobody else has the account's order in hand. Rows of idempotency keys that are known come back,
+ * so that a batch of replays writes nothing.
  *
  * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it. A
  * plan that was made while the tables were empty stays, so no other index may look as good as the
@@ -36,7 +37,7 @@ const CREATE = `
       caller text, key text, fingerprint text, method text, path text, key_expires_at timestamptz,
       id text, amount bigint, terminal_id text, order_id text, order_id_given boolean,
       description text, metadata jsonb, source text, split_group text, expires_at timestamptz,
-      picked_up_at timestamptz, body json, event_id text, event_head text)
+      picked_up_at timestamptz, key_hash text, body json, event_id text, event_head text)
   ), known as materialized (
     select i.item, k.*
     from input i cross join lateral (
@@ -51,6 +52,13 @@ const CREATE = `
       and (
         select t.status = 'active' and t.account_id = i.account_id and t.livemode = i.livemode
         from terminals t where t.id = i.terminal_id)
+      and (i.key_hash is null or coalesce((
+        select coalesce(k.revoked_at > now(), true) and coalesce(k.expires_at > now(), true)
+        from api_keys k where k.hash = decode(i.key_hash, 'base64')
+      ), (
+        select coalesce(d.revoked_at > now(), true)
+        from device_keys d where d.hash = decode(i.key_hash, 'base64')
+      ), false))
       and (not i.order_id_given or (
         select 1 from payment_intents p
         where p.account_id = i.account_id and p.livemode = i.livemode
@@ -165,6 +173,7 @@ function toRow({ request, item }: Candidate, place: number, created: Date): Draf
     split_group: intent.splitGroup,
     expires_at: intent.expiresAt,
     picked_up_at: intent.pickedUpAt,
+    key_hash: standing.keyHash?.toString('base64') ?? null,
     event_id: eventId,
     event_head: eventHead({ id: eventId, type: CREATED, livemode, created }),
   });

@@ -1,3 +1,8 @@
+import {
+  type CredentialEnds,
+  readCredentialEnds,
+  terminalInactive,
+} from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -34,6 +39,7 @@ interface Found {
   readonly orderIds: Set<string>;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
+  readonly ends: CredentialEnds;
 }
 
 type Decision =
@@ -51,10 +57,12 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
     );
   }
   if (terminal.status === 'active') return null;
-  return refuse('terminal_inactive', 'The terminal is inactive: activate it in the dashboard.');
+  return terminalInactive();
 }
 
 function decide(request: CreateRequest, found: Found, stamp: Stamp): Decision {
+  const ended = found.ends(request.standing);
+  if (ended !== null) return { kind: 'refused', refusal: ended };
   const known = found.keys.get(keyOf(request.idempotency));
   if (known !== undefined) {
     return { kind: 'replayed', answer: decideReplay(known, request.idempotency.fingerprint) };
@@ -81,7 +89,7 @@ async function readFound(tx: Tx, requests: readonly CreateRequest[]): Promise<Fo
     input.orderId === null ? [] : [{ tenant: standing.tenant, orderId: input.orderId }],
   );
   const now = present(requests[0], 'request').now;
-  const [keys, orderIds, terminals] = await Promise.all([
+  const [keys, orderIds, terminals, ends] = await Promise.all([
     selectKeys(
       tx,
       requests.map((request) => request.idempotency),
@@ -89,6 +97,10 @@ async function readFound(tx: Tx, requests: readonly CreateRequest[]): Promise<Fo
     ),
     selectOrderIdsInUse(tx, wanted),
     selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
+    readCredentialEnds(
+      tx,
+      requests.map(({ standing }) => standing),
+    ),
   ]);
   return {
     keys,
@@ -100,6 +112,7 @@ async function readFound(tx: Tx, requests: readonly CreateRequest[]): Promise<Fo
       }),
     ),
     terminals: new Map(terminals.map((row) => [row.id, row])),
+    ends,
   };
 }
 

@@ -1,3 +1,4 @@
+import { type CredentialEnds, readCredentialEnds } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -60,6 +61,8 @@ export interface Paid {
 interface Ground {
   readonly watch: DatabaseWatch;
   readonly keys: ReadonlyMap<string, KeyRow>;
+  /** Of the API keys and device keys that ask. */
+  readonly ends: CredentialEnds;
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
   readonly credentials: Map<string, Found>;
@@ -86,8 +89,12 @@ async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
   const requests = items.map(({ request }) => request);
   const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
-  const [keys, locked] = await Promise.all([
+  const [keys, ends, locked] = await Promise.all([
     selectKeys(tx, idempotent, now),
+    readCredentialEnds(
+      tx,
+      requests.map(({ standing }) => standing),
+    ),
     lockIntents(tx, [...new Set(requests.map(({ intentId }) => intentId))]),
   ]);
   const intents = new Map(locked.map((intent) => [intent.id, intent]));
@@ -109,7 +116,7 @@ async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
   const facts = candidates.map((candidate) =>
     candidate === null ? null : present(activities[next++], 'facts of a payment'),
   );
-  return { watch: tx.watch, keys, intents, credentials, payers, facts, ...empty };
+  return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, ...empty };
 }
 
 /** What the batch itself has under way counts like what was there before. */
@@ -207,9 +214,11 @@ function note(
 
 function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | Refusal {
   const { request } = item;
-  const { tenant } = request.standing;
+  const { standing } = request;
   const forbidden =
-    checkLedger(ground.watch, tenant.livemode) ?? checkMayTakePayments(request.standing);
+    ground.ends(standing) ??
+    checkLedger(ground.watch, standing.tenant.livemode) ??
+    checkMayTakePayments(standing);
   if (forbidden !== null) return forbidden;
   const current = intentOf(ground, request);
   if (current === null) return resourceMissing('payment intent');

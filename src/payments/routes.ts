@@ -47,6 +47,7 @@ function createRoute(deps: PaymentRoutesDeps) {
     method: 'POST',
     path: '/payment_intents',
     operationId: 'createPaymentIntent',
+    checksCredential: true,
     tag: 'Payment intents',
     summary: 'Create a payment intent for a terminal',
     description:

@@ -56,6 +56,7 @@ async function intentStatus(id: string): Promise<string | undefined> {
 function refund(paymentId: string, idempotency = newRequest(store)) {
   return createRefund(store, {
     tenant: store.standing.tenant,
+    keyHash: null,
     idempotency,
     requestId: 'req_test',
     now: clock.now(),

@@ -47,6 +47,7 @@ async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
   const answer: Promise<Seen> = createRefund(store, {
     tenant: store.standing.tenant,
+    keyHash: null,
     idempotency,
     requestId: 'req_test',
     now: clock.now(),
@@ -163,6 +164,7 @@ test('a request whose process was lost finds the outcome when it asks again', as
   const ask = () =>
     createRefund(store, {
       tenant: store.standing.tenant,
+      keyHash: null,
       idempotency,
       requestId: 'req_2',
       now: clock.now(),

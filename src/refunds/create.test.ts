@@ -35,6 +35,7 @@ function ask({ amount = null, of = payment, ...request }: Asked = {}): Promise<S
   const input = { paymentId: of.id, amount, reason: 'cold', metadata: { a: 'b' } };
   return createRefund(store, {
     tenant: store.standing.tenant,
+    keyHash: null,
     idempotency: newRequest(store),
     requestId: 'req_test',
     now: clock.now(),

@@ -1,3 +1,4 @@
+import { readCredentialEnds } from '#accounts/credential-ends.ts';
 import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
@@ -45,6 +46,8 @@ export interface NewRefund {
 
 export interface RefundRequest {
   readonly tenant: Tenant;
+  /** The API key or device key that asks; null: a person's session. */
+  readonly keyHash: Buffer | null;
   /** Only this terminal's payments, when a terminal refunds. */
   readonly terminalId?: string;
   readonly idempotency: IdempotentRequest;
@@ -134,7 +137,12 @@ async function begin(
 
 async function decide(tx: Tx, request: RefundRequest): Promise<Begun | Refusal> {
   const { tenant, input, terminalId } = request;
-  const payment = await lockPayment(tx, tenant, input.paymentId);
+  const [ends, payment] = await Promise.all([
+    readCredentialEnds(tx, [request]),
+    lockPayment(tx, tenant, input.paymentId),
+  ]);
+  const ended = ends(request);
+  if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
   if (terminalId !== undefined && payment.terminalId !== terminalId) return paymentUnknown();
   const amount = decideAmount(payment, input.amount);

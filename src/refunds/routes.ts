@@ -30,6 +30,7 @@ function createRoute(deps: RefundRoutesDeps) {
     method: 'POST',
     path: '/refunds',
     operationId: 'createRefund',
+    checksCredential: true,
     tag: 'Refunds',
     summary: 'Refund a payment, wholly or in part',
     description:
@@ -46,6 +47,7 @@ function createRoute(deps: RefundRoutesDeps) {
     handle: async ({ caller, body, idempotency, requestId, now }) =>
       createRefund(deps, {
         tenant: caller.tenant,
+        keyHash: caller.standing.keyHash,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,

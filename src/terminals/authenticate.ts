@@ -1,4 +1,5 @@
 import { apiKeyInvalid, readBearer } from '#accounts/authenticate.ts';
+import { deviceKeyRevoked } from '#accounts/credential-ends.ts';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
 import type { Tenant } from '#core/mode.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
@@ -25,7 +26,7 @@ export interface DeviceCaller {
   readonly apiVersion: string;
 }
 
-/** A key's row is believed this long: so a revocation holds everywhere within a second. */
+/** A key's row is believed this long by reads: so a revocation holds for them within a second. */
 const CACHE_MS = 750;
 /** Distinct keys remembered; more are simply read again. */
 const CACHE_SIZE = 10_000;
@@ -41,7 +42,7 @@ export function decideDevice(
 ): DeviceCaller | Refusal {
   if (row === undefined) return apiKeyInvalid();
   if (row.revoked_at !== null && row.revoked_at <= now) {
-    return refuse('api_key_revoked', 'This device key was revoked. Pair the terminal again.');
+    return deviceKeyRevoked();
   }
   if (row.account_status === 'disabled') {
     return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
@@ -56,6 +57,7 @@ export function decideDevice(
       name: row.account_name,
       kybApproved: row.kyb_status === 'approved',
       merchantNumber: row.merchant_number,
+      keyHash: row.hash,
     },
     rateKey: row.terminal_id,
     idempotencySpace: row.terminal_id,
@@ -89,9 +91,10 @@ export function createDeviceAuthenticator(db: Database) {
   const cache = new Map<string, { readAt: number; row: Promise<DeviceStandingRow | undefined> }>();
   const noteSeen = createLastSeen(db);
 
-  const find = (secret: string) => {
+  const find = (secret: string, mustStand: boolean) => {
     const known = cache.get(secret);
-    if (known !== undefined && performance.now() - known.readAt < CACHE_MS) return known.row;
+    if (!mustStand && known !== undefined && performance.now() - known.readAt < CACHE_MS)
+      return known.row;
     if (cache.size >= CACHE_SIZE) cache.clear();
     const row = selectDeviceStanding(db, hashSecret(secret));
     row.catch(() => cache.delete(secret));
@@ -101,12 +104,13 @@ export function createDeviceAuthenticator(db: Database) {
   return async (request: {
     readonly authorization: string | undefined;
     readonly now: Date;
+    readonly mustStand: boolean;
   }): Promise<DeviceCaller | Refusal> => {
     const secret = readBearer(request.authorization);
     if (isRefusal(secret)) return secret;
     const isDeviceKey = isSecret('deviceKeyTest', secret) || isSecret('deviceKeyLive', secret);
     if (!isDeviceKey) return apiKeyInvalid();
-    const caller = decideDevice(await find(secret), request.now);
+    const caller = decideDevice(await find(secret, request.mustStand), request.now);
     if (!isRefusal(caller)) noteSeen(caller.terminalId, request.now);
     return caller;
   };

@@ -1,8 +1,9 @@
 import Type from 'typebox';
+import { terminalInactive } from '#accounts/credential-ends.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -60,7 +61,7 @@ const intentResponse = (description: string) => ({
 
 function inactive(caller: DeviceCaller): Refusal | null {
   if (caller.active) return null;
-  return refuse('terminal_inactive', 'The terminal is inactive: activate it in the dashboard.');
+  return terminalInactive();
 }
 
 function deviceRoute(deps: DeviceDeps) {
@@ -156,6 +157,7 @@ function cashierRoute(deps: DeviceDeps) {
     method: 'POST',
     path: '/payment_intents',
     operationId: 'createCashierPaymentIntent',
+    checksCredential: true,
     tag: TAG,
     summary: 'A payment that the cashier starts on this terminal',
     scope: null,
@@ -189,6 +191,7 @@ function tapRoute(deps: DeviceDeps) {
     method: 'POST',
     path: '/payment_intents/{id}/tap',
     operationId: 'tapPaymentIntent',
+    checksCredential: true,
     tag: TAG,
     summary: 'Pay an intent of this terminal with the pass that was tapped',
     scope: null,
@@ -282,6 +285,7 @@ function refundRoute(deps: DeviceDeps) {
     method: 'POST',
     path: '/refunds',
     operationId: 'createDeviceRefund',
+    checksCredential: true,
     tag: TAG,
     summary: 'Refund a payment of this terminal',
     scope: null,
@@ -298,6 +302,7 @@ function refundRoute(deps: DeviceDeps) {
       if (refusal !== null) return refusal;
       return createRefund(deps, {
         tenant: caller.tenant,
+        keyHash: caller.standing.keyHash,
         terminalId: caller.terminalId,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,

@@ -42,6 +42,7 @@ export async function selectTerminalPage(
 
 /** A device key with its terminal and what the account is allowed to do. */
 export interface DeviceStandingRow {
+  hash: Buffer;
   terminal_id: string;
   account_id: string;
   livemode: boolean;
@@ -58,7 +59,8 @@ export async function selectDeviceStanding(
   hash: Buffer,
 ): Promise<DeviceStandingRow | undefined> {
   const rows = await sql.query<DeviceStandingRow>(
-    `select k.terminal_id, t.account_id, t.livemode, t.status as terminal_status, k.revoked_at,
+    `select k.hash, k.terminal_id, t.account_id, t.livemode, t.status as terminal_status,
+       k.revoked_at,
        a.name as account_name, a.status as account_status, a.kyb_status, m.merchant_number
      from device_keys k
      join terminals t on t.id = k.terminal_id

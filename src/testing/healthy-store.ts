@@ -69,6 +69,7 @@ async function refund(store: TestStore, paymentId: string): Promise<void> {
   const input = { paymentId, amount: REFUNDED, reason: null, metadata: {}, source: 'api' as const };
   const answering = createRefund(store, {
     tenant: store.standing.tenant,
+    keyHash: null,
     idempotency: newRequest(store),
     requestId: 'req_test',
     now: store.clock.now(),

@@ -1,0 +1,27 @@
+import type { Sql } from '#db/database.ts';
+
+export type CredentialEnd = 'revoked' | 'expired' | 'unpaired' | 'inactive';
+
+export interface CredentialEndRow {
+  readonly hash: Buffer;
+  /** null: it still stands. */
+  readonly ended: CredentialEnd | null;
+}
+
+/** How these API keys and device keys stand now, by the database's clock. */
+export async function selectCredentialEnds(
+  sql: Sql,
+  hashes: readonly Buffer[],
+): Promise<CredentialEndRow[]> {
+  return sql.query(
+    `select hash, case when revoked_at <= now() then 'revoked'
+       when expires_at <= now() then 'expired' end as ended
+     from api_keys where hash = any((select $1::bytea[])::bytea[])
+     union all
+     select d.hash, case when d.revoked_at <= now() then 'unpaired'
+       when t.status <> 'active' then 'inactive' end
+     from device_keys d join terminals t on t.id = d.terminal_id
+     where d.hash = any((select $1::bytea[])::bytea[])`,
+    [hashes],
+  );
+}

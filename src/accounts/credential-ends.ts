@@ -1,0 +1,57 @@
+import { apiKeyExpired, apiKeyInvalid, apiKeyRevoked } from '#accounts/authenticate.ts';
+import { selectCredentialEnds } from '#accounts/credential-end-queries.ts';
+import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import { assertNever } from '#core/assert.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { Sql } from '#db/database.ts';
+
+type Standing = Pick<MerchantStanding, 'keyHash'>;
+
+export type CredentialEnds = (standing: Standing) => Refusal | null;
+
+export function deviceKeyRevoked(): Refusal {
+  return refuse('api_key_revoked', 'This device key was revoked. Pair the terminal again.');
+}
+
+export function terminalInactive(): Refusal {
+  return refuse('terminal_inactive', 'The terminal is inactive: activate it in the dashboard.');
+}
+
+/**
+ * Whether the credentials of these requests still stand, asked in the transaction that does the
+ * work: the row that a request was let in by may be most of a second old, and a credential that has
+ * ended creates, charges and refunds nothing.
+ */
+export async function readCredentialEnds(
+  sql: Sql,
+  standings: readonly Standing[],
+): Promise<CredentialEnds> {
+  const hashes = new Map(
+    standings.flatMap(({ keyHash }) =>
+      keyHash === null ? [] : [[keyHash.toString('hex'), keyHash]],
+    ),
+  );
+  if (hashes.size === 0) return () => null;
+  const rows = await selectCredentialEnds(sql, [...hashes.values()]);
+  const ends = new Map(rows.map(({ hash, ended }) => [hash.toString('hex'), ended]));
+  return ({ keyHash }) => {
+    if (keyHash === null) return null;
+    const ended = ends.get(keyHash.toString('hex'));
+    switch (ended) {
+      case null:
+        return null;
+      case undefined:
+        return apiKeyInvalid();
+      case 'revoked':
+        return apiKeyRevoked();
+      case 'expired':
+        return apiKeyExpired();
+      case 'unpaired':
+        return deviceKeyRevoked();
+      case 'inactive':
+        return terminalInactive();
+      default:
+        return assertNever(ended);
+    }
+  };
+}
