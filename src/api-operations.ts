@@ -4,19 +4,11 @@ import type { Call } from '#http/call.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import { memoryRateLimiter, type RateLimiter } from '#http/rate-limit.ts';
 import { redisRateLimiter } from '#http/redis-rate-limit.ts';
-import { chainCheck, databaseCheck } from '#ops/health.ts';
-import { createMetrics } from '#ops/metrics.ts';
 import { addOperationalRoutes } from '#ops/operational-routes.ts';
+import { createProcessHealth } from '#ops/process-health.ts';
 import { addReferenceRoutes } from '#ops/reference-routes.ts';
 import { createRequestLog } from '#ops/request-log.ts';
-import {
-  databaseSamples,
-  databaseUp,
-  nodeRequestSamples,
-  readinessSamples,
-  relayerSamples,
-  requestLogSamples,
-} from '#ops/service-samples.ts';
+import { requestLogSamples } from '#ops/service-samples.ts';
 
 /** What is around the surfaces of an API process: limits, log, numbers, health, reference. */
 export interface ApiOperations {
@@ -33,30 +25,21 @@ function createLimiter({ config, log }: ApiDeps): RateLimiter & { close?(): Prom
 }
 
 export function createOperations(deps: ApiDeps): ApiOperations {
-  const { db, chains, readiness } = deps;
+  const health = deps.health ?? createProcessHealth(deps);
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
-  const metrics = createMetrics([
-    databaseUp(db),
-    databaseSamples(db),
-    ...chains.map((chain) => relayerSamples(db, chain)),
-    ...chains.map(nodeRequestSamples),
-    readinessSamples(readiness),
-    requestLogSamples(requestLog),
-  ]);
-  let isStopping = false;
+  health.metrics.watch(requestLogSamples(requestLog));
   return {
     limiter,
     onAnswered: (request, call, status) => {
       requestLog.note(request, call, status);
-      metrics.onAnswered(call, request.method, status);
+      health.metrics.onAnswered(call, request.method, status);
     },
     addTo: async (app, documents) => {
-      const checks = [databaseCheck(db), ...chains.map(chainCheck)];
-      addOperationalRoutes(app, { checks, readiness, metrics, isStopping: () => isStopping });
+      addOperationalRoutes(app, health, deps.config);
       await addReferenceRoutes(app, documents);
       app.addHook('preClose', async () => {
-        isStopping = true;
+        health.serves = false;
       });
       app.addHook('onClose', async () => {
         await requestLog.close();

@@ -15,6 +15,7 @@ import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
 import { createKeyReader } from '#idempotency/read-key.ts';
 import { idempotencyRoutes } from '#idempotency/routes.ts';
+import type { ProcessHealth } from '#ops/process-health.ts';
 import { createDomainCheck } from '#payer-app/own-domain.ts';
 import { createConfirmationRoom, createRequestRoom } from '#payer-app/rooms.ts';
 import { payerSurface } from '#payer-app/routes.ts';
@@ -49,6 +50,8 @@ export interface ApiDeps {
   readonly log: Log;
   readonly chains: readonly Chain[];
   readonly readiness: Readiness;
+  /** What the process says of itself, when another port says it too. */
+  readonly health?: ProcessHealth;
   /** The demo pass that test helpers tap when none is named; null without demo data. */
   readonly defaultPass: string | null;
 }

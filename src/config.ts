@@ -8,6 +8,7 @@ import {
   CHAIN_SETTINGS,
   chainPrefix,
   type Env,
+  isOfService,
   refuseUnknown,
   type SettingName,
 } from '#setting-names.ts';
@@ -21,6 +22,10 @@ export interface Config {
   readonly roles: ReadonlySet<Role>;
   readonly host: string;
   readonly port: number;
+  /** Where only probes and numbers are served; null: they are on `port`. */
+  readonly opsPort: number | null;
+  /** Whoever reads the numbers on `port` has to send it; null: see `mayReadMetrics`. */
+  readonly metricsToken: string | null;
   readonly dataDir: string;
   readonly production: boolean;
   /** null: the embedded PostgreSQL. */
@@ -46,7 +51,7 @@ export interface Config {
 
 function read(env: Env, name: SettingName): string | null {
   const value = env[name]?.trim();
-  return value === undefined || value === '' ? null : value;
+  return value === undefined || value === '' || isOfService(name, value) ? null : value;
 }
 
 function integer(
@@ -59,6 +64,12 @@ function integer(
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= range.min && value <= range.max) return value;
   throw new StartError(`${name}=${text} must be an integer from ${range.min} to ${range.max}`);
+}
+
+function metricsToken(env: Env): string | null {
+  const token = read(env, 'METRICS_TOKEN');
+  if (token === null || /^[\x21-\x7e]{16,}$/.test(token)) return token;
+  throw new StartError('METRICS_TOKEN must have 16 or more printable characters without spaces');
 }
 
 function url(env: Env, name: SettingName, protocols: readonly string[]): string | null {
@@ -179,6 +190,11 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     roles: roles(args),
     host: read(env, 'HOST') ?? '127.0.0.1',
     port: integer(env, 'PORT', { min: 0, max: 65_535, default: 4242 }),
+    opsPort:
+      read(env, 'OPS_PORT') === null
+        ? null
+        : integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 }),
+    metricsToken: metricsToken(env),
     dataDir: read(env, 'TAPLINE_DATA_DIR') ?? '.tapline',
     production: env.NODE_ENV === 'production',
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),

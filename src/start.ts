@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { fileMailer, type Mailer, smtpMailer } from '#accounts/mail.ts';
 import { type ApiDeps, buildApi } from '#api-role.ts';
 import { type Config, deriveKey, peopleKey, webhookKey } from '#config.ts';
@@ -12,6 +13,8 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { migrate } from '#db/migrate.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { buildOpsServer } from '#ops/operational-routes.ts';
+import { createProcessHealth } from '#ops/process-health.ts';
 import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
 import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
@@ -53,21 +56,32 @@ async function undo(steps: Undo): Promise<void> {
 }
 
 /** Learns early that the port is taken, before anything slow has been started. */
-async function requirePort(config: Config): Promise<void> {
-  if (!config.roles.has('api') || config.port === 0) return;
+async function requirePort(place: Place): Promise<void> {
+  if (place.port === 0) return;
   await new Promise<void>((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', (error) => reject(portError(config, error)));
-    probe.listen(config.port, config.host, () => probe.close(() => resolve()));
+    probe.once('error', (error) => reject(portError(place, error)));
+    probe.listen(place.port, place.host, () => probe.close(() => resolve()));
   });
 }
 
-function portError(config: Config, error: unknown): StartError {
-  const { port, host } = config;
+/** Where a process listens, and the setting that says so. */
+interface Place {
+  readonly setting: 'PORT' | 'OPS_PORT';
+  readonly host: string;
+  readonly port: number;
+}
+
+function placesOf({ roles, host, port, opsPort }: Config): Place[] {
+  const api: Place[] = roles.has('api') ? [{ setting: 'PORT', host, port }] : [];
+  return opsPort === null ? api : [...api, { setting: 'OPS_PORT', host, port: opsPort }];
+}
+
+function portError({ setting, port, host }: Place, error: unknown): StartError {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return new StartError(
     code === 'EADDRINUSE'
-      ? `PORT ${port} is taken on ${host}: end what listens there, or set PORT to another number`
+      ? `${setting} ${port} is taken on ${host}: end what listens there, or set another ${setting}`
       : `cannot listen on ${host}:${port}: ${describeError(error)}`,
   );
 }
@@ -174,19 +188,28 @@ async function prepareGround(
 /** A worker of this process is just starting: it gets this long to be heard of. */
 const OWN_WORKER_MS = 5_000;
 
-/** Serves HTTP once it is known what the networks can do. */
-async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<string> {
+/** Listens wherever this process does, once it is known what the networks can do. */
+async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<string | null> {
+  const { config } = deps;
+  const places = placesOf(config);
+  if (places.length === 0) return null;
   const readiness = await watchReadiness(deps);
   stops.push(readiness.stop);
-  if (deps.config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
-  return listen(await buildApi({ ...deps, readiness }), deps.config, stops);
+  if (config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
+  const health = createProcessHealth({ ...deps, readiness });
+  let webUrl: string | null = null;
+  for (const place of places) {
+    if (place.setting === 'OPS_PORT') await listen(buildOpsServer(health), place, stops);
+    else webUrl = await listen(await buildApi({ ...deps, readiness, health }), place, stops);
+  }
+  // The first step of a stop: balancers hear of it before anything is closed.
+  stops.push(async () => {
+    health.serves = false;
+  });
+  return webUrl;
 }
 
-async function listen(
-  app: Awaited<ReturnType<typeof buildApi>>,
-  config: Config,
-  stops: Undo,
-): Promise<string> {
+async function listen(app: FastifyInstance, place: Place, stops: Undo): Promise<string> {
   stops.push(async () => {
     const closing = app.close();
     const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
@@ -194,9 +217,9 @@ async function listen(
     clearTimeout(timer);
   });
   try {
-    return await app.listen({ host: config.host, port: config.port });
+    return await app.listen({ host: place.host, port: place.port });
   } catch (error) {
-    throw portError(config, error);
+    throw portError(place, error);
   }
 }
 
@@ -208,7 +231,7 @@ function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
 
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
 async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Running, 'stop'>> {
-  await requirePort(config);
+  for (const place of placesOf(config)) await requirePort(place);
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close);
   const secret = config.secret ?? (await folder.secret('service'));
@@ -251,7 +274,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   const demo = config.production ? null : await ensureDemo({ ...deps, folder, networks });
   const defaultPass = demo?.test.passes.ok ?? null;
   await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
-  const webUrl = config.roles.has('api') ? await serve({ ...deps, defaultPass }, stops) : null;
+  const webUrl = await serve({ ...deps, defaultPass }, stops);
   stops.push(() => removeSandboxFile(folder));
   const sandbox =
     demo === null || webUrl === null

@@ -44,6 +44,8 @@ export function maskedConfiguration(config: Config): { readonly [key: string]: J
     roles: [...config.roles],
     host: config.host,
     port: config.port,
+    ops_port: config.opsPort,
+    metrics_token: masked(config.metricsToken),
     data_dir: config.dataDir,
     production: config.production,
     database_url: plainUrl(config.databaseUrl) ?? 'embedded',

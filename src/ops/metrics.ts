@@ -16,6 +16,8 @@ export interface SampleSource {
 }
 
 export interface Metrics {
+  /** Shows the numbers of one more source. */
+  watch(source: SampleSource): void;
   readonly contentType: string;
   /** Counts an answered request. */
   onAnswered(call: Call, method: string, status: number): void;
@@ -46,7 +48,7 @@ async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
  * Gauges of samples, made when a name is first seen; what is gone is no longer shown. A source that
  * cannot be read keeps its last values, and a gauge says that they are old.
  */
-function createSampler(registry: Registry, sources: readonly SampleSource[]) {
+function createSampler(registry: Registry, sources: SampleSource[]) {
   const gauges = new Map<string, Gauge>();
   const failures = new Counter({
     name: 'tapline_metrics_source_failures_total',
@@ -93,7 +95,8 @@ function createSampler(registry: Registry, sources: readonly SampleSource[]) {
 }
 
 /** The numbers of one process: its requests, its memory, and what the sources say. */
-export function createMetrics(sources: readonly SampleSource[]): Metrics {
+export function createMetrics(first: readonly SampleSource[]): Metrics {
+  const sources = [...first];
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
@@ -112,6 +115,9 @@ export function createMetrics(sources: readonly SampleSource[]): Metrics {
   const sample = createSampler(registry, sources);
   return {
     contentType: registry.contentType,
+    watch: (source) => {
+      sources.push(source);
+    },
     onAnswered: (call, method, status) => {
       const operation = call.route?.operationId ?? 'none';
       const seconds = (performance.now() - call.startedMs) / 1000;

@@ -1,50 +1,86 @@
-import type { FastifyInstance } from 'fastify';
+import { createHash } from 'node:crypto';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { isLive, NETWORKS } from '#core/mode.ts';
-import { checkReadiness, type HealthCheck } from '#ops/health.ts';
-import type { Metrics } from '#ops/metrics.ts';
-import type { Readiness } from '#settlement/readiness.ts';
+import { equalInConstantTime } from '#core/secrets.ts';
+import { checkReadiness } from '#ops/health.ts';
+import type { ProcessHealth } from '#ops/process-health.ts';
 
-/** Who may read the numbers: this machine and its own networks, not the public. */
-const METRICS_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
-
-function mayReadMetrics(address: string): boolean {
-  return ipaddr.isValid(address) && METRICS_RANGES.has(ipaddr.process(address).range());
+/** Where the numbers are, and who may read them there. */
+export interface MetricsAccess {
+  readonly production: boolean;
+  /** null: there is no port of their own. */
+  readonly opsPort: number | null;
+  readonly metricsToken: string | null;
 }
 
-/**
- * `/livez`: the process runs. `/readyz`: it can serve requests; and which
- * networks settle. `/metrics`: numbers for
- * Prometheus, for callers from private addresses.
- */
-export function addOperationalRoutes(
-  app: FastifyInstance,
-  deps: {
-    readonly checks: readonly HealthCheck[];
-    readonly readiness: Readiness;
-    readonly metrics: Metrics;
-    /** A process that stops takes no new work. */
-    readonly isStopping: () => boolean;
-  },
-): void {
+/** This machine and its own networks, not the public. */
+const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
+
+function isOwnAddress(address: string): boolean {
+  return ipaddr.isValid(address) && OWN_RANGES.has(ipaddr.process(address).range());
+}
+
+/** Of equal length, whatever was sent: so that the comparison tells nothing. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** In production only with the token: the address of a caller is what a proxy makes of it. */
+function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean {
+  const { production, metricsToken } = access;
+  if (metricsToken === null) return !production && isOwnAddress(request.ip);
+  const sent = digest(request.headers.authorization ?? '');
+  return equalInConstantTime(sent, digest(`Bearer ${metricsToken}`));
+}
+
+/** `/livez`: the process runs. `/readyz`: it can serve requests, and which networks settle. */
+function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   app.get('/livez', async (_request, reply) =>
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
   );
   app.get('/readyz', async (_request, reply) => {
-    const health = await checkReadiness(deps.checks);
-    const status = deps.isStopping() ? 'not_ready' : health.status;
+    const checked = await checkReadiness(health.checks);
+    const status = health.serves ? checked.status : 'not_ready';
     // Told, and no reason for 503: everything but taking money goes on.
     const networks = Object.fromEntries(
-      NETWORKS.map((network) => [network, deps.readiness.of(isLive(network))]),
+      NETWORKS.map((network) => [network, health.readiness.of(isLive(network))]),
     );
     return reply
       .code(status === 'ready' ? 200 : 503)
       .header('Cache-Control', 'no-store')
-      .send({ ...health, status, networks });
+      .send({ ...checked, status, networks });
   });
+}
+
+function addMetrics(
+  app: FastifyInstance,
+  { metrics }: ProcessHealth,
+  mayRead: (request: FastifyRequest) => boolean,
+): void {
   app.get('/metrics', async (request, reply) => {
-    if (!mayReadMetrics(request.ip)) return reply.callNotFound();
-    const text = await deps.metrics.render();
-    return reply.header('Content-Type', deps.metrics.contentType).send(text);
+    if (!mayRead(request)) return reply.callNotFound();
+    const text = await metrics.render();
+    return reply.header('Content-Type', metrics.contentType).send(text);
   });
+}
+
+/** On the port of the API: probes, and the numbers (for Prometheus) unless they have a port. */
+export function addOperationalRoutes(
+  app: FastifyInstance,
+  health: ProcessHealth,
+  access: MetricsAccess,
+): void {
+  addProbes(app, health);
+  if (access.opsPort === null) {
+    addMetrics(app, health, (request) => mayReadMetrics(request, access));
+  }
+}
+
+/** A server of probes and numbers only, for a port that is not published. */
+export function buildOpsServer(health: ProcessHealth): FastifyInstance {
+  const app = fastify({ logger: false, exposeHeadRoutes: false, forceCloseConnections: true });
+  addProbes(app, health);
+  addMetrics(app, health, () => true);
+  return app;
 }

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fastify from 'fastify';
+import {
+  addOperationalRoutes,
+  buildOpsServer,
+  type MetricsAccess,
+} from '#ops/operational-routes.ts';
+import { createProcessHealth, type ProcessHealth } from '#ops/process-health.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+const TOKEN = 'a-token-of-24-characters';
+
+let database: TestDatabase;
+let health: ProcessHealth;
+
+before(async () => {
+  database = await testDatabase();
+  const readiness = { of: () => ({ settles: true, reasons: [] }) };
+  health = createProcessHealth({ db: database.db, chains: [], readiness });
+});
+
+after(() => database.close());
+
+const OPEN: MetricsAccess = { production: false, opsPort: null, metricsToken: null };
+
+/** The status of `/metrics` on the port of the API, for a caller of its own network. */
+async function metricsStatus(access: Partial<MetricsAccess>, authorization?: string) {
+  const app = fastify();
+  addOperationalRoutes(app, health, { ...OPEN, ...access });
+  const headers = authorization === undefined ? {} : { authorization };
+  const { statusCode } = await app.inject({ url: '/metrics', headers });
+  const probes = await Promise.all(['/livez', '/readyz'].map((url) => app.inject({ url })));
+  assert.deepEqual(
+    probes.map((probe) => probe.statusCode),
+    [200, 200],
+  );
+  await app.close();
+  return statusCode;
+}
+
+test('in production the numbers are on the port of the API only for the token', async () => {
+  const production = { production: true, metricsToken: TOKEN };
+  assert.equal(await metricsStatus(production, `Bearer ${TOKEN}`), 200);
+  for (const sent of [undefined, '', TOKEN, `Bearer ${TOKEN}x`, 'Bearer ', `Basic ${TOKEN}`]) {
+    assert.equal(await metricsStatus(production, sent), 404, sent);
+  }
+  assert.equal(await metricsStatus({ production: true }), 404);
+  assert.equal(await metricsStatus({ production: true }, 'Bearer null'), 404);
+});
+
+test('a token that is set is asked for everywhere, and without one addresses decide', async () => {
+  assert.equal(await metricsStatus({ metricsToken: TOKEN }), 404);
+  assert.equal(await metricsStatus({ metricsToken: TOKEN }, `Bearer ${TOKEN}`), 200);
+  assert.equal(await metricsStatus({}), 200);
+});
+
+test('with a port of their own the numbers are nowhere else, and probes are on both', async () => {
+  const access = { production: true, opsPort: 9_090, metricsToken: TOKEN };
+  assert.equal(await metricsStatus(access, `Bearer ${TOKEN}`), 404);
+  const ops = buildOpsServer(health);
+  for (const url of ['/livez', '/readyz', '/metrics']) {
+    assert.equal((await ops.inject({ url })).statusCode, 200, url);
+  }
+  assert.equal((await ops.inject({ url: '/api/v1/payments' })).statusCode, 404);
+  await ops.close();
+});
+
+test('a process that is told to stop is not ready, and lives', async () => {
+  health.serves = false;
+  const ops = buildOpsServer(health);
+  assert.equal((await ops.inject({ url: '/readyz' })).statusCode, 503);
+  assert.equal((await ops.inject({ url: '/livez' })).statusCode, 200);
+  await ops.close();
+  health.serves = true;
+});

@@ -1,0 +1,38 @@
+import type { Database } from '#db/database.ts';
+import { chainCheck, databaseCheck, type HealthCheck } from '#ops/health.ts';
+import { createMetrics, type Metrics } from '#ops/metrics.ts';
+import {
+  databaseSamples,
+  databaseUp,
+  nodeRequestSamples,
+  readinessSamples,
+  relayerSamples,
+} from '#ops/service-samples.ts';
+import type { Chain } from '#settlement/chain.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+
+/** What a process says of itself to whoever runs it, on whichever port. */
+export interface ProcessHealth {
+  readonly checks: readonly HealthCheck[];
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  /** false while it starts and when it has been told to stop: it takes no work then. */
+  serves: boolean;
+}
+
+export function createProcessHealth(deps: {
+  readonly db: Database;
+  readonly chains: readonly Chain[];
+  readonly readiness: Readiness;
+}): ProcessHealth {
+  const { db, chains, readiness } = deps;
+  const metrics = createMetrics([
+    databaseUp(db),
+    databaseSamples(db),
+    ...chains.map((chain) => relayerSamples(db, chain)),
+    ...chains.map(nodeRequestSamples),
+    readinessSamples(readiness),
+  ]);
+  const checks = [databaseCheck(db), ...chains.map(chainCheck)];
+  return { checks, readiness, metrics, serves: true };
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+
+before(async () => {
+  folder = await temporaryDataDir();
+});
+
+after(() => folder.remove());
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
+}
+
+async function statusOf(port: string, path: string): Promise<number | null> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
+  return answer?.status ?? null;
+}
+
+test('a worker serves probes and numbers on OPS_PORT, and listens nowhere else', async () => {
+  const [PORT, OPS_PORT] = [await freePort(), await freePort()];
+  const args = ['--roles', 'worker'];
+  const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT }, args });
+  const ended = once(child, 'close');
+  for (let tries = 0; tries < 600 && (await statusOf(OPS_PORT, '/readyz')) !== 200; tries++) {
+    assert.equal(child.exitCode, null, logs());
+    await sleep(100);
+  }
+  assert.equal(await statusOf(OPS_PORT, '/livez'), 200, logs());
+  assert.equal(await statusOf(OPS_PORT, '/metrics'), 200);
+  assert.equal(await statusOf(PORT, '/livez'), null);
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('a taken OPS_PORT is named', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const OPS_PORT = String((holder.address() as AddressInfo).port);
+  const { child, logs } = spawnMain({ dataDir: folder.path, env: { OPS_PORT } });
+  assert.deepEqual(await once(child, 'close'), [1, null]);
+  assert.match(logs(), new RegExp(`^tapline: OPS_PORT ${OPS_PORT} is taken`, 'm'));
+  holder.close();
+});
