@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { FILES } from './files.ts';
@@ -73,5 +73,13 @@ describe('the list of mutations', () => {
       }
     }
     for (const { file } of MUTATIONS) assert.ok(file in FILES, `${file} is not in files.ts`);
+  });
+
+  test('still applies to the code, each in one place', () => {
+    assert.ok(MUTATIONS.length >= 30, `only ${MUTATIONS.length} mutations`);
+    for (const mutation of MUTATIONS) {
+      const source = readFileSync(path.join(ROOT, mutation.file), 'utf8');
+      assert.notEqual(mutate(source, mutation), source);
+    }
   });
 });
