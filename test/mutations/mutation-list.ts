@@ -17,8 +17,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "another account's intent can be paid",
     file: 'src/payments/pay-batch.ts',
-    from: '  if (intent === undefined || tenantKey(intent.tenant) !== tenantKey(standing.tenant)) return null;',
-    to: '  if (intent === undefined) return null;',
+    from: ' || tenantKey(intent.tenant) !== tenantKey(standing.tenant)',
+    to: '',
   },
   {
     name: "another terminal's intent can be tapped",
