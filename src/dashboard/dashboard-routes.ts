@@ -12,6 +12,7 @@ import { meRoutes } from '#dashboard/me-routes.ts';
 import { mountedRoutes } from '#dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#dashboard/money-routes.ts';
 import { passwordRoutes } from '#dashboard/password-routes.ts';
+import { refundRoutes } from '#dashboard/refund-routes.ts';
 import { requestLogRoutes } from '#dashboard/request-log-routes.ts';
 import { riskRoutes } from '#dashboard/risk-routes.ts';
 import { searchRoutes } from '#dashboard/search-routes.ts';
@@ -35,6 +36,7 @@ function accountRoutesOf(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
     ...managedTerminalRoutes(deps),
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),
+    ...refundRoutes(deps),
     ...holdRoutes(deps),
     ...walletRoutes(deps),
     ...riskRoutes(deps),

@@ -22,8 +22,8 @@ const WRITES: Readonly<Record<string, Role>> = {
   retryWebhookDelivery: 'admin',
 };
 
-/** Of use to a server only. */
-const LEFT_OUT = ['retrieveIdempotencyKey'];
+/** Of use to a server only; and what the dashboard shows more of (refund-routes.ts). */
+const LEFT_OUT = ['retrieveIdempotencyKey', 'retrieveRefund'];
 
 export function mountedRole(route: AnyRoute<MerchantCaller>): Role | null {
   if (LEFT_OUT.includes(route.operationId)) return null;

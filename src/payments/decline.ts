@@ -26,6 +26,7 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   limit_exceeded: 'limit_exceeded',
   settlement_failed: 'settlement_failed',
   insufficient_balance: 'settlement_failed',
+  transfer_blocked: 'settlement_failed',
   transaction_reverted: 'settlement_failed',
 };
 

@@ -31,7 +31,8 @@ const BATCH = 50;
 const PLACES_PER_REFUND = 3;
 
 function failureOf(reason: FailureReason): RefundFailure {
-  return reason === 'insufficient_balance' ? 'insufficient_balance' : 'transaction_reverted';
+  if (reason === 'insufficient_balance' || reason === 'transfer_blocked') return reason;
+  return 'transaction_reverted';
 }
 
 /** What the outcome makes of a pending refund; null when it is not pending any more. */

@@ -11,6 +11,8 @@ export const REFUND_FAILURES = {
   insufficient_balance: 'The merchant balance on the contract does not cover the refund.',
   refund_window_expired: "The payment is older than the account's refund window.",
   refund_daily_limit_exceeded: "The account's daily refund limit (UTC day) would be passed.",
+  transfer_blocked:
+    'USDC refused the transfer to the payer: it is paused, or one of the addresses is blocked.',
   transaction_reverted: 'The settlement contract refused the refund.',
 } as const;
 

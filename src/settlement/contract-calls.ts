@@ -150,10 +150,28 @@ const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered
  */
 const PASSING = new Set(['PaymentNotInBatch', 'RefundOutOfOrder', 'PaymentsTooLate']);
 
+/** The contract's own way to say: not while this is so. */
+const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
+
+/** What people read of an error that is not the contract's own. */
+function wordsOf(data: unknown): string {
+  const name = errorName(data);
+  if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
+  const { args } = decodeErrorResult({ data: data as Hex });
+  return String(args?.[0] ?? '');
+}
+
 export type Revert =
   | { readonly kind: 'done_before' }
   /** To be sent again with other bytes. */
   | { readonly kind: 'passing'; readonly error: string }
+  /** By the token (paused, an address blocked) or by the guardian: what is owed waits. */
+  | {
+      readonly kind: 'blocked';
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly words: string;
+    }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
 /** What a revert means for the one request of its transaction. */
@@ -161,6 +179,9 @@ export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
   if (PASSING.has(error)) return { kind: 'passing', error };
+  if (BLOCKING.has(error)) {
+    return { kind: 'blocked', reason: 'transaction_reverted', error, words: wordsOf(data) };
+  }
   const short = error === 'InsufficientMerchantBalance';
   return {
     kind: 'refused',

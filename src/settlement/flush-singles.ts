@@ -1,6 +1,7 @@
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable } from '#db/database.ts';
+import { markBlocked } from '#settlement/blocked.ts';
 import { broadcast } from '#settlement/broadcast.ts';
 import { quantity, toRevert } from '#settlement/chain.ts';
 import { readRevert } from '#settlement/contract-calls.ts';
@@ -39,6 +40,9 @@ const MAX_SINGLES = 8;
 /** What a node could not judge is asked about again after this long; others go first. */
 const DEFER_MS = 2_000;
 
+/** decisions.md section 12: how often the token is asked whether it would transfer again. */
+const BLOCKED_RETRY_MS = 60_000;
+
 /** Longer than any reorganisation; then the refund fails, and a person looks at the payment. */
 const MISSING_PAYMENT_MS = 600_000;
 
@@ -49,6 +53,7 @@ const KINDS: Record<LaneRole, readonly RequestKind[]> = {
 
 type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
+  | { readonly status: 'blocked' }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 
 /**
@@ -121,7 +126,9 @@ async function prepareAll(
   const prepared = new Map<bigint, Prepared>();
   for (const request of requests) {
     try {
-      prepared.set(request.id, await prepare(relayer, lane, request));
+      const one = await prepare(relayer, lane, request);
+      prepared.set(request.id, one);
+      if (one.status === 'blocked') deferRequest(relayer, request, BLOCKED_RETRY_MS);
     } catch (error) {
       if (isFault(error)) {
         deferRequest(relayer, request);
@@ -150,8 +157,8 @@ function invalid(request: OpenRequest, error: unknown): Prepared {
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
 }
 
-function deferRequest(relayer: RelayerState, request: OpenRequest): void {
-  relayer.deferred.set(request.id, performance.now() + DEFER_MS);
+function deferRequest(relayer: RelayerState, request: OpenRequest, ms = DEFER_MS): void {
+  relayer.deferred.set(request.id, performance.now() + ms);
 }
 
 function stillDeferred(relayer: RelayerState): bigint[] {
@@ -257,6 +264,23 @@ async function estimateGas(
   return { ok: false, revertData: revert.revertData, error };
 }
 
+/** decisions.md section 12: then the refund has failed. */
+const BLOCKED_MAX_MS = 24 * 3_600_000;
+
+/** The token refuses it for now. Its amount stays reserved, and it is tried again in a minute. */
+async function holdBack(
+  relayer: RelayerState,
+  request: OpenRequest,
+  words: string,
+): Promise<Prepared> {
+  const now = relayer.clock.now();
+  if (now.getTime() - request.created.getTime() >= BLOCKED_MAX_MS) {
+    return { status: 'decided', result: failed('transfer_blocked', null), alarm: null };
+  }
+  await markBlocked(relayer.db, { id: request.id, by: words }, now);
+  return { status: 'blocked' };
+}
+
 /** The simulation reverted, so nothing is sent: it was done before, or it fails with its reason. */
 async function refusedBy(
   relayer: RelayerState,
@@ -265,7 +289,10 @@ async function refusedBy(
 ): Promise<Prepared> {
   const revert = readRevert(revertData);
   if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
-  if (revert.kind === 'refused') {
+  if (revert.kind === 'blocked' && request.kind === 'refund' && !request.owed) {
+    return holdBack(relayer, request, revert.words);
+  }
+  if (revert.kind !== 'done_before') {
     if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
     const reason = request.kind === 'payment' ? 'settlement_failed' : revert.reason;
     relayer.log.warn('the contract would refuse a request', {

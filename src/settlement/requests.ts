@@ -81,6 +81,8 @@ export type FailureReason =
   | 'limit_exceeded'
   | 'settlement_failed'
   | 'insufficient_balance'
+  /** USDC refused the transfer for a whole day, or a person gave it up meanwhile. */
+  | 'transfer_blocked'
   | 'transaction_reverted';
 
 export interface OutcomeFacts {

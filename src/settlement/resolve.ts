@@ -202,7 +202,8 @@ async function afterRevert(
   const revert = readRevert(answer.revertData);
   // Not refused: it is sent with another proof or sum (`flushSingles` ends that after a while).
   if (revert.kind === 'passing') return again;
-  if (revert.kind === 'refused') {
+  if (revert.kind === 'blocked' && request.kind === 'refund') return again;
+  if (revert.kind !== 'done_before') {
     return { status: 'answered', result: failed(revert.reason, receipt.txHash) };
   }
   const earlier = await findEarlier(relayer.chain, request);
