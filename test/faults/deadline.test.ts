@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain.ts';
+import { caller } from '#testing/api-client.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
+import { makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
+import { checkAgainstChain } from '#testing/invariants-chain.ts';
+
+/** Taps are refused 10 s after a worker's last sign of life: the test taps well before. */
+const FROZEN_MS = 8_000;
+const DECLINED_MS = 6_000;
+/** Awake again, a worker needs some seconds for its leases, and a block or two. */
+const AWAKE_MS = 6_000;
+
+let ground: ChaosGround;
+let db: Database;
+let sandbox: SandboxFile;
+
+before(async () => {
+  ground = await openChaosGround();
+  const demo = await makeDemo(ground);
+  sandbox = demo.sandbox;
+  await demo.stop();
+  db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+});
+
+after(async () => {
+  await db?.close();
+  await ground?.close();
+});
+
+describe('no worker for longer than a payment lives', () => {
+  it('declines the tap at its deadline, and charges nobody 30 hours later', async () => {
+    const [api, worker] = await Promise.all([
+      startChaosProcess(ground, { name: 'api', role: 'api' }),
+      startChaosProcess(ground, { name: 'worker', role: 'worker' }),
+    ]);
+    try {
+      const merchant = caller(`${api.url}/v1`, sandbox.test.secret_key);
+      const terminal = caller(`${api.url}/device/v1`, sandbox.test.device_key);
+      const ready = () =>
+        fetch(`${new URL(api.url ?? '').origin}/readyz`)
+          .then((answer) => answer.text())
+          .then((body) => JSON.parse(body).networks.testnet.settles === true);
+      assert.ok(await waitUntil(() => ready().catch(() => false), 30_000), 'it settles at first');
+      const sale = { amount: 1_000_000, terminal: sandbox.test.terminal };
+      const created = await merchant.post('/payment_intents', sale);
+      const path = `/payment_intents/${created.body.id}`;
+
+      const frozen = worker.freeze(FROZEN_MS);
+      const credential = { type: 'nfc_id', value: sandbox.test.passes.ok };
+      const tap = terminal.post(`${path}/tap`, { credential }, 'tap');
+      const status = async () => (await merchant.get(path)).body.status;
+      assert.ok(await waitUntil(async () => (await status()) === 'processing', FROZEN_MS));
+      const canceled = await merchant.post(`${path}/cancel`, {});
+      assert.equal(canceled.status, 409, 'what may still be charged cannot be canceled');
+      await db.query(`update chain_requests set deadline = now() - interval '30 hours'
+        where kind = 'payment'`);
+      const declined = async () => (await status()) === 'requires_payment_method';
+      assert.ok(await waitUntil(declined, DECLINED_MS), 'an API process alone declines it');
+      const told = (await tap).body;
+      assert.equal(told.status, 'requires_payment_method');
+      assert.partialDeepStrictEqual(told.last_payment_error, {
+        decline_code: 'settlement_failed',
+        reason_code: 'SETTLEMENT_UNAVAILABLE',
+      });
+
+      await frozen;
+      await sleep(AWAKE_MS);
+      assert.equal(await status(), 'requires_payment_method');
+      const chain = await openChain(ground.testnet.config, silentLog);
+      assert.deepEqual(await checkAgainstChain(db, chain), []);
+      await chain.close();
+      const signed = await db.query(`select 1 from chain_transactions where kind = 'payment'`);
+      assert.deepEqual(signed, []);
+      // And the worker works: the same intent is paid by the next tap.
+      const again = await terminal.post(`${path}/tap`, { credential }, 'again');
+      assert.equal(again.body.status, 'succeeded', JSON.stringify(again.body));
+    } finally {
+      await Promise.all([api.close(), worker.close()]);
+    }
+  });
+});
