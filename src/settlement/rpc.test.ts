@@ -14,6 +14,8 @@ interface Node {
   readonly url: string;
   readonly calls: string[];
   reply: (call: Call) => Reply;
+  /** null: its own chain's. */
+  chainId: (() => Reply) | null;
 }
 
 const CHAIN = 7;
@@ -33,14 +35,19 @@ describe('JSON-RPC over several nodes', () => {
   /** Answers with its own name unless told otherwise. */
   async function startNode(name: string, chainId = CHAIN): Promise<Node> {
     const calls: string[] = [];
-    const node: Node = { url: '', calls, reply: () => ({ body: { result: name } }) };
+    const node: Node = {
+      url: '',
+      calls,
+      reply: () => ({ body: { result: name } }),
+      chainId: null,
+    };
     const server = createServer(async (request, response) => {
       const parsed: unknown = JSON.parse(await text(request));
       const asked = (Array.isArray(parsed) ? parsed : [parsed]) as Call[];
       const replies = asked.map((call) => {
         calls.push(call.method);
         return call.method === 'eth_chainId'
-          ? { body: { result: `0x${chainId.toString(16)}` } }
+          ? (node.chainId?.() ?? { body: { result: `0x${chainId.toString(16)}` } })
           : node.reply(call);
       });
       const [first] = replies;
@@ -108,6 +115,54 @@ describe('JSON-RPC over several nodes', () => {
       (await rpc.probe()).map((probed) => probed.chainId),
       [8, CHAIN],
     );
+  });
+
+  it('does not ban an address whose chain id could not be read', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    a.chainId = () => ({ body: { error: { code: -32_603, message: 'Internal error' } } });
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    a.chainId = null;
+    b.reply = () => ({ status: 500, body: {} });
+    assert.equal(await rpc.call('eth_test', []), 'a');
+  });
+
+  it('leaves an address alone for as long as it asks, also when there is no other', async () => {
+    const a = await startNode('a');
+    const rpc = connect(a);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    a.reply = () => ({
+      body: { error: { code: -32_005, message: 'slow down, retry after 300ms' } },
+    });
+    await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
+    const asked = a.calls.length;
+    a.reply = () => ({ body: { result: 'a' } });
+    await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
+    assert.equal(a.calls.length, asked);
+    await sleep(320);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+  });
+
+  it('keeps what a node answers of a batch, and asks the next one for the rest', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const busy = { body: { error: { code: -32_029, message: 'Too Many Requests' } } };
+    a.reply = (call) => (call.method === 'eth_one' ? busy : { body: { result: 'a' } });
+    const calls = ['eth_one', 'eth_two'].map((method) => ({ method, params: [] }));
+    const answers = await connect(a, b).batch(calls);
+    assert.deepEqual(
+      answers.map((answer) => (answer.ok ? answer.result : null)),
+      ['b', 'a'],
+    );
+    assert.deepEqual(b.calls, ['eth_chainId', 'eth_one']);
+  });
+
+  it('decides nothing from what the method cannot answer', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    b.reply = () => ({ body: { result: '0x5208' } });
+    for (const result of [null, '0x', '5208', 21_000, {}, '0x1']) {
+      a.reply = () => ({ body: { result } });
+      assert.equal(await connect(a, b).call('eth_estimateGas', []), '0x5208');
+    }
   });
 
   it('says that nobody answers when nobody does, without the keys of addresses', async () => {

@@ -1,0 +1,125 @@
+/** One call as it reaches a provider. */
+export interface ProviderCall {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** An answer to one call, as JSON-RPC has it. */
+export interface ProviderAnswer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** What a provider does to an exchange. What it leaves out happens as usual. */
+export interface Behaviour {
+  /** Before anything is passed on: waits, in milliseconds. */
+  readonly delayMs?: () => number;
+  /** The whole HTTP answer. `cut`: the socket is closed. null: this time nothing special. */
+  readonly whole?: (
+    calls: readonly ProviderCall[],
+  ) => { status: number; body: string; headers?: Record<string, string> } | 'cut' | null;
+  /** Calls that never reach the node. */
+  readonly keeps?: (call: ProviderCall) => boolean;
+  /** The answer to one call; `undefined` leaves it out of a batch. */
+  readonly answer?: (call: ProviderCall, real: ProviderAnswer) => ProviderAnswer | undefined;
+  /** The text of the whole answer. */
+  readonly text?: (text: string) => string;
+}
+
+const error = (code: number, message: string): ProviderAnswer => ({ error: { code, message } });
+const refusing = (code: number, message: string): Behaviour => ({
+  answer: () => error(code, message),
+});
+const page = (status: number, body: string, headers = {}): Behaviour => ({
+  whole: () => ({ status, body, headers }),
+});
+const sends = (call: ProviderCall) => call.method === 'eth_sendRawTransaction';
+const sometimes = (share: number) => Math.random() < share;
+const json = (code: number, message: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } });
+const resulting = (methods: RegExp, result: unknown): Behaviour => ({
+  answer: (call, real) => (methods.test(call.method) ? { result } : real),
+});
+/** The node has taken it; the provider says otherwise. */
+const lying = (message: string): Behaviour => ({
+  answer: (call, real) => (sends(call) ? error(-32_000, message) : real),
+});
+
+function rangeOf(call: ProviderCall): number {
+  const [filter] = call.params as [{ fromBlock?: string; toBlock?: string }];
+  return Number(filter?.toBlock ?? 0) - Number(filter?.fromBlock ?? 0) + 1;
+}
+
+const limitedRange = (most: number, code: number, message: string): Behaviour => ({
+  answer: (call, real) =>
+    call.method === 'eth_getLogs' && rangeOf(call) > most ? error(code, message) : real,
+});
+
+/** Every third receipt is not there yet. */
+function comingAndGoing(): Behaviour {
+  let asked = 0;
+  return {
+    answer: (call, real) =>
+      call.method === 'eth_getTransactionReceipt' && asked++ % 3 === 0 ? { result: null } : real,
+  };
+}
+
+function dropping(share: number): Behaviour {
+  return { keeps: (call) => sends(call) && sometimes(share) };
+}
+
+const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
+
+/** As providers are, by name. Each call makes one that has no memory of another test. */
+export const BEHAVIOURS = {
+  'limits with -32029 and HTTP 200': () => refusing(-32_029, 'Too Many Requests'),
+  'limits with -32007': () => refusing(-32_007, '15/second request limit reached'),
+  'limits with HTTP 429 and Retry-After': () => page(429, 'slow down', { 'retry-after': '1' }),
+  'has ended the plan: HTTP 401 with -32000': () => page(401, json(-32_000, 'plan ended')),
+  'forbids: HTTP 403 with JSON': () => page(403, json(-32_600, 'origin not allowed')),
+  'fails with -32603': () => refusing(-32_603, 'Internal error'),
+  'fails with -32001': () => refusing(-32_001, 'Resource not found'),
+  'fails with HTTP 502 and JSON': () => page(502, json(-32_603, 'bad gateway')),
+  'says what nobody knows': () => refusing(-31_999, 'the stars are not right'),
+  'answers with a page': () => page(200, '<html><body>Welcome</body></html>'),
+  'cuts its answers': () => ({ text: (text: string) => text.slice(0, text.length / 2) }),
+  'cuts the connection': () => ({ whole: () => 'cut' as const }),
+  'answers null': () => resulting(READS, null),
+  'answers 0x': () => resulting(READS, '0x'),
+  'answers with the wrong length': () => resulting(/^eth_call$/, `0x${'00'.repeat(31)}`),
+  'answers with the wrong type': () => resulting(READS, 7),
+  'gives odd fees': () => resulting(/^eth_feeHistory$/, { reward: [null] }),
+  'is slow and uneven': () => ({ delayMs: () => Math.random() * 120 }),
+  'refuses batches': () => ({
+    whole: (calls: readonly ProviderCall[]) =>
+      calls.length > 1 ? { status: 200, body: json(-32_600, 'batching is not supported') } : null,
+  }),
+  'takes three calls at once': () => ({
+    whole: (calls: readonly ProviderCall[]) =>
+      calls.length > 3 ? { status: 200, body: json(31, 'Batch of more than 3 requests') } : null,
+  }),
+  'leaves calls of batches out': () => ({
+    answer: (call: ProviderCall, real: ProviderAnswer) => (call.id % 3 === 2 ? undefined : real),
+  }),
+  'refuses one call in six': () => ({
+    answer: (_: ProviderCall, real: ProviderAnswer) =>
+      sometimes(1 / 6) ? error(-32_005, 'rate limited') : real,
+  }),
+  'gives logs of ten blocks': () =>
+    limitedRange(10, -32_600, 'you can make eth_getLogs requests with up to a 10 block range'),
+  'gives logs of one block, without a reason': () => limitedRange(1, -32_603, 'no'),
+  'has no finalized block': () => ({
+    answer: (call: ProviderCall, real: ProviderAnswer) =>
+      call.params[0] === 'finalized' ? error(-32_000, 'finalized block not found') : real,
+  }),
+  'has receipts that come and go': comingAndGoing,
+  'drops half of the broadcasts': () => dropping(0.5),
+  'says "already known" to all': () => lying('already known'),
+  'says "nonce too low" to all': () => lying('nonce too low'),
+  'says "underpriced" to all': () => lying('transaction underpriced'),
+  'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
+} as const satisfies Record<string, () => Behaviour>;
+
+export type BehaviourName = keyof typeof BEHAVIOURS;

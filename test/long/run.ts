@@ -1,0 +1,75 @@
+import { glob, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+
+/**
+ * Runs what takes too long for every change: the files of this folder, or those that are named. A
+ * dated row per file goes to bench/long.md, with what its tests measured (`t.diagnostic`).
+ */
+const TABLE = path.join(import.meta.dirname, '../../bench/long.md');
+const HEADING = `# Long runs
+
+What \`npm run test:long\` found, the newest last.
+
+| date | file | passed | failed | minutes | measured |
+|---|---|---|---|---|---|
+`;
+/** A test that hangs must not hang the run. */
+const TIMEOUT_MS = 1_800_000;
+
+interface Tally {
+  passed: number;
+  failed: number;
+  readonly measured: string[];
+}
+
+async function longTests(named: readonly string[]): Promise<string[]> {
+  if (named.length > 0) return named.map((name) => path.resolve(name));
+  const files: string[] = [];
+  for await (const name of glob('*.test.ts', { cwd: import.meta.dirname })) {
+    files.push(path.join(import.meta.dirname, name));
+  }
+  return files.sort();
+}
+
+async function runFile(file: string): Promise<Tally> {
+  const tally: Tally = { passed: 0, failed: 0, measured: [] };
+  const tests = run({ files: [file], concurrency: false, timeout: TIMEOUT_MS });
+  tests.on('test:pass', ({ details }) => {
+    if (details.type !== 'suite') tally.passed++;
+  });
+  tests.on('test:fail', ({ details }) => {
+    if (details.type !== 'suite') tally.failed++;
+  });
+  tests.on('test:diagnostic', ({ message, nesting }) => {
+    if (nesting > 0) tally.measured.push(message);
+  });
+  tests.compose(spec).pipe(process.stdout, { end: false });
+  await new Promise((resolve) => tests.once('end', resolve));
+  return tally;
+}
+
+async function main(): Promise<number> {
+  const files = await longTests(process.argv.slice(2));
+  if (files.length === 0) throw new Error('no long test was found');
+  const postgres = await startThrowawayPostgres();
+  process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
+  let table = await readFile(TABLE, 'utf8').catch(() => HEADING);
+  let failed = 0;
+  for (const file of files) {
+    const started = performance.now();
+    const tally = await runFile(file);
+    const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+    const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+    const cells = [date, path.basename(file), tally.passed, tally.failed, minutes];
+    table += `| ${[...cells, tally.measured.join('; ')].join(' | ')} |\n`;
+    await writeFile(TABLE, table);
+    failed += tally.failed;
+  }
+  await postgres.stop();
+  return failed === 0 ? 0 : 1;
+}
+
+process.exit(await main());
