@@ -36,6 +36,7 @@ import { deviceSurface } from '#terminals/device-routes.ts';
 import { pairingSurface } from '#terminals/pairing-routes.ts';
 import { createTerminalRoom } from '#terminals/rooms.ts';
 import { terminalRoutes } from '#terminals/routes.ts';
+import { liveRefusal } from '#test-helpers/live-refusal.ts';
 import { testHelperRoutes } from '#test-helpers/routes.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
@@ -93,6 +94,7 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
   return {
     root: '/api/v1',
     authenticate: createKeyAuthenticator(shared.db),
+    authorize: liveRefusal,
     routes: [
       ...paymentRoutes(shared),
       confirmRoute(shared),
@@ -143,6 +145,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     surfaces,
     limiter: operations.limiter,
     trustedProxies: deps.config.trustedProxies,
+    https: deps.config.publicUrl?.startsWith('https:') === true,
     onAnswered: operations.onAnswered,
     checkHeldKey: createHeldKeyCheck(deps.db),
   });

@@ -181,6 +181,9 @@ function checkProduction(config: Config): void {
   if (missing.length > 0) {
     throw new StartError(`NODE_ENV=production needs ${missing.join(', ')}: see docs/operate.md`);
   }
+  if (config.publicUrl?.startsWith('http:') === true) {
+    throw new StartError('TAPLINE_PUBLIC_URL must begin with https: in production');
+  }
 }
 
 /** @throws StartError for the first setting that is missing, unknown or wrong. */

@@ -17,13 +17,31 @@ const LOOKALIKE_SCRIPTS = [
   /\p{Script=Lisu}/u,
 ];
 
-/** Invisible, direction-changing and unassigned characters, and line breaks of all kinds. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
+/**
+ * Invisible, direction-changing (U+202A to U+202E, U+2066 to U+2069) and unassigned characters, and
+ * line breaks of all kinds. Joiners are looked at apart.
+ */
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
+const JOINER = /[\u200c\u200d]/u;
+/** Emoji with a colour of skin or a presentation, and the letters that are written joined. */
+const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\p{L}|\p{M}/u;
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/u;
 /** More than this on one letter is meant to deface, not to write. */
 const MARK_PILE = /\p{M}{4}/u;
 
 function mixesScripts(word: string): boolean {
   return LOOKALIKE_SCRIPTS.filter((script) => script.test(word)).length > 1;
+}
+
+/** Emoji and many scripts need joiners between two of theirs; anywhere else they only hide. */
+function hasIdleJoiner(name: string): boolean {
+  const characters = [...name];
+  const takesJoiner = (character = '') =>
+    JOINED.test(character) && !LOOKALIKE_SCRIPTS.some((script) => script.test(character));
+  return characters.some(
+    (character, i) =>
+      JOINER.test(character) && !(takesJoiner(characters[i - 1]) && takesJoiner(characters[i + 1])),
+  );
 }
 
 function invalid(param: string, why: string): Refusal {
@@ -43,12 +61,20 @@ export function readName(text: string, param: string): string | Refusal {
   if ([...name].length > MAX_NAME_LENGTH) {
     return invalid(param, `must have at most ${MAX_NAME_LENGTH} characters`);
   }
-  if (HIDDEN.test(name)) return invalid(param, 'must not contain invisible characters');
+  if (HIDDEN.test(name) || hasIdleJoiner(name)) {
+    return invalid(param, 'must not contain invisible characters');
+  }
   if (MARK_PILE.test(name)) return invalid(param, 'piles up too many marks on one letter');
   if (name.split(/[^\p{L}\p{M}]+/u).some(mixesScripts)) {
     return invalid(param, 'mixes letters of different alphabets that look alike in one word');
   }
   return name;
+}
+
+/** Why a label cannot be one that turns the direction of what is drawn beside it; null if not. */
+export function checkDirections(text: string, param: string): Refusal | null {
+  if (!TURNS.test(text)) return null;
+  return invalid(param, 'must not contain characters that change the direction of writing');
 }
 
 /** Longest address that SMTP carries (RFC 5321). */

@@ -77,6 +77,21 @@ export async function selectSession(
   return rows[0];
 }
 
+/** Whether a session still opens an account: for what was let in once and stays open. */
+export async function selectStillMember(
+  sql: Sql,
+  of: { readonly sessionId: string; readonly accountId: string; readonly now: Date },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select 1 as still from sessions s
+     join users u on u.id = s.user_id
+     join memberships m on m.user_id = s.user_id and m.account_id = $2
+     where s.id = $1 and s.level = 'full' and s.expires_at > $3 and u.status = 'active'`,
+    [of.sessionId, of.accountId, of.now],
+  );
+  return rows.length === 1;
+}
+
 export async function updateSeen(
   sql: Sql,
   of: { readonly id: string; readonly now: Date; readonly rotationSeen: boolean },

@@ -1,4 +1,5 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { Clock } from '#core/clock.ts';
 import type { SurfaceSettings } from '#dashboard/surface.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -12,6 +13,7 @@ export interface DashboardDeps extends RefundDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
   readonly chains: readonly Chain[];
+  readonly clock: Clock;
   readonly cursorKey: Buffer;
   /** The merchant API's routes: what both APIs have runs the same handlers. */
   readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];

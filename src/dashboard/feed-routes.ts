@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
+import { selectStillMember } from '#accounts/session-queries.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Refusal, refuse } from '#core/refusal.ts';
 import { type PersonCaller, sessionOf } from '#dashboard/caller.ts';
@@ -13,8 +14,11 @@ import { retainedSince } from '#events/retention.ts';
 import type { AnyRoute } from '#http/route.ts';
 import { idOf } from '#http/schema.ts';
 
-/** How late an event shows at most; a look costs 0.1 ms. */
-const LOOK_EVERY_MS = 1_000;
+/**
+ * How late an event shows at most, and how long a feed outlives the rights of its reader: two
+ * looks fit into the second that is promised. A look costs 0.1 ms.
+ */
+const LOOK_EVERY_MS = 400;
 /** Proxies close connections that are silent for a minute. */
 const COMMENT_EVERY_MS = 15_000;
 /** Then the browser comes back by itself, and its session and role are checked again. */
@@ -40,17 +44,26 @@ async function startPlace(
   return seen ?? selectNewestPlace(db, tenant);
 }
 
-/** Events as they are committed, until the client leaves or the time is over. */
+interface Following {
+  readonly tenant: Tenant;
+  readonly sessionId: string;
+  readonly start: Place;
+  readonly gone: AbortSignal;
+}
+
+/** Events as they are committed, until the client leaves, its rights end, or the time is over. */
 async function* follow(
-  { db }: DashboardDeps,
-  of: { readonly tenant: Tenant; readonly start: Place; readonly gone: AbortSignal },
+  { db, clock }: DashboardDeps,
+  { tenant, sessionId, start, gone }: Following,
 ): AsyncGenerator<string> {
-  const { tenant, gone } = of;
+  const { accountId } = tenant;
   const begun = performance.now();
   let spoke = begun;
-  let after = of.start;
+  let after = start;
   yield 'retry: 1000\n\n';
   while (!gone.aborted && performance.now() - begun < MAX_MS) {
+    const reader = { sessionId, accountId, now: clock.now() };
+    if (!(await selectStillMember(db, reader))) return;
     const rows = await selectEventsAfter(db, tenant, { after, limit: BATCH });
     const last = rows.at(-1);
     if (last !== undefined) {
@@ -90,19 +103,19 @@ export function feedRoutes(deps: DashboardDeps): AnyRoute<PersonCaller>[] {
     summary: 'Events as they happen, as server-sent events',
     description:
       'After a break the browser sends Last-Event-ID and misses nothing of the last 30 days. ' +
-      'Without it the feed begins now. Ends every five minutes; browsers come back by themselves.',
+      'Without it the feed begins now. Ends every five minutes, and within a second when the ' +
+      'session or the membership ends; browsers come back by themselves.',
     access: 'viewer',
     query: FeedQuery,
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
-      const userId = sessionOf(caller).user_id;
+      const { id: sessionId, user_id: userId } = sessionOf(caller);
       if ((open.get(userId) ?? 0) >= MAX_STREAMS) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;
       const start = await startPlace(deps, { tenant, lastId, now });
-      const stream = Readable.from(follow(deps, { tenant, start, gone: whenGone() }), {
-        highWaterMark: 1,
-      });
+      const following = { tenant, sessionId, start, gone: whenGone() };
+      const stream = Readable.from(follow(deps, following), { highWaterMark: 1 });
       change(userId, 1);
       stream.once('close', () => change(userId, -1));
       return {

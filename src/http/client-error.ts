@@ -7,6 +7,7 @@ import { refuse } from '#core/refusal.ts';
 import { rateHeaders } from '#http/call.ts';
 import type { Connections } from '#http/connections.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
+import { securityHeaders } from '#http/security-headers.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 
 /** What Node's parser says of a request that is not HTTP as it should be. */
@@ -28,7 +29,9 @@ export function createClientErrorHandler(deps: {
   readonly limiter: RateLimiter;
   readonly log: Log;
   readonly connections: Connections;
+  readonly https?: boolean;
 }) {
+  const always = securityHeaders({ https: deps.https === true });
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
     if (!deps.connections.distrust(socket)) return;
     const isSilent = error.code === 'ECONNRESET' || !socket.writable;
@@ -50,6 +53,7 @@ export function createClientErrorHandler(deps: {
       'Content-Length': Buffer.byteLength(body),
       'Request-Id': requestId,
       'Service-Version': LATEST_API_VERSION,
+      ...always,
       ...rateHeaders(rate),
       Connection: 'close',
     };

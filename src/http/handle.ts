@@ -64,7 +64,16 @@ function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
   return allowed.includes(mediaType(request)) ? null : wrongType(allowed);
 }
 
+/** Nothing is unpacked here: what is packed would pass every check of its size as it is. */
+function checkContentEncoding(request: FastifyRequest): Refusal | null {
+  const encoding = headerOf(request, 'content-encoding');
+  if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return null;
+  return refuse('content_type_unsupported', 'Send the body as it is: no Content-Encoding.');
+}
+
 function readBody(request: FastifyRequest, compiled: Compiled): Values | Refusal {
+  const packed = checkContentEncoding(request);
+  if (packed !== null) return packed;
   const mistyped = checkType(request, compiled.route);
   if (mistyped !== null) return mistyped;
   if (compiled.route.upload !== undefined) return {};

@@ -18,6 +18,7 @@ import { checkFraming } from '#http/framing.ts';
 import { createHandler, type HandlerDeps } from '#http/handle.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
+import { securityHeaders } from '#http/security-headers.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import { createKeysUnderWay } from '#idempotency/keys-under-way.ts';
@@ -37,6 +38,8 @@ export interface ServerOptions {
   readonly checkHeldKey?: CheckHeldKey;
   /** Default: the versions of the API. */
   readonly versions?: ApiVersions;
+  /** Whether people reach the service over https; default: no. */
+  readonly https?: boolean;
   /** Default: {@link PATIENCE}. */
   readonly patience?: Patience;
 }
@@ -171,7 +174,9 @@ function addCommonAnswers(
   options: ServerOptions,
   connections: Connections,
 ): void {
+  const headers = securityHeaders({ https: options.https === true });
   app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers);
     const { socket } = request.raw;
     if (!connections.begin(socket, reply.raw)) return reply.hijack();
     const refusal = checkFraming(request.raw);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { STYLE } from '#ops/reference-style.ts';
 
 /** What `/` shows until the web apps stand there: where everything is. */
@@ -22,3 +23,10 @@ export const LANDING_PAGE = `<!doctype html>
 </body>
 </html>
 `;
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** Its own style and nothing else. */
+export const LANDING_POLICY =
+  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; ` +
+  "form-action 'none'; frame-ancestors 'none'";

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Doc } from '#http/openapi-schemas.ts';
-import { LANDING_PAGE } from '#ops/landing.ts';
+import { LANDING_PAGE, LANDING_POLICY } from '#ops/landing.ts';
 import { type ReferenceDocument, renderReference } from '#ops/reference.ts';
 
 interface Asset {
@@ -24,8 +24,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   reply
     .header('ETag', asset.tag)
     .header('Cache-Control', 'no-cache')
-    .header('Vary', 'Accept-Encoding')
-    .header('X-Content-Type-Options', 'nosniff');
+    .header('Vary', 'Accept-Encoding');
   if (request.headers['if-none-match'] === asset.tag) return reply.code(304).send();
   const takesZip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (takesZip) reply.header('Content-Encoding', 'gzip');
@@ -44,7 +43,9 @@ export async function addReferenceRoutes(
     sendAsset(request, reply.header('Content-Security-Policy', page.contentSecurityPolicy), html),
   );
   const landing = await createAsset(LANDING_PAGE, 'text/html; charset=utf-8');
-  app.get('/', async (request, reply) => sendAsset(request, reply, landing));
+  app.get('/', async (request, reply) =>
+    sendAsset(request, reply.header('Content-Security-Policy', LANDING_POLICY), landing),
+  );
   for (const [name, document] of Object.entries(documents)) {
     const json = await createAsset(JSON.stringify(document), 'application/json; charset=utf-8');
     app.get(`/${name}`, async (request, reply) => sendAsset(request, reply, json));

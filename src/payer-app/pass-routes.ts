@@ -1,3 +1,4 @@
+import { checkDirections } from '#accounts/names.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { isRefusal, refuse, resourceMissing } from '#core/refusal.ts';
@@ -63,6 +64,8 @@ function createRoute(deps: PayerDeps) {
     responses: { 201: { schema: NewPassSchema, description: 'The pass and its credential.' } },
     errors: ['unexpected_state'],
     handle: async ({ caller, body, now }) => {
+      const turned = checkDirections(body.label ?? '', 'label');
+      if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
       const created = await deps.db.transaction(async (tx) => {
         await lockPayer(tx, payerId);

@@ -10,7 +10,6 @@ import {
   readTestClock,
   type TestClock,
 } from '#test-helpers/advance-clock.ts';
-import { liveRefusal } from '#test-helpers/live-refusal.ts';
 
 const TAG = 'Test helpers';
 
@@ -65,8 +64,6 @@ function readRoute(deps: ClockDeps) {
     responses: { 200: clockResponse },
     errors: ['route_missing'],
     handle: async ({ caller }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       return answerWith(200, render(await readTestClock(deps, caller.tenant)));
     },
   });
@@ -91,8 +88,6 @@ function advanceRoute(deps: ClockDeps) {
     responses: { 200: clockResponse },
     errors: ['route_missing'],
     handle: async ({ caller, body }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       const { seconds } = body;
       return answerWith(
         200,

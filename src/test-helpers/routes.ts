@@ -28,7 +28,6 @@ import type { Readiness } from '#settlement/readiness.ts';
 import { selectTerminal } from '#terminals/queries.ts';
 import { NfcCredential } from '#terminals/schema.ts';
 import { clockRoutes } from '#test-helpers/clock-routes.ts';
-import { liveRefusal } from '#test-helpers/live-refusal.ts';
 import type { SampleType } from '#test-helpers/sample-objects.ts';
 import { triggerEvent } from '#test-helpers/trigger-event.ts';
 
@@ -95,8 +94,6 @@ function tapRoute(deps: TestHelperDeps) {
       'payment_intent_unexpected_state',
     ],
     handle: async ({ caller, params, body, idempotency, requestId, now, whenGone }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       const value = body.credential?.value ?? deps.defaultPass;
       if (value === null) return passMissing('credential');
       const terminal = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
@@ -148,8 +145,6 @@ function payerConfirmRoute(deps: TestHelperDeps) {
       'service_unavailable',
     ],
     handle: async ({ caller, params, body, now, whenGone }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       const { accountId, livemode } = caller.tenant;
       const intent = await answerConfirmation(deps, {
         intentId: params.id ?? '',
@@ -178,8 +173,6 @@ function expireRoute(deps: TestHelperDeps) {
     responses: { 200: intentResponse('The intent, canceled as expired.') },
     errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, now }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       const { tenant } = caller;
       const intent = await expireNow(deps, { tenant, intentId: params.id ?? '', now });
       return isRefusal(intent) ? intent : answerWith(200, renderIntent(intent));
@@ -213,8 +206,6 @@ function agentTokenRoute(deps: TestHelperDeps) {
     responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown this once.' } },
     errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       const pass = body.pass ?? deps.defaultPass;
       if (pass === null) return passMissing('pass');
       const known = isSecret('pass', pass)
@@ -258,8 +249,6 @@ function triggerRoute(deps: TestHelperDeps) {
     responses: { 201: { schema: EventSchema, description: 'The event.' } },
     errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
-      const live = liveRefusal(caller);
-      if (live !== null) return live;
       return triggerEvent(deps, { tenant: caller.tenant, type: body.type, now });
     },
   });

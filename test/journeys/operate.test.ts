@@ -42,6 +42,8 @@ let database: TestDatabase;
 let mail: MailServer;
 let folder = '';
 let webUrl = '';
+/** Where the proxy in front of a network takes its people. */
+const PUBLIC_URL = 'https://pay.tapline.test';
 let service: ChildProcess | null = null;
 const chains = new Map<Network, ThrowawayChain>();
 const env: Record<string, string> = {};
@@ -216,7 +218,7 @@ test('a production start says what is missing, and starts with it', async () => 
   assert.equal(code, 1);
   assert.match(complaint, /needs TAPLINE_SECRET, TAPLINE_PUBLIC_URL, SMTP_URL/);
   env.TAPLINE_SECRET = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
-  env.TAPLINE_PUBLIC_URL = webUrl;
+  env.TAPLINE_PUBLIC_URL = PUBLIC_URL;
   env.SMTP_URL = mail.url;
   service = start();
   let log = '';
@@ -231,9 +233,15 @@ test('a production start says what is missing, and starts with it', async () => 
   await assert.rejects(readFile(path.join(folder, 'sandbox.json')), 'no demo data in production');
 });
 
+async function addFactor(client: PersonClient): Promise<void> {
+  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  assert.equal((await client.post('/me/totp/confirm', { code: totp.generate() })).status, 200);
+}
+
 async function signUp(email: string): Promise<PersonClient> {
   const client = new PersonClient(`${webUrl}/api/dashboard/v1`);
-  client.extraHeaders = { Origin: webUrl };
+  client.extraHeaders = { Origin: PUBLIC_URL };
   await client.post('/sign_up', { email });
   const token = await until('the mail', async () => {
     const message = mail.messages.map(decode).find((one) => one.includes(email));
@@ -267,9 +275,7 @@ test('a merchant signs up and is verified by an operator who was created by comm
   assert.equal((await merchant.post(`/accounts/${account}/kyb/submit`)).status, 200);
   const staff = new PersonClient(`${webUrl}/api/operator/v1`);
   await staff.post('/session', { email: 'otto@tapline.test', password: PASSWORD });
-  const begun = await staff.post('/me/totp', { current_password: PASSWORD });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  assert.equal((await staff.post('/me/totp/confirm', { code: totp.generate() })).status, 200);
+  await addFactor(staff);
   const decision = { decision: 'approved' };
   const decided = await staff.post(`/accounts/${account}/kyb/decision`, decision);
   assert.equal(decided.body.status, 'approved', decided.text);
@@ -286,6 +292,7 @@ test('the merchant goes live on mainnet and gets a live key and terminal', async
   const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
   const { deadline } = asked.body;
   const consent = { wallet: wallet.address, deadline, signature };
+  await addFactor(merchant);
   assert.equal((await merchant.post(`${place}/go_live`, consent)).status, 202);
   await until('the registration', async () => {
     const { body } = await merchant.get(`${place}/go_live`);
@@ -350,8 +357,8 @@ async function signInPayer(post: Post, payer: Wallet): Promise<Pass> {
   const issued = new Date().toISOString();
   const chainId = Number(env.CHAIN_MAINNET_CHAIN_ID);
   const message =
-    `${new URL(webUrl).host} wants you to sign in with your Ethereum account:\n${address}\n\n` +
-    `Sign in to Tapline.\n\nURI: ${webUrl}\nVersion: 1\nChain ID: ${chainId}\n` +
+    `${new URL(PUBLIC_URL).host} wants you to sign in with your Ethereum account:\n${address}\n\n` +
+    `Sign in to Tapline.\n\nURI: ${PUBLIC_URL}\nVersion: 1\nChain ID: ${chainId}\n` +
     `Nonce: ${nonce.nonce}\nIssued At: ${issued}`;
   const signature = await payer.signMessage({ message });
   const session = await post('/sign_in', { message, signature });

@@ -1,0 +1,18 @@
+/** Answers hold data, never a page: a browser that shows one as a page runs nothing of it. */
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'";
+/** A year, as browsers ask for before they remember it. */
+const HSTS = 'max-age=31536000';
+
+export type SecurityHeaders = Readonly<Record<string, string>>;
+
+/**
+ * What every answer carries. A page sets a Content-Security-Policy of its own. Over plain http
+ * browsers ignore Strict-Transport-Security, and a sandbox must not be locked to https.
+ */
+export function securityHeaders(of: { readonly https: boolean }): SecurityHeaders {
+  return {
+    'Content-Security-Policy': DATA_POLICY,
+    'X-Content-Type-Options': 'nosniff',
+    ...(of.https ? { 'Strict-Transport-Security': HSTS } : {}),
+  };
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+
+/** The door: the live feed went on for minutes after a member was removed or had signed out. */
+
+/** One second is promised; the rest is this machine's, which runs other tests at the same time. */
+const WITHIN_MS = 2_500;
+
+let server: DashboardServer;
+let account = '';
+let owner: PersonClient;
+
+before(async () => {
+  server = await startDashboardServer();
+  account = (await addOwner(server, 'owner@feed.test')).accountId;
+  owner = await signInAs(server, 'owner@feed.test');
+});
+
+after(() => server.close());
+
+/** Opens the feed; the promise resolves with how long it took to end after `cut`. */
+async function timeToEnd(client: PersonClient, cut: () => Promise<unknown>): Promise<number> {
+  const stop = new AbortController();
+  const response = await fetch(`${server.dashboard}/accounts/${account}/test/feed`, {
+    headers: client.headers(),
+    signal: stop.signal,
+  });
+  assert.equal(response.status, 200);
+  const reader = response.body?.getReader();
+  assert.ok(reader);
+  assert.equal((await reader.read()).done, false, 'the feed has begun');
+  await cut();
+  const begun = performance.now();
+  const timer = setTimeout(() => stop.abort(), 10_000);
+  while (!(await reader.read()).done);
+  clearTimeout(timer);
+  return performance.now() - begun;
+}
+
+let count = 0;
+
+async function member(): Promise<{ client: PersonClient; userId: string }> {
+  const email = `member-${++count}@feed.test`;
+  const userId = await addMember(server, { email, accountId: account, role: 'member' });
+  return { client: await signInAs(server, email), userId };
+}
+
+test('a removed member hears nothing any more', async () => {
+  const { client, userId } = await member();
+  const path = `/accounts/${account}/members/${userId}`;
+  const took = await timeToEnd(client, async () =>
+    assert.equal((await owner.delete(path)).status, 200),
+  );
+  assert.ok(took < WITHIN_MS, `${took} ms`);
+});
+
+test('signing out, here or everywhere, ends the feed', async () => {
+  for (const path of ['/session', '/sessions']) {
+    const { client } = await member();
+    const took = await timeToEnd(client, () => client.delete(path));
+    assert.ok(took < WITHIN_MS, `${path} ${took} ms`);
+  }
+});
+
+test('a new password ends the feeds of all other sessions', async () => {
+  const { client } = await member();
+  const other = await signInAs(server, `member-${count}@feed.test`);
+  const change = { current_password: PASSWORD, password: 'a new long passphrase' };
+  const took = await timeToEnd(client, () => other.post('/me/password', change));
+  assert.ok(took < WITHIN_MS, `${took} ms`);
+});
+
+test('a disabled user hears nothing any more; a second factor changes nothing', async () => {
+  const { client, userId } = await member();
+  const took = await timeToEnd(client, () =>
+    server.db.query("update users set status = 'disabled' where id = $1", [userId]),
+  );
+  assert.ok(took < WITHIN_MS, `${took} ms`);
+  const factor = await member();
+  const both = await timeToEnd(factor.client, async () => {
+    await addTotp(server, factor.client);
+    assert.equal((await factor.client.get('/session')).status, 200);
+    await factor.client.delete('/session');
+  });
+  assert.ok(both < WITHIN_MS, `${both} ms`);
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { createApiKey } from '#accounts/create-api-key.ts';
+import { isRefusal } from '#core/refusal.ts';
+import { SCOPES } from '#http/route.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner } from '#testing/people.ts';
+
+/** The door: with a live key a test helper read and checked the body before it said that it is none. */
+
+let server: DashboardServer;
+const keys = { test: '', live: '' };
+
+before(async () => {
+  server = await startDashboardServer();
+  const { accountId } = await addOwner(server, 'owner@helpers.test');
+  await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
+  for (const mode of ['test', 'live'] as const) {
+    const tenant = { accountId, livemode: mode === 'live' };
+    const input = { name: 'k', scopes: SCOPES, ipAllowlist: [], expiresAt: null };
+    const actor = { type: 'system', name: 'test' } as const;
+    const now = server.clock.now();
+    const key = await server.db.transaction((tx) =>
+      createApiKey(tx, { ...input, tenant, actor, now }),
+    );
+    assert.ok(!isRefusal(key));
+    keys[mode] = key.secret;
+  }
+});
+
+after(() => server.close());
+
+/** Sends the headers and never the body. */
+async function headersOnly(path: string, key: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asking = request(`${server.merchantApi}${path}`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': 1000,
+      },
+    });
+    asking.once('response', (response) => {
+      resolve(response.statusCode ?? 0);
+      asking.destroy();
+    });
+    asking.once('error', reject);
+    asking.setTimeout(1_500, () => {
+      resolve(0);
+      asking.destroy();
+    });
+    asking.flushHeaders();
+  });
+}
+
+test('a live key gets 404 from every helper before it has sent a body', async () => {
+  for (const path of ['/test_helpers/events/trigger', '/test_helpers/agent_tokens']) {
+    assert.equal(await headersOnly(path, keys.live), 404, path);
+    assert.equal(await headersOnly(path, keys.test), 0, 'a test key is asked for the body');
+  }
+});
