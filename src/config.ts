@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Network } from '#core/mode.ts';
+import { type RotatingKey, withPrevious } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import { readNodeSettings } from '#node-settings.ts';
@@ -40,7 +41,7 @@ export interface Config {
   readonly webhookAllowCidrs: readonly string[];
   readonly trustedProxies: readonly string[];
   /** null: kept in the data folder. */
-  readonly secret: Buffer | null;
+  readonly secret: RotatingKey | null;
   /** null: messages are written to files in the data folder. */
   readonly smtpUrl: string | null;
   /** The sender of all mails. */
@@ -102,12 +103,21 @@ function rateLimit(env: Env): RateLimit {
 
 const SECRET_BYTES = 32;
 
-function secret(env: Env): Buffer | null {
-  const text = read(env, 'TAPLINE_SECRET');
+function secretBytes(env: Env, name: SettingName): Buffer | null {
+  const text = read(env, name);
   if (text === null) return null;
   const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (bytes.length === SECRET_BYTES && new Set(bytes).size > 1) return bytes;
-  throw new StartError('TAPLINE_SECRET must be 32 random bytes in hex or base64');
+  throw new StartError(`${name} must be 32 random bytes in hex or base64`);
+}
+
+/** The secret, and the one before it while it is being changed. */
+function secret(env: Env): RotatingKey | null {
+  const current = secretBytes(env, 'TAPLINE_SECRET');
+  const previous = secretBytes(env, 'TAPLINE_SECRET_PREVIOUS');
+  if (previous === null) return current;
+  if (current === null) throw new StartError('TAPLINE_SECRET_PREVIOUS needs TAPLINE_SECRET');
+  return withPrevious(current, previous);
 }
 
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
@@ -218,16 +228,24 @@ export function readConfig(env: Env, args: readonly string[]): Config {
 }
 
 /** One key per purpose out of the process's one secret. */
-export function deriveKey(secretBytes: Buffer, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretBytes, 'tapline', purpose, SECRET_BYTES));
+export function deriveKey(secretKey: RotatingKey, purpose: string): RotatingKey {
+  const derive = (key: Buffer) =>
+    Buffer.from(hkdfSync('sha256', key, 'tapline', purpose, SECRET_BYTES));
+  const { previous } = secretKey;
+  return withPrevious(derive(secretKey), previous && derive(previous));
+}
+
+/** Seals the key that ids are derived under. */
+export function idSealingKey(secretKey: RotatingKey): RotatingKey {
+  return deriveKey(secretKey, 'id key');
 }
 
 /** Seals and opens the signing secrets of webhook endpoints. */
-export function webhookKey(secretBytes: Buffer): Buffer {
-  return deriveKey(secretBytes, 'webhook secrets');
+export function webhookKey(secretKey: RotatingKey): RotatingKey {
+  return deriveKey(secretKey, 'webhook secrets');
 }
 
 /** Encrypts and signs what belongs to people and their sessions. */
-export function peopleKey(secretBytes: Buffer): Buffer {
-  return deriveKey(secretBytes, 'people');
+export function peopleKey(secretKey: RotatingKey): RotatingKey {
+  return deriveKey(secretKey, 'people');
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { fileMailer, type Mailer, smtpMailer } from '#accounts/mail.ts';
 import { type ApiDeps, buildApi } from '#api-role.ts';
-import { type Config, deriveKey, peopleKey, webhookKey } from '#config.ts';
+import { type Config, idSealingKey, peopleKey, webhookKey } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
@@ -162,6 +162,12 @@ async function prepareGround(
   const startNetwork = async (network: Network) => {
     const external = config.chains[network];
     if (external !== null) return external;
+    if (config.secret?.previous !== undefined) {
+      throw new StartError(
+        'TAPLINE_SECRET_PREVIOUS: embedded chains were set up under TAPLINE_SECRET, which cannot ' +
+          'change there; start with a fresh data folder instead',
+      );
+    }
     const name = network;
     const node: ChainNode = await startChainNode({
       folder,
@@ -243,7 +249,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   stops.push(db.close);
   await checkDatabase(db, config);
   await migrate(db);
-  const idKey = await openIdKey(db, deriveKey(secret, 'id key'));
+  const idKey = await openIdKey(db, idSealingKey(secret));
   const clock = new AlignedClock();
   await alignClock(db, clock);
   const aligning = startAligning(db, clock);

@@ -12,7 +12,7 @@ import type { Realm } from '#accounts/user-queries.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { type Refusal, refuse } from '#core/refusal.ts';
-import { equalInConstantTime, hashSecret, isSecret, newSecret } from '#core/secrets.ts';
+import { equalInConstantTime, hashSecret, isSecret, keysOf, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 
 const MINUTE_MS = 60_000;
@@ -140,8 +140,10 @@ export function csrfToken(secretKey: Buffer, sessionId: string): string {
 }
 
 export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string): boolean {
-  const expected = Buffer.from(csrfToken(secretKey, sessionId));
-  return equalInConstantTime(expected, Buffer.from(token));
+  return keysOf(secretKey).some((key) => {
+    const expected = Buffer.from(csrfToken(key, sessionId));
+    return equalInConstantTime(expected, Buffer.from(token));
+  });
 }
 
 /** Whether a second factor was proven in this session a moment ago. */

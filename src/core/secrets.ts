@@ -67,6 +67,25 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
+/**
+ * A key that may know the one before it, while the service's secret is being changed: what is new
+ * is sealed and signed under the key itself, what is there is opened and accepted under either.
+ */
+export interface RotatingKey extends Buffer {
+  previous?: Buffer;
+}
+
+export function withPrevious(key: Buffer, previous: Buffer | undefined): RotatingKey {
+  const rotating: RotatingKey = Buffer.from(key);
+  if (previous !== undefined) rotating.previous = previous;
+  return rotating;
+}
+
+/** The key, and the one before it where there is one. */
+export function keysOf(key: RotatingKey): readonly Buffer[] {
+  return key.previous === undefined ? [key] : [key, key.previous];
+}
+
 /** AES-256-GCM: iv, tag, ciphertext. `context` (an id) keeps a row's secret from being moved. */
 export function encrypt(key: Buffer, plain: string, context: string): Buffer {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
@@ -77,7 +96,16 @@ export function encrypt(key: Buffer, plain: string, context: string): Buffer {
 }
 
 /** @throws when the key, the context or the bytes are not those of `encrypt`. */
-export function decrypt(key: Buffer, sealed: Buffer, context: string): string {
+export function decrypt(key: RotatingKey, sealed: Buffer, context: string): string {
+  if (key.previous === undefined) return open(key, sealed, context);
+  try {
+    return open(key, sealed, context);
+  } catch {
+    return open(key.previous, sealed, context);
+  }
+}
+
+function open(key: Buffer, sealed: Buffer, context: string): string {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
   const iv = sealed.subarray(0, IV_BYTES);
   // The length is named because Node takes tags of four bytes otherwise: those can be guessed.

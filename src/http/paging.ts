@@ -3,7 +3,7 @@ import { type Answer, answerWith } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
-import { equalInConstantTime } from '#core/secrets.ts';
+import { equalInConstantTime, keysOf } from '#core/secrets.ts';
 import type { Page, Place } from '#db/paging.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
@@ -21,7 +21,7 @@ const CREATED_BYTES = 8;
 const PLACE_BYTES = 16;
 const MAC_BYTES = 16;
 
-function mac(walk: Walk, place: Buffer): Buffer {
+function mac(walk: Walk, place: Buffer, key: Buffer): Buffer {
   const { limit: _limit, cursor: _cursor, ...filters } = walk.query;
   const context = canonicalJson([
     walk.list,
@@ -29,18 +29,14 @@ function mac(walk: Walk, place: Buffer): Buffer {
     walk.tenant.livemode,
     filters as { [key: string]: Json },
   ]);
-  return createHmac('sha256', walk.cursorKey)
-    .update(place)
-    .update(context)
-    .digest()
-    .subarray(0, MAC_BYTES);
+  return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
 }
 
 export function encodeCursor(walk: Walk, at: Place): string {
   const place = Buffer.alloc(PLACE_BYTES);
   place.writeBigInt64BE(BigInt(at.created.getTime()), 0);
   place.writeBigInt64BE(at.position, CREATED_BYTES);
-  return Buffer.concat([place, mac(walk, place)]).toString('base64url');
+  return Buffer.concat([place, mac(walk, place, walk.cursorKey)]).toString('base64url');
 }
 
 function cursorInvalid(): Refusal {
@@ -59,7 +55,11 @@ export function decodeCursor(walk: Walk, cursor: string): Place | Refusal {
     return cursorInvalid();
   }
   const place = bytes.subarray(0, PLACE_BYTES);
-  if (!equalInConstantTime(bytes.subarray(PLACE_BYTES), mac(walk, place))) return cursorInvalid();
+  const sent = bytes.subarray(PLACE_BYTES);
+  const isOurs = keysOf(walk.cursorKey).some((key) =>
+    equalInConstantTime(sent, mac(walk, place, key)),
+  );
+  if (!isOurs) return cursorInvalid();
   return {
     created: new Date(Number(place.readBigInt64BE(0))),
     position: place.readBigInt64BE(CREATED_BYTES),

@@ -62,9 +62,11 @@ function peopleSurfaces({ merchant, operator }: ServerContext): Surface[] {
   ];
 }
 
-function contextOf(of: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>): ServerContext {
+function contextOf(
+  of: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>,
+  secretKey: Buffer,
+): ServerContext {
   const { db, wakeups, clock } = of;
-  const secretKey = randomBytes(32);
   const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [ORIGIN] };
   const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, passkeys };
   const settings = (realm: 'merchant' | 'operator') => ({
@@ -83,12 +85,13 @@ function contextOf(of: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>): ServerCo
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,
   given?: TestDatabase,
+  key: Buffer = randomBytes(32),
 ): Promise<PeopleServer> {
   const database = given ?? (await testDatabase());
   const { db } = database;
   const clock = new FakeClock();
   const wakeups = localWakeups();
-  const context = contextOf({ db, wakeups, clock });
+  const context = contextOf({ db, wakeups, clock }, key);
   const { people, secretKey } = context;
   const app = await buildServer({
     surfaces: surfaces(context),

@@ -69,3 +69,11 @@ export async function mailedUrl(
   assert.ok(found, `a mail to ${to} with ${pattern}`);
   return pattern.exec(found)?.[0] ?? '';
 }
+
+/** The same at a service that goes by the real time. */
+export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
+  const begun = await client.post('/me/totp', { current_password: password });
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const confirmed = await client.post('/me/totp/confirm', { code: totp.generate() });
+  assert.equal(confirmed.status, 200, confirmed.text);
+}

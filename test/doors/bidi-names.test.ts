@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { checkDirections, readName } from '#accounts/names.ts';
 import { isRefusal } from '#core/refusal.ts';
 
-/** The door: a name that turns the direction of writing makes what stands beside it read otherwise. */
+/** The door: a name that turns the direction of writing changes how its neighbours read. */
 
 const TURNS = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];
 

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Secret, TOTP } from 'otpauth';
 import {
   createWalletClient,
   encodeDeployData,
@@ -25,6 +24,7 @@ import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-cha
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
+import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
@@ -233,12 +233,6 @@ test('a production start says what is missing, and starts with it', async () => 
   await assert.rejects(readFile(path.join(folder, 'sandbox.json')), 'no demo data in production');
 });
 
-async function addFactor(client: PersonClient): Promise<void> {
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  assert.equal((await client.post('/me/totp/confirm', { code: totp.generate() })).status, 200);
-}
-
 async function signUp(email: string): Promise<PersonClient> {
   const client = new PersonClient(`${webUrl}/api/dashboard/v1`);
   client.extraHeaders = { Origin: PUBLIC_URL };
@@ -275,7 +269,7 @@ test('a merchant signs up and is verified by an operator who was created by comm
   assert.equal((await merchant.post(`/accounts/${account}/kyb/submit`)).status, 200);
   const staff = new PersonClient(`${webUrl}/api/operator/v1`);
   await staff.post('/session', { email: 'otto@tapline.test', password: PASSWORD });
-  await addFactor(staff);
+  await addFactorNow(staff, PASSWORD);
   const decision = { decision: 'approved' };
   const decided = await staff.post(`/accounts/${account}/kyb/decision`, decision);
   assert.equal(decided.body.status, 'approved', decided.text);
@@ -292,7 +286,7 @@ test('the merchant goes live on mainnet and gets a live key and terminal', async
   const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
   const { deadline } = asked.body;
   const consent = { wallet: wallet.address, deadline, signature };
-  await addFactor(merchant);
+  await addFactorNow(merchant, PASSWORD);
   assert.equal((await merchant.post(`${place}/go_live`, consent)).status, 202);
   await until('the registration', async () => {
     const { body } = await merchant.get(`${place}/go_live`);

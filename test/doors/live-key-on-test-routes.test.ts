@@ -7,7 +7,7 @@ import { SCOPES } from '#http/route.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';
 
-/** The door: with a live key a test helper read and checked the body before it said that it is none. */
+/** The door: with a live key a test helper read the body before it said that it is none. */
 
 let server: DashboardServer;
 const keys = { test: '', live: '' };

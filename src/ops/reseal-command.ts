@@ -1,0 +1,25 @@
+import { idSealingKey, peopleKey, readConfig, webhookKey } from '#config.ts';
+import { StartError } from '#core/start-error.ts';
+import { runCommand } from '#ops/command-database.ts';
+import { reseal } from '#ops/reseal.ts';
+
+/**
+ * `npm run reseal`: seals what is in the database under TAPLINE_SECRET, once all processes run with
+ * it and with TAPLINE_SECRET_PREVIOUS. Exit code 1: something opens under neither.
+ */
+await runCommand(async (db) => {
+  const { secret } = readConfig({ ...process.env, NODE_ENV: undefined }, []);
+  if (secret?.previous === undefined) {
+    throw new StartError('TAPLINE_SECRET and TAPLINE_SECRET_PREVIOUS must be set');
+  }
+  const keys = {
+    people: peopleKey(secret),
+    webhooks: webhookKey(secret),
+    ids: idSealingKey(secret),
+  };
+  const reports = await reseal(db, keys);
+  for (const { column, resealed, current, lost } of reports) {
+    console.log(`${column}: ${resealed} sealed anew, ${current} already, ${lost} not to be opened`);
+  }
+  return reports.some(({ lost }) => lost > 0) ? 1 : 0;
+});

@@ -1,0 +1,107 @@
+import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import { SEALED_COLUMNS, type SealedColumn, type SealPurpose } from '#ops/sealed-columns.ts';
+
+/** Documents have up to 5 MiB each. */
+const BATCH = 20;
+
+interface SealedRow {
+  readonly id: string;
+  readonly sealed: Buffer;
+  readonly context: string;
+}
+
+async function selectSealed(
+  db: Database,
+  of: SealedColumn,
+  after: string | null,
+): Promise<SealedRow[]> {
+  return db.query(
+    `select ${of.id}::text as id, ${of.column} as sealed, ${of.context}::text as context
+     from ${of.table}
+     where ${of.column} is not null and ($1::text is null or ${of.id}::text > $1)
+     order by ${of.id}::text limit ${BATCH}`,
+    [after],
+  );
+}
+
+/** False when the service wrote something else in the meantime: that is sealed anew already. */
+async function replaceSeal(
+  db: Database,
+  of: SealedColumn,
+  row: SealedRow,
+  sealed: Buffer,
+): Promise<boolean> {
+  const rows = await db.query(
+    `update ${of.table} set ${of.column} = $3
+     where ${of.id}::text = $1 and ${of.column} = $2 returning 1 as done`,
+    [row.id, row.sealed, sealed],
+  );
+  return rows.length === 1;
+}
+
+function isCurrent(key: RotatingKey, row: SealedRow): boolean {
+  try {
+    decrypt(Buffer.from(key), row.sealed, row.context);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface ResealReport {
+  readonly column: string;
+  readonly resealed: number;
+  readonly current: number;
+  /** Open under neither key. */
+  readonly lost: number;
+}
+
+async function resealColumn(
+  db: Database,
+  of: SealedColumn,
+  key: RotatingKey,
+): Promise<ResealReport> {
+  const counts = { resealed: 0, current: 0, lost: 0 };
+  let after: string | null = null;
+  for (;;) {
+    const rows: SealedRow[] = await selectSealed(db, of, after);
+    for (const row of rows) {
+      after = row.id;
+      if (isCurrent(key, row)) counts.current++;
+      else counts[await resealRow(db, of, { key, row })]++;
+    }
+    if (rows.length < BATCH) break;
+  }
+  return { column: `${of.table}.${of.column}`, ...counts };
+}
+
+async function resealRow(
+  db: Database,
+  of: SealedColumn,
+  { key, row }: { readonly key: RotatingKey; readonly row: SealedRow },
+): Promise<'resealed' | 'current' | 'lost'> {
+  let plain: string;
+  try {
+    plain = decrypt(key, row.sealed, row.context);
+  } catch {
+    return 'lost';
+  }
+  const sealed = encrypt(Buffer.from(key), plain, row.context);
+  return (await replaceSeal(db, of, row, sealed)) ? 'resealed' : 'current';
+}
+
+/**
+ * Seals everything anew under the present secret. May run while the service does, and again after
+ * it was cut short: a row is changed only as long as it is what was read.
+ */
+export async function reseal(
+  db: Database,
+  keys: Readonly<Record<SealPurpose, RotatingKey>>,
+): Promise<readonly ResealReport[]> {
+  const reports: ResealReport[] = [];
+  for (const column of SEALED_COLUMNS) {
+    reports.push(await resealColumn(db, column, keys[column.purpose]));
+  }
+  return reports;
+}
