@@ -149,6 +149,21 @@ describe('a key', () => {
     assert.deepEqual([fresh.status, fresh.replayed], [201, false]);
   });
 
+  test('that has expired replays nothing: the work runs again, as if it were new', async () => {
+    const request = newRequest(store);
+    const first = await run(request);
+    clock.advance(keyExpiry(clock.now()).getTime() - clock.now().getTime() - 1);
+    assert.deepEqual(await run(request), { ...first, replayed: true });
+    clock.advance(1);
+    const before = await traces();
+    const other = { ...request, fingerprint: newRequest(store).fingerprint };
+    const second = await run(other);
+    assert.deepEqual([second.status, second.replayed], [201, false]);
+    assert.notDeepEqual(second.body, first.body);
+    assert.equal(await traces(), before + 1);
+    assert.deepEqual(await run(other), { ...second, replayed: true });
+  });
+
   test('that has expired is dropped, one that has not stays', async () => {
     const [old, young] = [newRequest(store), newRequest(store)];
     await run(old);

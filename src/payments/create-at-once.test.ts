@@ -249,6 +249,32 @@ describe('a batch leaves untouched', () => {
   });
 });
 
+test('an expired key replays nothing in either way of creating', async () => {
+  const ways = [
+    (request: CreateRequest) => createAtOnce(pipeline, [request]),
+    (request: CreateRequest) => createCarefully(store.db, [request]),
+  ];
+  for (const first of ways) {
+    const of = await addStore(store, clock);
+    const request = newCreate(of);
+    await first(request);
+    const left = keyExpiry(clock.now()).getTime() - clock.now().getTime();
+    clock.advance(left - 1);
+    const inTime = { ...request, now: clock.now() };
+    for (const way of ways) await way(inTime);
+    assert.equal(await intentsOf(of), 1);
+    clock.advance(1);
+    const late = { ...request, now: clock.now() };
+    assert.deepEqual(saidBy(await createAtOnce(pipeline, [late])), [null]);
+    const { outcomes } = await createCarefully(store.db, [late]);
+    assert.deepEqual(
+      outcomes.map(({ created }) => created),
+      [true],
+    );
+    assert.equal(await intentsOf(of), 2);
+  }
+});
+
 test('no place is given away twice, whatever was left out of a batch', async () => {
   const of = await addStore(store, clock);
   const [known, ...more] = Array.from({ length: 8 }, () => newCreate(of));
