@@ -111,7 +111,9 @@ export function nextBlockAt(rhythm: BlockRhythm, now: number): number | null {
 }
 
 /** While nobody knows when the next block comes: this share of the time since the last one. */
-const GROWTH = 8;
+const GROWTH = 4;
+/** And so many looks from one block to the next, where it is known how long that takes. */
+const LOOKS_PER_INTERVAL = 6;
 /** Four looks a second while a chain stands still. */
 const SLOWEST_MS = 250;
 
@@ -132,7 +134,10 @@ export function nextLookAt(
   const window = dueWindow(rhythm);
   // Any chain would fit a window that is nearly as wide as the interval.
   if (window === null || window.to - window.from > window.intervalMs / 2) {
-    return lastLookAt + within(shortestMs, (lastLookAt - since) / GROWTH, SLOWEST_MS);
+    const least = Math.max(shortestMs, (blockInterval(rhythm) ?? 0) / LOOKS_PER_INTERVAL);
+    return (
+      lastLookAt + within(Math.min(least, SLOWEST_MS), (lastLookAt - since) / GROWTH, SLOWEST_MS)
+    );
   }
   const { from, to, intervalMs } = window;
   const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
