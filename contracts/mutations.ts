@@ -2,7 +2,7 @@
 // contracts/mutations.ts` runs all of them (about 8 s each), `node contracts/mutations.ts 3 7` only
 // these. Exits with 1 when a mutation survives, or no longer applies to the source.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,8 @@ export async function findCatchingTest(mutation: Mutation): Promise<string | und
     const path = join(folder, mutation.file);
     writeFileSync(path, mutate(readFileSync(path, 'utf8'), mutation));
     const artifact = compileContract('Settlement', { root: folder, warningsAllowed: true });
-    // forge may only read below contracts/.
+    // forge may only read below contracts/; a fresh clone has no such folder yet.
+    mkdirSync(join(contractsFolder, 'out'), { recursive: true });
     const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
     writeFileSync(artifactPath, JSON.stringify(artifact));
     const environment = { ...SHORT_CAMPAIGN, ARTIFACT_Settlement: artifactPath };

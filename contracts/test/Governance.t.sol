@@ -107,6 +107,22 @@ contract GovernanceTest is SettlementFixture {
         assertTrue(!settlement.refundingPaused(), "none");
     }
 
+    function test_eitherPauseLeavesTheOtherAsItWas() public {
+        vm.prank(GUARDIAN);
+        settlement.pauseRefunding();
+        vm.prank(GUARDIAN);
+        settlement.pauseSettling();
+        assertTrue(settlement.settlingPaused() && settlement.refundingPaused(), "both");
+        vm.prank(ADMIN);
+        settlement.unpauseRefunding();
+        assertTrue(settlement.settlingPaused() && !settlement.refundingPaused(), "settling");
+        vm.prank(GUARDIAN);
+        settlement.pauseRefunding();
+        vm.prank(ADMIN);
+        settlement.unpauseSettling();
+        assertTrue(!settlement.settlingPaused() && settlement.refundingPaused(), "refunding");
+    }
+
     function test_pausingKeepsRatesFeesAndBatches() public {
         _settle(_sale(1));
         vm.prank(GUARDIAN);

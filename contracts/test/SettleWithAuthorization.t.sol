@@ -121,6 +121,31 @@ contract SettleWithAuthorizationTest is SettlementFixture {
         assertEq(_send(payment, authorization), Reason.NONE, "in time");
     }
 
+    function test_theSaltIsPartOfTheAuthorization() public {
+        ISettlement.Authorization memory authorization = _free();
+        authorization.salt = bytes32(uint256(SALT) + 1);
+        assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "free");
+        authorization = _bound(1);
+        authorization.salt = 0;
+        assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "bound");
+    }
+
+    function test_bothTimesOfAnAuthorizationHold() public {
+        bytes32 nonce = settlement.authorizationNonce(merchant, SALE, 0, bytes8(0), SALT);
+        uint256 from = block.timestamp + 60;
+        ISettlement.Authorization memory authorization =
+            _authorizationFrom(AGENT_KEY, PULLED, nonce, SALT, from);
+        assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "early");
+        authorization.validAfter = 0;
+        assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "not signed");
+        authorization.validAfter = from;
+        vm.warp(from + 1);
+        authorization.validBefore += 1;
+        assertEq(_send(_agentSale(1), authorization), Reason.AUTHORIZATION_REFUSED, "longer");
+        authorization.validBefore -= 1;
+        assertEq(_send(_agentSale(1), authorization), Reason.NONE, "in time");
+    }
+
     function test_changedRatesVoidTheAuthorization() public {
         vm.prank(ADMIN);
         settlement.scheduleRates(ISettlement.Rates(31, 20, 5));

@@ -202,12 +202,24 @@ abstract contract SettlementFixture is TestBase {
         bool bindsOrder,
         bytes32 salt
     ) internal view returns (ISettlement.Authorization memory authorization) {
+        authorization = _authorizationFrom(key, value, nonce, salt, 0);
+        authorization.bindsOrder = bindsOrder;
+    }
+
+    /// @dev One that binds no order and is not valid before `validAfter`.
+    function _authorizationFrom(
+        uint256 key,
+        uint256 value,
+        bytes32 nonce,
+        bytes32 salt,
+        uint256 validAfter
+    ) internal view returns (ISettlement.Authorization memory authorization) {
+        authorization.salt = salt;
+        authorization.validAfter = validAfter;
+        authorization.validBefore = block.timestamp + 1 hours;
         bytes32 typeHash = keccak256(
             "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
         );
-        authorization.bindsOrder = bindsOrder;
-        authorization.salt = salt;
-        authorization.validBefore = block.timestamp + 1 hours;
         bytes32 structHash = keccak256(
             abi.encode(
                 typeHash,

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { ceilingCall, watchCeiling } from '#settlement/ceiling.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { RelayerState } from '#settlement/relayer-state.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
@@ -27,10 +28,12 @@ export interface ChainSight {
   /** How far the head's time was from our own at that look, in milliseconds; null: no look. */
   headOffMs: number | null;
   paused: boolean;
+  /** The last alarm about the hourly ceiling. */
+  ceilingTold: string | null;
 }
 
 export function newSight(): ChainSight {
-  return { answeredAt: null, failedLooks: 0, headOffMs: null, paused: false };
+  return { answeredAt: null, failedLooks: 0, headOffMs: null, paused: false, ceilingTold: null };
 }
 
 /** Writes down, for all processes, what this worker sees of its network. */
@@ -58,7 +61,7 @@ export function startReporter(
       const dueMs = relayer.sight.paused ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
       if (performance.now() - pauseReadAt > dueMs) {
         pauseReadAt = performance.now();
-        await readPause(relayer);
+        await readContract(relayer);
       }
       return false;
     },
@@ -85,10 +88,13 @@ export function reportOf(
   };
 }
 
-async function readPause({ chain, sight }: RelayerState): Promise<void> {
+async function readContract(relayer: RelayerState): Promise<void> {
+  const { chain, sight } = relayer;
+  const to = chain.config.settlement;
   const data = encodeFunctionData({ abi: settlementAbi, functionName: 'settlingPaused' });
-  const [answer] = await chain.calls([{ to: chain.config.settlement, data, words: 1 }]);
+  const [answer, ceiling] = await chain.calls([{ to, data, words: 1 }, ceilingCall(to)]);
   if (answer?.ok !== true) return;
   const functionName = 'settlingPaused';
   sight.paused = decodeFunctionResult({ abi: settlementAbi, functionName, data: answer.data });
+  await watchCeiling(relayer, ceiling);
 }

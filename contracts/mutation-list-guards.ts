@@ -1,0 +1,186 @@
+// The seeded bugs of what bounds a stolen key, and of signatures.
+
+import type { Mutation } from './mutation-list.ts';
+
+export const GUARD_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'pausing settling lifts the pause of refunds',
+    file: 'Governance.sol',
+    from: '_ledger = _ledger.withPauses(true, _ledger.refundingPaused());',
+    to: '_ledger = _ledger.withPauses(true, false);',
+  },
+  {
+    name: 'pausing refunds lifts the pause of settling',
+    file: 'Governance.sol',
+    from: '_ledger = _ledger.withPauses(_ledger.settlingPaused(), true);',
+    to: '_ledger = _ledger.withPauses(false, true);',
+  },
+  {
+    name: 'validAfter of an authorization is ignored',
+    file: 'Settlement.sol',
+    from: 'authorization.validAfter,',
+    to: '0,',
+  },
+  {
+    name: 'the salt of an authorization is ignored',
+    file: 'Settlement.sol',
+    from: 'authorization.salt\n',
+    to: 'bytes32(0)\n',
+  },
+  {
+    name: 'nothing is counted towards the ceiling',
+    file: 'Batches.sol',
+    from: 'batch.room -= tail.amount();',
+    to: '',
+  },
+  {
+    name: 'one atom above the ceiling settles',
+    file: 'Batches.sol',
+    from: 'if (tail.amount() > batch.room) return',
+    to: 'if (tail.amount() > batch.room + 1) return',
+  },
+  {
+    name: 'the ceiling is forgotten between batches',
+    file: 'Batches.sol',
+    from: 'ledger = ledger.withSettled(settled, block.timestamp).withBatch(batch.charges);',
+    to: 'ledger = ledger.withBatch(batch.charges);',
+  },
+  {
+    name: 'the hour of the ceiling never ends',
+    file: 'PackedLedger.sol',
+    from: 'if (uint16(word >> HOUR_SHIFT) != uint16(time / 1 hours)) return 0;',
+    to: '',
+  },
+  {
+    name: 'the guardian raises the ceiling',
+    file: 'Governance.sol',
+    from: 'if (ceiling_ >= current) revert CeilingNotLower(ceiling_, current);',
+    to: '',
+  },
+  {
+    name: 'the admin raises the ceiling at once',
+    file: 'Governance.sol',
+    from: 'if (block.timestamp < applicableAt) revert TooEarly(block.timestamp, applicableAt);',
+    to: '',
+  },
+  {
+    name: 'announcements never lapse',
+    file: 'Governance.sol',
+    from: 'if (block.timestamp > until) revert Lapsed(block.timestamp, until);',
+    to: '',
+  },
+  {
+    name: 'a raise survives that the ceiling is lowered',
+    file: 'Governance.sol',
+    from: 'delete _scheduledCeiling;\n        _setCeiling(ceiling_);',
+    to: '_setCeiling(ceiling_);',
+  },
+  {
+    name: 'a role is granted without an announcement',
+    file: 'Governance.sol',
+    from: 'if (applicableAt == 0) revert NoGrantAnnounced(role, account);\n        _require',
+    to: 'if (applicableAt != 0) _require',
+  },
+  {
+    name: 'one announcement is good for many grants',
+    file: 'Governance.sol',
+    from: 'delete _announcedGrants[role][account];\n        super',
+    to: 'super',
+  },
+  {
+    name: 'anybody drops announced rates',
+    file: 'Governance.sol',
+    from: '_requireAdminOrGuardian();\n        if (_scheduledRates',
+    to: 'if (_scheduledRates',
+  },
+  {
+    name: 'new merchants withdraw at once',
+    file: 'Merchants.sol',
+    from: 'if (block.timestamp < heldUntil) revert PayoutsAreHeld(block.timestamp, heldUntil);',
+    to: '',
+  },
+  {
+    name: 'a hold ends one second late',
+    file: 'Merchants.sol',
+    from: 'if (block.timestamp < heldUntil) revert PayoutsAreHeld',
+    to: 'if (block.timestamp <= heldUntil) revert PayoutsAreHeld',
+  },
+  {
+    name: 'a hold can begin again after it has ended',
+    file: 'Merchants.sol',
+    from: 'if (block.timestamp >= heldUntil) revert HoldHasEnded(block.timestamp, heldUntil);',
+    to: '',
+  },
+  {
+    name: 'a hold has no end',
+    file: 'Merchants.sol',
+    from: 'if (until > allowed) revert HoldTooLong(until, allowed);',
+    to: '',
+  },
+  {
+    name: 'a hold is shortened',
+    file: 'Merchants.sol',
+    from: 'if (until <= heldUntil) revert HoldNotExtended(until, heldUntil);',
+    to: '',
+  },
+  {
+    name: 'a proposal is overwritten',
+    file: 'Merchants.sol',
+    from: 'if (pending != address(0)) revert WalletAlreadyProposed(merchant, pending);',
+    to: '',
+  },
+  {
+    name: 'a wallet cancels for ever',
+    file: 'Merchants.sol',
+    from: 'if (msg.sender == _merchants[merchant].wallet) _countCancellation(merchant);',
+    to: '',
+  },
+  {
+    name: 'a wallet cancels once only',
+    file: 'Merchants.sol',
+    from: 'history.canceledBefore = history.canceledAt;',
+    to: 'history.canceledBefore = uint48(block.timestamp);',
+  },
+  {
+    name: 'the treasurer sweeps the money of all',
+    file: 'Settlement.sol',
+    from: 'if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));',
+    to: '',
+  },
+  {
+    name: 'a wallet that answers anything has signed',
+    file: 'SpendingPolicies.sol',
+    from: '&& abi.decode(answer, (bytes32)) == bytes32(IERC1271.isValidSignature.selector);',
+    to: ';',
+  },
+  {
+    name: 'the gas of a wallet is not limited',
+    file: 'SpendingPolicies.sol',
+    from: 'wallet.staticcall{gas: SIGNATURE_GAS}(',
+    to: 'wallet.staticcall(',
+  },
+  {
+    name: 'a delegated account cannot sign with its key',
+    file: 'SpendingPolicies.sol',
+    from: 'recovered == signer) return;',
+    to: 'recovered == signer && signer.code.length == 0) return;',
+  },
+  {
+    name: 'any policy is taken for the one in force',
+    file: 'PackedPolicy.sol',
+    from: 'return difference >> SPENT_AND_PERIOD_BITS == 0;',
+    to: 'return difference >> 128 == 0;',
+  },
+  {
+    name: 'a front-run policy spoils the enrolment',
+    file: 'SpendingPolicies.sol',
+    from: 'if (!_policies[payer].policy.hasTermsOf(_pack(policy))) {',
+    to: '{',
+  },
+  {
+    name: 'the preflight overlooks the blocklist',
+    file: 'Settlement.sol',
+    from: 'return _isBlocked(payer) ? Reason.TRANSFER_REFUSED : Reason.NONE;',
+    to: 'return Reason.NONE;',
+  },
+];
