@@ -15,6 +15,8 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** Points inside relayer and webhook worker are tested one by one, and faster, beside them. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
+/** Nothing is to be recovered here: `recovery.test.ts` has them. */
+const OF_RECOVERY = /^recovery\./;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;
@@ -122,7 +124,7 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
 }
 
 describe('a process killed between two steps', () => {
-  for (const point of FAILPOINTS) {
+  for (const point of FAILPOINTS.filter((name) => !OF_RECOVERY.test(name))) {
     const skip = TESTED_ELSEWHERE.test(point) && !NIGHTLY ? 'in the nightly run' : false;
     it(`pays, refunds and tells once when it died at ${point}`, { skip }, async () => {
       const firstEnv = { TAPLINE_FAILPOINT: point };

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { FAILPOINTS } from '#core/failpoints.ts';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
+import { readEvents } from '#settlement/contract-events.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
@@ -13,6 +15,9 @@ import { checkAgainstChain } from '#testing/invariants-chain.ts';
 
 /** A database that is put back or taken over while the chain goes on. */
 
+const NIGHTLY = process.env.FAULTS === 'nightly';
+/** Of the places where recovery may die, the one with most behind it: the others are nightly. */
+const SHORT = 'recovery.payments_booked';
 const REST_MS = 45_000;
 const AMOUNT = 2_500_000;
 
@@ -88,6 +93,19 @@ async function pay(order: string): Promise<{ intent: string; payment: string }> 
   return { intent: String(created.body.id), payment: String(tapped.body.payment) };
 }
 
+/** Settlements that the contract has made for this order. */
+async function settledOnChain(order: string): Promise<number> {
+  const chain = await openChain(ground.testnet.config, silentLog);
+  try {
+    const head = await chain.block('latest');
+    const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
+    const events = readEvents(chain.config.settlement, logs);
+    return events.filter((one) => one.event === 'PaymentSettled' && one.orderId === order).length;
+  } finally {
+    await chain.close();
+  }
+}
+
 interface RecoveryRow {
   readonly status: string;
   readonly loss_shown: boolean;
@@ -143,4 +161,56 @@ describe('a replica takes over', () => {
     assert.equal(body.payment, paid.payment);
     await comeToRest();
   });
+
+  it('with a lost tail: a tap at another node in the first 100 ms charges nothing', async () => {
+    const open = await create(0, 'TAIL-1');
+    const { asked } = await recovery();
+    await ground.database.copy('replica');
+    const paid = await tap(0, open.body.id, 'tap TAIL-1');
+    assert.equal(paid.body.status, 'succeeded');
+    await pay('TAIL-2');
+    const over = ground.database.putBack('replica', { promote: true });
+    const hurried: number[] = [];
+    let done = false;
+    const hurry = (async () => {
+      while (!done) {
+        const answer = await tapOnce(1, open.body.id, 'tap TAIL-1').catch(() => null);
+        if (answer !== null) hurried.push(answer.status);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    await over;
+    const row = await recovered(asked);
+    done = true;
+    await hurry;
+    assert.ok(row.loss_shown);
+    assert.ok(hurried.includes(503), `the other node answered ${[...new Set(hurried)].join()}`);
+    await tap(1, open.body.id, 'tap TAIL-1');
+    for (const order of ['TAIL-1', 'TAIL-2']) assert.equal(await settledOnChain(order), 1, order);
+    await comeToRest();
+  });
+});
+
+describe('a worker that dies at a step of the recovery', () => {
+  for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {
+    const skip = point === SHORT || NIGHTLY ? false : 'in the nightly run';
+    it(`books once when it died at ${point}`, { skip }, async () => {
+      const order = `DIE-${FAILPOINTS.indexOf(point)}`;
+      const { asked } = await recovery();
+      await ground.database.copy(point);
+      await pay(order);
+      await nodes.pop()?.close();
+      await ground.database.putBack(point);
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      const worker = await startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv });
+      nodes.push(worker);
+      assert.ok(await waitUntil(() => worker.starts() > 1, REST_MS), 'nothing died');
+      const row = await recovered(asked);
+      assert.equal(row.payments, 1);
+      const booked = await db.query('select recovered from payments where order_id = $1', [order]);
+      assert.deepEqual(booked, [{ recovered: true }]);
+      assert.equal(await settledOnChain(order), 1);
+      await comeToRest();
+    });
+  }
 });
