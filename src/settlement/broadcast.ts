@@ -1,4 +1,5 @@
 import { describeError } from '#core/log.ts';
+import { heightNow } from '#settlement/read-head.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer-state.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
 
@@ -57,7 +58,7 @@ export async function broadcast(
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
-  for (const transaction of transactions) transaction.sentAtBlock = relayer.head?.number ?? 0n;
+  for (const transaction of transactions) transaction.sentAtBlock = heightNow(relayer);
   try {
     const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
     answers.forEach((answer, index) => {

@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import { withLook } from '#settlement/block-rhythm.ts';
+import { blockInterval, withLook } from '#settlement/block-rhythm.ts';
 import type { Block } from '#settlement/chain.ts';
 import type { RelayerState } from '#settlement/relayer-state.ts';
 
@@ -93,6 +93,14 @@ export function chainTime(relayer: RelayerState): Date {
   const { answeredAt } = relayer.sight;
   const sinceMs = answeredAt === null ? 0 : performance.now() - answeredAt;
   return new Date(head.time.getTime() + sinceMs);
+}
+
+/** Where the chain is by now, as its rhythm says: counts from there do not begin too early. */
+export function heightNow({ head, sight, rhythm }: RelayerState): bigint {
+  const known = head?.number ?? 0n;
+  const intervalMs = blockInterval(rhythm);
+  if (intervalMs === null || sight.answeredAt === null) return known;
+  return known + BigInt(Math.floor((performance.now() - sight.answeredAt) / intervalMs));
 }
 
 /** A state that is older may lack what was done a moment ago. */
