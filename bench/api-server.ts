@@ -1,8 +1,9 @@
 import { buildApi } from '#api-role.ts';
-import { readConfig } from '#config.ts';
+import { deriveKey, readConfig } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { stderrLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
+import { openIdKey } from '#db/id-key.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { settling } from '#testing/settling.ts';
 
@@ -12,7 +13,9 @@ const db = openDatabase({
   url: config.databaseUrl ?? '',
   maxConnections: config.maxConnections,
 });
-const parts = { config, secret: Buffer.alloc(32, 7), db, log: stderrLog() };
+const secret = Buffer.alloc(32, 7);
+const idKey = await openIdKey(db, deriveKey(secret, 'id key'));
+const parts = { config, secret, idKey, db, log: stderrLog() };
 const wakeups = await connectWakeups(db);
 const clock = new AlignedClock();
 const app = await buildApi({

@@ -11,9 +11,11 @@ import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { settleBatchCall } from '#settlement/contract-calls.ts';
 import { batchGasLimit } from '#settlement/gas.ts';
+import { createSettlementNumbers } from '#settlement/numbers.ts';
 import { startRelayer } from '#settlement/relayer.ts';
 import { type Hex, requestPayments } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { TEST_ID_KEY } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
@@ -56,10 +58,12 @@ const complaints: Log = {
 function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
   const { database, wakeups, payers, merchantNumber } = bench;
   let count = 0;
+  const numbers = createSettlementNumbers(database.db);
   const batcher = createBatcher<{ id: string; payer: PrivateKeyAccount; orderId: string }, null>({
     maxInFlight: 3,
     maxItems: 32,
     run: async (taps) => {
+      const drawn = await numbers.take(taps.map(() => false));
       await database.db.transaction(async (tx) => {
         const rows = taps.map((tap) => ({
           id: tap.id,
@@ -79,8 +83,9 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
            from jsonb_to_recordset($1::jsonb) as t (id text, order_id text, attempt jsonb)`,
           [JSON.stringify(rows)],
         );
-        const requests = taps.map((tap) => ({
+        const requests = taps.map((tap, index) => ({
           livemode: false,
+          number: drawn[index]?.number ?? null,
           // The whole backlog is to be settled, however long that takes.
           settleWithinS: PATIENCE_MS / 1_000,
           subjectId: tap.id,
@@ -139,7 +144,7 @@ async function openBench(): Promise<{ bench: Bench; close(): Promise<void> }> {
   const deps = { db: database.db, wakeups, clock: systemClock, log: complaints };
   const relayer = startRelayer({ ...deps, chain });
   const onError = (name: string, error: unknown) => console.error(name, describeError(error));
-  const run = () => applySettlements(deps);
+  const run = () => applySettlements({ ...deps, idKey: TEST_ID_KEY });
   const applying = startLoop({ name: 'outcomes', pollMs: 500, run, onError });
   wakeups.on('chain-outcomes', 'payment', applying.wake);
   const rest = { network, database, wakeups, payers, merchantNumber, succeededAt, blocks };

@@ -5,6 +5,7 @@ import { createOperations } from '#api-operations.ts';
 import type { Config } from '#config.ts';
 import { deriveKey, webhookKey } from '#config.ts';
 import type { Clock } from '#core/clock.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import type { Log } from '#core/log.ts';
 import { addHoldPage } from '#dashboard/hold-page.ts';
 import type { Database } from '#db/database.ts';
@@ -30,6 +31,7 @@ import { paymentRoutes } from '#payments/routes.ts';
 import { peopleDeps, peopleSurfaces } from '#people-surfaces.ts';
 import { refundRoutes } from '#refunds/routes.ts';
 import type { Chain } from '#settlement/chain.ts';
+import { createSettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { type SurfaceRoutes, surfaceDocuments } from '#surface-documents.ts';
 import { deviceSurface } from '#terminals/device-routes.ts';
@@ -45,6 +47,7 @@ import { webhookRoutes } from '#webhooks/routes.ts';
 export interface ApiDeps {
   readonly config: Config;
   readonly secret: Buffer;
+  readonly idKey: IdKey;
   readonly db: Database;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
@@ -68,7 +71,7 @@ export function createShared(deps: ApiDeps) {
     ...deps,
     settleWithinS,
     cursorKey: deriveKey(deps.secret, 'cursors'),
-    createIntent: createIntentCreator(deps),
+    createIntent: createIntentCreator({ ...deps, numbers: createSettlementNumbers(deps.db) }),
     readIntent: createIntentReader(deps),
     payIntent: createIntentPayer(pay),
     intents,

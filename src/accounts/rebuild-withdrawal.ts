@@ -36,6 +36,7 @@ export async function rebuildWithdrawal(
   const id = withdrawalId(idKey, { livemode: tenant.livemode, number });
   await insertWithdrawal(tx, {
     id,
+    number,
     tenant,
     position: stamp.next(),
     created: stamp.created,

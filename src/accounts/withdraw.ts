@@ -4,21 +4,22 @@ import { recordChange } from '#accounts/audit.ts';
 import { checkNotHeld } from '#accounts/payout-holds.ts';
 import {
   insertWithdrawal,
+  selectNumberedWithdrawal,
   selectSpokenFor,
   type WithdrawalRow,
 } from '#accounts/withdrawal-queries.ts';
 import { type Answer, answerWith } from '#core/answer.ts';
-import { only, present } from '#core/assert.ts';
+import { assert, only, present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { newId } from '#core/ids.ts';
+import { type IdKey, withdrawalId, withdrawalNumber } from '#core/derived-ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
-import { runOnce } from '#idempotency/run-once.ts';
+import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
+import { REPLAYED, runOnce } from '#idempotency/run-once.ts';
 import { readMerchantBalance } from '#settlement/balance.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
@@ -28,6 +29,7 @@ import { RpcUnavailable } from '#settlement/rpc.ts';
 export interface WithdrawDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
+  readonly idKey: IdKey;
   readonly chains: readonly Chain[];
 }
 
@@ -56,6 +58,7 @@ export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
     tx_hash: row.tx_hash,
     created: row.created.toISOString(),
     updated: row.updated.toISOString(),
+    ...(row.recovered ? { recovered: true } : {}),
   };
 }
 
@@ -79,6 +82,7 @@ function heldByContract(until: Date): Refusal {
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
 }
 
+/** What the chain knows of the merchant. */
 interface Found {
   readonly available: bigint;
   readonly wallet: Hex;
@@ -100,14 +104,40 @@ async function readChain(deps: WithdrawDeps, tenant: Tenant): Promise<Found | Re
   }
 }
 
+/** A key that comes back after 48 hours takes the next number: so often it can be used anew. */
+const MAX_CLASHES = 1_000;
+
+/**
+ * The number that the contract pays this request by: the same again when the request comes again
+ * to a database that has lost the first, so that nothing is paid twice. Or the withdrawal that was
+ * rebuilt under it.
+ */
+async function numberFor(
+  tx: Tx,
+  idKey: IdKey,
+  { tenant, idempotency }: WithdrawRequest,
+): Promise<bigint | WithdrawalRow> {
+  const { livemode } = tenant;
+  for (let clash = 0; ; clash++) {
+    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many numbers in use');
+    const number = withdrawalNumber(idKey, idempotency, clash);
+    const row = await selectNumberedWithdrawal(tx, { livemode, number });
+    if (row === undefined) return number;
+    if (row.recovered) return row;
+  }
+}
+
 async function write(
   tx: Tx,
+  idKey: IdKey,
   request: WithdrawRequest,
   found: Found,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now } = request;
   // The account's row serialises its withdrawals: two at once cannot both count on one balance.
   present(await lockAccount(tx, tenant.accountId), 'account');
+  const number = await numberFor(tx, idKey, request);
+  if (typeof number !== 'bigint') return number.amount === amount ? number : keyReused();
   const held = await checkNotHeld(tx, tenant.accountId);
   if (held !== null) return held;
   if (found.heldUntil !== null) return heldByContract(found.heldUntil);
@@ -118,7 +148,8 @@ async function write(
   }
   const stamp = await stampOrder(tx, tenant, now, 1);
   const rows = await insertWithdrawal(tx, {
-    id: newId('withdrawal', stamp.created),
+    id: withdrawalId(idKey, { livemode: tenant.livemode, number }),
+    number,
     tenant,
     position: stamp.next(),
     created: stamp.created,
@@ -131,6 +162,7 @@ async function write(
     livemode: tenant.livemode,
     kind: 'withdrawal',
     subjectId: row.id,
+    number,
     payload: {
       merchantNumber: found.merchantNumber.toString(),
       wallet: found.wallet,
@@ -166,9 +198,10 @@ export async function withdraw(
     const closed = checkLedger(tx.watch, request.tenant.livemode);
     if (closed !== null) return closed;
     if (isRefusal(found)) return found;
-    const row = await write(tx, request, found);
+    const row = await write(tx, deps.idKey, request, found);
     if (isRefusal(row)) return row;
-    return { answer: answerWith(201, withdrawalObject(row)), resource: row.id };
+    const answer = answerWith(201, withdrawalObject(row));
+    return { answer: row.recovered ? { ...answer, headers: REPLAYED } : answer, resource: row.id };
   });
   if (!isRefusal(answer)) {
     deps.wakeups.send('chain-requests', networkOf(request.tenant.livemode));

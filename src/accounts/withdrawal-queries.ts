@@ -4,6 +4,7 @@ import { type Page, selectPage } from '#db/paging.ts';
 
 export interface WithdrawalRow {
   readonly id: string;
+  readonly recovered: boolean;
   readonly account_id: string;
   readonly livemode: boolean;
   readonly position: bigint;
@@ -17,13 +18,15 @@ export interface WithdrawalRow {
   readonly requested_by: string;
 }
 
-const COLUMNS = `id, account_id, livemode, position, created, updated, amount, wallet, status,
+const COLUMNS = `id, recovered,
+  account_id, livemode, position, created, updated, amount, wallet, status,
   failure_code, tx_hash, requested_by`;
 
 export async function insertWithdrawal(
   tx: Tx,
   withdrawal: {
     readonly id: string;
+    readonly number: bigint;
     readonly tenant: Tenant;
     readonly position: bigint;
     readonly created: Date;
@@ -34,8 +37,8 @@ export async function insertWithdrawal(
 ): Promise<WithdrawalRow[]> {
   return tx.query(
     `insert into withdrawals (id, account_id, livemode, position, created, updated, amount, wallet,
-       status, requested_by)
-     values ($1, $2, $3, $4, $5, $5, $6, $7, 'pending', $8) returning ${COLUMNS}`,
+       status, requested_by, number)
+     values ($1, $2, $3, $4, $5, $5, $6, $7, 'pending', $8, $9) returning ${COLUMNS}`,
     [
       withdrawal.id,
       withdrawal.tenant.accountId,
@@ -45,8 +48,21 @@ export async function insertWithdrawal(
       withdrawal.amount,
       withdrawal.wallet,
       withdrawal.requestedBy,
+      withdrawal.number,
     ],
   );
+}
+
+/** The withdrawal that the contract pays under this number, whoever's it is. */
+export async function selectNumberedWithdrawal(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly number: bigint },
+): Promise<WithdrawalRow | undefined> {
+  const rows = await tx.query<WithdrawalRow>(
+    `select ${COLUMNS} from withdrawals where livemode = $1 and number = $2`,
+    [of.livemode, of.number],
+  );
+  return rows[0];
 }
 
 /** Atoms that pending withdrawals and refunds will take out of the balance. */

@@ -87,8 +87,8 @@ test('what has once been derived is derived again for ever', () => {
       intent: 'pi_000004OmXlRsbo1iegGEUS',
       payment: 'pay_000004OmXH14iDEWSzVjYW',
       receipt: '000004OmX126EsLXEX3U55',
-      order: 'z0W5LmUD',
-      orderAfterClash: 'P8u8sLXL',
+      order: 'm7aSmrbc',
+      orderAfterClash: '5lhBwPGq',
       reference: '3d64fae2693f76ace7a7518469230faa',
       withdrawal: 2_211_968_292_159_994_710n,
       refundId: 're_7mTTL6wSV7eM4Nbrno0YHf',
@@ -107,7 +107,7 @@ test('the proof of an id is an HMAC of its kind, network and number', () => {
   assert.equal(id, `pay_00000000g${expected}`);
 });
 
-test('account, mode, caller, key and clash each make another reference and number', () => {
+test('account, mode, caller, key and clash each make another reference', () => {
   const { tenant } = REQUEST;
   const variants = [
     REQUEST,
@@ -123,9 +123,8 @@ test('account, mode, caller, key and clash each make another reference and numbe
   assert.equal(new Set(references).size, tries.length);
   const withdrawals = tries.map(({ request, clash }) => withdrawalNumber(KEY, request, clash));
   assert.equal(new Set(withdrawals).size, tries.length);
-  const ofAccount = tries.filter(({ request }) => request.caller === '');
-  const orders = ofAccount.map(({ request, clash }) => derivedOrderId(KEY, request, clash));
-  assert.equal(new Set(orders).size, ofAccount.length);
+  const orders = tries.map(({ request, clash }) => derivedOrderId(KEY, request, clash));
+  assert.equal(new Set(orders).size, tries.length);
 });
 
 test('a withdrawal number fits 63 bits and begins like the reference', () => {

@@ -85,33 +85,34 @@ export function numberOfId(
   return spell(key, kind, { livemode: of.livemode, number }) === body ? number : null;
 }
 
-/**
- * The order id of an intent that was created without one. `clash` counts how many of them were
- * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago.
- */
-export function derivedOrderId(
+/** `clash`: how many that this request derives to were taken before. */
+function keyedMac(
   key: IdKey,
-  { tenant, key: idempotencyKey }: Pick<KeyedRequest, 'tenant' | 'key'>,
-  clash: number,
-): string {
-  const parts = ['order', tenant.accountId, networkOf(tenant.livemode), idempotencyKey];
-  return digits(mac(key, clash === 0 ? parts : [...parts, String(clash)]), ORDER_ID_LENGTH);
+  purpose: 'order' | 'request',
+  of: { readonly request: KeyedRequest; readonly clash: number },
+): Buffer {
+  const { tenant, caller, key: idempotencyKey } = of.request;
+  const parts = [purpose, tenant.accountId, networkOf(tenant.livemode), caller, idempotencyKey];
+  return mac(key, of.clash === 0 ? parts : [...parts, String(of.clash)]);
 }
 
-/** `clash`: how many references of this request were taken, by the same key long ago. */
-function requestDigest(key: IdKey, { tenant, caller, key: own }: KeyedRequest, clash: number) {
-  const parts = ['request', tenant.accountId, networkOf(tenant.livemode), caller, own];
-  return mac(key, clash === 0 ? parts : [...parts, String(clash)]);
+/**
+ * The order id of an intent that was created without one. `clash` counts how many of them were
+ * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The
+ * caller belongs to it, because terminals count keys of their own, each from the same first.
+ */
+export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
+  return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
 }
 
 /** What the contract's event names a refund by. */
 export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
-  return requestDigest(key, request, clash).subarray(0, REFERENCE_BYTES);
+  return keyedMac(key, 'request', { request, clash }).subarray(0, REFERENCE_BYTES);
 }
 
 /** What the contract pays a withdrawal by, once: 63 bits, never zero. */
 export function withdrawalNumber(key: IdKey, request: KeyedRequest, clash = 0): bigint {
-  return requestDigest(key, request, clash).readBigUInt64BE(0) >> 1n || 1n;
+  return keyedMac(key, 'request', { request, clash }).readBigUInt64BE(0) >> 1n || 1n;
 }
 
 export function refundId(

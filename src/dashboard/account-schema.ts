@@ -9,6 +9,7 @@ import {
   nullable,
   oneOf,
   openObject,
+  Recovered,
   Timestamp,
   text,
 } from '#http/schema.ts';
@@ -197,6 +198,7 @@ export const WithdrawalSchema = Type.Object({
   tx_hash: NullableText,
   created: Timestamp,
   updated: Timestamp,
+  recovered: Recovered,
 });
 
 export const AuditEntrySchema = Type.Object({

@@ -231,6 +231,7 @@ async function sell(amount: number): Promise<void> {
       [
         {
           livemode: false,
+          number: null,
           settleWithinS: 60,
           subjectId: newId('paymentIntent', server.clock.now()),
           payload: {

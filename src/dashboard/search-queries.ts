@@ -2,12 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
-
-const COLUMNS = `id, account_id, livemode, position, created, payment_intent_id, terminal_id,
-  payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
-  fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
-  settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
-  refundable_until`;
+import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
@@ -31,7 +26,7 @@ export async function searchPayments(
     payment_intent_id: search.intentId,
     terminal_id: search.terminalId,
   };
-  const list = { table: 'payments', columns: COLUMNS, filters };
+  const list = { table: 'payments', columns: PAYMENT_COLUMNS, filters };
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 

@@ -98,6 +98,17 @@ export function commonFields<const N extends string>(object: N) {
   };
 }
 
+/** Absent on all other objects, so that nobody has to read it who was never restored. */
+export const Recovered = Type.Optional(
+  Type.Unsafe<true>({
+    type: 'boolean',
+    const: true,
+    description:
+      'Only on objects that the service had lost with its database and rebuilt from the chain. ' +
+      'What the chain does not know (metadata, description, terminal, how it was paid) is gone.',
+  }),
+);
+
 export function listOf<S extends TSchema>(item: S) {
   const { title } = item as { title?: string };
   return Type.Object(

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
@@ -42,7 +41,7 @@ before(async () => {
   const { merchantNumber } = merchant;
   store = await openStore({ database, wakeups, merchantNumber, preflight });
   server = await serveStore(store, { chains });
-  const deps = { db: store.db, wakeups, clock: systemClock, log: silentLog };
+  const deps = { ...store, log: silentLog };
   startApplying('settlements', () => applySettlements(deps));
   startApplying('approvals', () => applyPayerRequests(deps, 'enrolment'));
   startApplying('test funds', () => applyPayerRequests(deps, 'faucet'));

@@ -9,6 +9,8 @@ const NOON = new Date('2026-10-01T12:00:00.000Z');
 
 const intent: PaymentIntent = {
   id: 'pi_1',
+  settlementNumber: 1_048_577n,
+  recovered: false,
   tenant: { accountId: 'acct_1', livemode: false },
   position: 1n,
   created: NOON,

@@ -45,7 +45,8 @@ async function readings(): Promise<string[]> {
     }
     return [];
   };
-  await createAtOnce({ run, watch: store.db.watch }, [newCreate(store, { orderId: 'A' })]);
+  const pipeline = { run, watch: store.db.watch };
+  await createAtOnce({ ...store, pipeline }, [newCreate(store, { orderId: 'A' })]);
   return found.sort();
 }
 
@@ -58,6 +59,7 @@ const LOOK_UPS = [
   'idempotency_keys by idempotency_keys_pkey: account_id livemode caller key',
   'payment_intents by payment_intents_account_id_livemode_order_id_key: ' +
     'account_id livemode order_id order_id',
+  'settlement_number_blocks by settlement_number_blocks_pkey: livemode',
   'terminals by terminals_pkey: id',
   'webhook_endpoints by webhook_endpoints_account: account_id livemode',
 ];
@@ -68,11 +70,11 @@ test('each table is looked up by a whole key, whatever the planner knows of it',
   assert.deepEqual(await readings(), LOOK_UPS, 'one account, no intent');
   const pipeline = store.db.openPipeline();
   await addEndpoint(endpointsOf(store), 'http://127.0.0.1:2999/');
-  await createAtOnce(pipeline, [newCreate(store)]);
+  await createAtOnce({ ...store, pipeline }, [newCreate(store)]);
   await store.db.query('analyze');
   assert.deepEqual(await readings(), LOOK_UPS, 'one of each');
   const many = Array.from({ length: 500 }, () => newCreate(store));
-  await createAtOnce(pipeline, many);
+  await createAtOnce({ ...store, pipeline }, many);
   assert.deepEqual(await readings(), LOOK_UPS, 'many, and not counted yet');
   await store.db.query('analyze');
   assert.deepEqual(await readings(), LOOK_UPS, 'many of one account');

@@ -194,7 +194,7 @@ test('a poller that goes forward misses nothing that both ways and others write'
   const atOnce = (node: TestStore, skewMs: number) => {
     const pipeline = node.db.openPipeline();
     return loop(async () => {
-      const { outcomes } = await createAtOnce(pipeline, some(skewMs));
+      const { outcomes } = await createAtOnce({ ...store, pipeline }, some(skewMs));
       counts.atOnce += outcomes.filter((outcome) => outcome?.created).length;
     });
   };
@@ -209,7 +209,7 @@ test('a poller that goes forward misses nothing that both ways and others write'
     atOnce(store, 0),
     atOnce(other, 10),
     loop(async () => {
-      const { outcomes } = await createCarefully(store.db, some(-10));
+      const { outcomes } = await createCarefully(store, some(-10));
       counts.carefully += outcomes.length;
       await sleep(5);
     }),

@@ -1,5 +1,7 @@
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import { newId } from '#core/ids.ts';
 import type { Refusal } from '#core/refusal.ts';
 import { stampSteps, tenantKey } from '#db/commit-order.ts';
@@ -12,19 +14,21 @@ import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/reques
 import { decideReplay, keyExpiry, type StoredAnswer } from '#idempotency/run-once.ts';
 import {
   type CreateRequest,
-  newOrderId,
+  type IntentIds,
+  orderIdOf,
   PLACES_PER_CREATE,
   toNewIntent,
 } from '#payments/create-request.ts';
 import { NEW_INTENT_COLUMNS } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
+import type { DrawnNumber } from '#settlement/numbers.ts';
 
 /**
  * What is plain goes in one statement that is a transaction of its own: keys with their responses,
  * intents, events and deliveries, in the account's order. A row is plain when its key and order id
- * are new, its terminal is there and active, the API key or device key that asks still stands, and
- * nobody else has the account's order in hand. Rows of idempotency keys that are known come back,
- * so that a batch of replays writes nothing.
+ * are new, its terminal is there and active, the API key or device key that asks still stands, its
+ * settlement number is still good, and nobody else has the account's order in hand. Rows of
+ * idempotency keys that are known come back, so that a batch of replays writes nothing.
  *
  * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it. A
  * plan that was made while the tables were empty stays, so no other index may look as good as the
@@ -35,7 +39,7 @@ const CREATE = `
     select * from json_to_recordset($1::json) as t (
       item int, place int, account_id text, livemode boolean, created timestamptz,
       caller text, key text, fingerprint text, method text, path text, key_expires_at timestamptz,
-      id text, amount bigint, terminal_id text, order_id text, order_id_given boolean,
+      id text, number bigint, epoch bigint, amount bigint, terminal_id text, order_id text,
       description text, metadata jsonb, source text, split_group text, expires_at timestamptz,
       picked_up_at timestamptz, key_hash text, body json, event_id text, event_head text)
   ), known as materialized (
@@ -59,12 +63,13 @@ const CREATE = `
         select coalesce(d.revoked_at > now(), true)
         from device_keys d where d.hash = decode(i.key_hash, 'base64')
       ), false))
-      and (not i.order_id_given or (
+      and i.epoch = (select b.epoch from settlement_number_blocks b where b.livemode = i.livemode)
+      and (
         select 1 from payment_intents p
         where p.account_id = i.account_id and p.livemode = i.livemode
           and p.order_id between i.order_id and i.order_id
         order by p.order_id limit 1
-      ) is null)
+      ) is null
   ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
     select o.*, s.before + o.place as position
     from open o join stamped s on s.account_id = o.account_id and s.livemode = o.livemode
@@ -76,7 +81,7 @@ const CREATE = `
   ), intents as (
     insert into payment_intents (${NEW_INTENT_COLUMNS})
     select id, account_id, livemode, position, created, amount, terminal_id, order_id, description,
-      metadata, source, split_group, expires_at, picked_up_at, 'requires_payment_method'
+      metadata, source, split_group, expires_at, picked_up_at, 'requires_payment_method', number
     from plain
   ), happened as (
     select event_id as id, account_id, livemode, position + 1 as position, created, $2 as type,
@@ -110,31 +115,41 @@ type OutcomeRow = { readonly items: number[]; readonly deliveries: bigint } & (
 
 interface Candidate {
   readonly request: CreateRequest;
+  readonly orderId: string;
   /** Which of the batch's requests it is. */
   readonly item: number;
+}
+
+/** What the statement is asked to create. */
+interface Numbered extends Candidate {
+  readonly drawn: DrawnNumber;
 }
 
 /**
  * The first of each key and order id, of accounts that may take payments on a ledger that is open:
  * what follows them has to be decided after them.
  */
-function candidates(requests: readonly CreateRequest[], watch: DatabaseWatch): Candidate[] {
+function candidates(
+  idKey: IdKey,
+  requests: readonly CreateRequest[],
+  watch: DatabaseWatch,
+): Candidate[] {
   const seen = new Set<string>();
   const isFirst = (text: string) => !seen.has(text) && seen.add(text) !== null;
   return requests.flatMap((request, item) => {
-    const { standing, idempotency, input } = request;
-    const first = isFirst(`key ${keyOf(idempotency)}`);
-    const order = `order ${tenantKey(standing.tenant)} ${input.orderId}`;
-    const alone = input.orderId === null || isFirst(order);
-    const open = watch.serves(standing.tenant.livemode);
-    const plain = first && alone && open && checkMayTakePayments(standing) === null;
-    return plain ? [{ request, item }] : [];
+    const { standing, idempotency } = request;
+    if (!isFirst(`key ${keyOf(idempotency)}`) || checkMayTakePayments(standing) !== null) return [];
+    if (!watch.serves(standing.tenant.livemode)) return [];
+    const orderId = orderIdOf(idKey, request);
+    const alone = isFirst(`order ${tenantKey(standing.tenant)} ${orderId}`);
+    return alone ? [{ request, orderId, item }] : [];
   });
 }
 
 interface Row {
   readonly item: number;
   readonly request: IdempotentRequest;
+  readonly drawn: DrawnNumber;
   readonly answer: Answer;
 }
 
@@ -144,10 +159,15 @@ interface Draft {
   readonly text: string;
 }
 
-function toRow({ request, item }: Candidate, place: number, created: Date): Draft {
+function toRow(
+  idKey: IdKey,
+  { request, orderId, drawn, item }: Numbered,
+  of: { readonly place: number; readonly created: Date },
+): Draft {
+  const { place, created } = of;
   const { standing, idempotency, input, now } = request;
   const { accountId, livemode } = standing.tenant;
-  const intent = toNewIntent(request, input.orderId ?? newOrderId(), created);
+  const intent = toNewIntent(idKey, request, { drawn, orderId, created });
   const answer = answerWith(201, renderIntent(intent));
   const eventId = newId('event', created);
   const columns = JSON.stringify({
@@ -163,10 +183,11 @@ function toRow({ request, item }: Candidate, place: number, created: Date): Draf
     path: idempotency.path,
     key_expires_at: keyExpiry(now),
     id: intent.id,
+    number: drawn.number.toString(),
+    epoch: drawn.epoch.toString(),
     amount: input.amount,
     terminal_id: intent.terminalId,
     order_id: intent.orderId,
-    order_id_given: input.orderId !== null,
     description: intent.description,
     metadata: intent.metadata,
     source: intent.source,
@@ -179,18 +200,21 @@ function toRow({ request, item }: Candidate, place: number, created: Date): Draf
   });
   // As JSON inside JSON, not as a text in it: nothing of the body has to be escaped.
   const text = `${columns.slice(0, -1)},"body":${answer.body}}`;
-  return { row: { item, request: idempotency, answer }, text };
+  return { row: { item, request: idempotency, drawn, answer }, text };
 }
 
 /**
  * Each account and mode's requests count from the first place after those that are given away. The
  * rows do not keep their texts, which nobody needs while the statement is under way.
  */
-function toRows(tried: readonly Candidate[]): { readonly rows: Row[]; readonly input: JsonArray } {
+function toRows(
+  idKey: IdKey,
+  tried: readonly Numbered[],
+): { readonly rows: Row[]; readonly input: JsonArray } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
   const drafts = [...byTenant.values()].flatMap((group) => {
     const created = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
-    return group.map((candidate, n) => toRow(candidate, 1 + n * PLACES_PER_CREATE, created));
+    return group.map((one, n) => toRow(idKey, one, { place: 1 + n * PLACES_PER_CREATE, created }));
   });
   const input = jsonArrayOf(drafts.map(({ text }) => text));
   return { rows: drafts.map(({ row }) => row), input };
@@ -222,14 +246,18 @@ function replay(known: StoredAnswer & { readonly expires_at: Date }, of: CreateR
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export async function createAtOnce(
-  pipeline: Pipeline,
+  { pipeline, idKey, numbers }: IntentIds & { readonly pipeline: Pipeline },
   requests: readonly CreateRequest[],
 ): Promise<CreatedAtOnce> {
-  const tried = candidates(requests, pipeline.watch);
+  const tried = candidates(idKey, requests, pipeline.watch);
   if (tried.length === 0) return { outcomes: requests.map(() => null), deliveries: 0 };
-  const { rows, input } = toRows(tried);
+  const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
+  const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
+  const { rows, input } = toRows(idKey, numbered);
   const found = await write(pipeline, input);
   const written = new Set(found[0]?.items);
+  const unused = rows.filter(({ item }) => !written.has(item));
+  if (unused.length > 0) numbers.putBack(unused.map((row) => row.drawn));
   const created = new Map(rows.flatMap((row) => (written.has(row.item) ? [[row.item, row]] : [])));
   const known = new Map(found.flatMap((row) => (row.item === null ? [] : [[row.item, row]])));
   const used = new Map([...created.values()].map(({ request }) => [keyOf(request), request]));

@@ -6,6 +6,7 @@ import {
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
@@ -15,35 +16,41 @@ import { appendEvents } from '#events/append.ts';
 import { insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
-import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
+import { decideReplay, keyExpiry, REPLAYED } from '#idempotency/run-once.ts';
 import {
   type CreateRequest,
-  newOrderId,
+  type IntentIds,
   PLACES_PER_CREATE,
   toNewIntent,
 } from '#payments/create-request.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import {
   insertIntents,
-  selectOrderIdsInUse,
   selectTerminalStatuses,
   type TerminalStatusRow,
 } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
+import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
 
 /** What the database knows that decides over a batch, read under the accounts' order locks. */
 interface Found {
   /** Rows of the keys that are there already. */
   readonly keys: ReadonlyMap<string, KeyRow>;
-  readonly orderIds: Set<string>;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
   readonly ends: CredentialEnds;
+  /** One per request. */
+  readonly orderIds: readonly ChosenOrderId[];
+  /** Of intents that this batch creates. */
+  readonly taken: Set<string>;
 }
 
 type Decision =
   | { readonly kind: 'created'; readonly intent: PaymentIntent; readonly stamp: Stamp }
+  /** The intent that it asks for was there before the database lost it, and was rebuilt. */
+  | { readonly kind: 'rebuilt'; readonly intent: PaymentIntent }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'replayed'; readonly answer: Answer | Refusal };
 
@@ -60,7 +67,18 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
   return terminalInactive();
 }
 
-function decide(request: CreateRequest, found: Found, stamp: Stamp): Decision {
+interface Deciding {
+  readonly request: CreateRequest;
+  readonly orderId: ChosenOrderId;
+  readonly drawn: DrawnNumber;
+  readonly stamp: Stamp;
+}
+
+function decide(
+  idKey: IdKey,
+  { request, orderId, drawn, stamp }: Deciding,
+  found: Found,
+): Decision {
   const ended = found.ends(request.standing);
   if (ended !== null) return { kind: 'refused', refusal: ended };
   const known = found.keys.get(keyOf(request.idempotency));
@@ -68,58 +86,51 @@ function decide(request: CreateRequest, found: Found, stamp: Stamp): Decision {
     return { kind: 'replayed', answer: decideReplay(known, request.idempotency.fingerprint) };
   }
   const { tenant } = request.standing;
-  const refusal =
-    checkLedger(found.watch, tenant.livemode) ??
-    checkMayTakePayments(request.standing) ??
-    checkTerminal(found.terminals.get(request.input.terminalId), tenant);
+  const forbidden =
+    checkLedger(found.watch, tenant.livemode) ?? checkMayTakePayments(request.standing);
+  if (forbidden !== null) return { kind: 'refused', refusal: forbidden };
+  if (orderId.rebuilt !== null) return { kind: 'rebuilt', intent: orderId.rebuilt };
+  const refusal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
   if (refusal !== null) return { kind: 'refused', refusal };
-  const orderId = request.input.orderId ?? newOrderId();
-  const orderKey = `${tenantKey(tenant)} ${orderId}`;
-  if (found.orderIds.has(orderKey)) {
-    const message = `order_id ${orderId} belongs to another payment intent: choose a new one.`;
+  const key = orderKey(request, orderId.text);
+  if (orderId.taken || found.taken.has(key)) {
+    const message = `order_id ${orderId.text} belongs to another payment intent: choose a new one.`;
     return { kind: 'refused', refusal: refuse('order_id_in_use', message, 'order_id') };
   }
-  found.orderIds.add(orderKey);
-  const intent = { ...toNewIntent(request, orderId, stamp.created), position: stamp.next() };
+  found.taken.add(key);
+  const created = { drawn, orderId: orderId.text, created: stamp.created };
+  const intent = { ...toNewIntent(idKey, request, created), position: stamp.next() };
   return { kind: 'created', intent, stamp };
 }
 
-async function readFound(tx: Tx, requests: readonly CreateRequest[]): Promise<Found> {
-  const wanted = requests.flatMap(({ standing, input }) =>
-    input.orderId === null ? [] : [{ tenant: standing.tenant, orderId: input.orderId }],
-  );
+async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
   const now = present(requests[0], 'request').now;
+  const keysRead = selectKeys(
+    tx,
+    requests.map((request) => request.idempotency),
+    now,
+  );
   const [keys, orderIds, terminals, ends] = await Promise.all([
-    selectKeys(
-      tx,
-      requests.map((request) => request.idempotency),
-      now,
-    ),
-    selectOrderIdsInUse(tx, wanted),
+    keysRead,
+    chooseOrderIds(tx, idKey, { requests, keys: keysRead }),
     selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
     readCredentialEnds(
       tx,
       requests.map(({ standing }) => standing),
     ),
   ]);
-  return {
-    keys,
-    watch: tx.watch,
-    orderIds: new Set(
-      orderIds.map((row) => {
-        const tenant = { accountId: row.account_id, livemode: row.livemode };
-        return `${tenantKey(tenant)} ${row.order_id}`;
-      }),
-    ),
-    terminals: new Map(terminals.map((row) => [row.id, row])),
-    ends,
-  };
+  const byId = new Map(terminals.map((row) => [row.id, row]));
+  return { keys, watch: tx.watch, ends, orderIds, terminals: byId, taken: new Set() };
 }
 
 function answerOf(decision: Decision, request: CreateRequest): Answer | Refusal {
   switch (decision.kind) {
     case 'created':
       return answerWith(201, renderIntent(decision.intent));
+    case 'rebuilt': {
+      const answer = answerWith(201, renderIntent(asOf(decision.intent, request.now)));
+      return { ...answer, headers: REPLAYED };
+    }
     case 'refused':
       return freesKey(decision.refusal.code)
         ? decision.refusal
@@ -129,22 +140,34 @@ function answerOf(decision: Decision, request: CreateRequest): Answer | Refusal 
   }
 }
 
+interface Batch {
+  readonly requests: readonly CreateRequest[];
+  /** One number per request. */
+  readonly drawn: readonly DrawnNumber[];
+}
+
 /** The first of several requests with one key runs; the others met it under way. */
 function decideAll(
-  requests: readonly CreateRequest[],
-  found: Found,
-  stamps: ReadonlyMap<string, Stamp>,
+  idKey: IdKey,
+  { requests, drawn }: Batch,
+  ground: { readonly found: Found; readonly stamps: ReadonlyMap<string, Stamp> },
 ): Decision[] {
+  const { found, stamps } = ground;
   const running = new Map<string, IdempotentRequest>();
-  return requests.map((request) => {
+  return requests.map((request, index) => {
     const key = keyOf(request.idempotency);
     const first = running.get(key);
     if (first !== undefined && !found.keys.has(key)) {
       return { kind: 'replayed', answer: meetUnderWay(first, request.idempotency) };
     }
     running.set(key, request.idempotency);
-    const stamp = present(stamps.get(tenantKey(request.standing.tenant)), 'stamp');
-    return decide(request, found, stamp);
+    const deciding = {
+      request,
+      orderId: present(found.orderIds[index], 'order id'),
+      drawn: present(drawn[index], 'drawn number'),
+      stamp: present(stamps.get(tenantKey(request.standing.tenant)), 'stamp'),
+    };
+    return decide(idKey, deciding, found);
   });
 }
 
@@ -162,7 +185,7 @@ async function write(
     return [
       {
         request: request.idempotency,
-        resource: decision.kind === 'created' ? decision.intent.id : null,
+        resource: decision.kind === 'refused' ? null : decision.intent.id,
         answer,
         created: request.now,
         expiresAt: keyExpiry(request.now),
@@ -193,34 +216,58 @@ export interface CreatedCarefully {
   readonly deliveries: number;
 }
 
+async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch): Promise<CreatedCarefully> {
+  const { requests, drawn } = batch;
+  const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
+  const counts = Map.groupBy(requests, ({ standing }) => tenantKey(standing.tenant));
+  const wanted = [...counts.values()].map((group) => ({
+    tenant: present(group[0], 'request').standing.tenant,
+    count: group.length * PLACES_PER_CREATE,
+  }));
+  const [stamps, found, stale] = await Promise.all([
+    stampOrders(tx, wanted, now),
+    readFound(tx, idKey, requests),
+    areStale(tx, drawn),
+  ]);
+  if (stale) throw new StaleNumbers('settlement numbers were raised since these were drawn');
+  const decided = decideAll(idKey, batch, { found, stamps }).map((decision, index) => ({
+    decision,
+    answer: answerOf(decision, present(requests[index], 'request')),
+  }));
+  const deliveries = await write(tx, requests, decided);
+  const outcomes = decided.map(({ answer, decision }) => ({
+    answer,
+    created: decision.kind === 'created',
+  }));
+  return { outcomes, deliveries };
+}
+
+/** Nothing was written: numbers that were drawn now are good. */
+class StaleNumbers extends Error {
+  override name = 'StaleNumbers';
+}
+
+/** Numbers are raised once in a recovery: a second try finds them as the first left them. */
+const MAX_TRIES = 3;
+
 /**
  * Decides over each request under the locks of all their accounts' orders, whatever there is to
  * decide, in one transaction.
  */
-export function createCarefully(
-  db: Database,
+export async function createCarefully(
+  { db, idKey, numbers }: IntentIds & { readonly db: Database },
   requests: readonly CreateRequest[],
 ): Promise<CreatedCarefully> {
-  return db.transaction(async (tx) => {
-    const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
-    const counts = Map.groupBy(requests, ({ standing }) => tenantKey(standing.tenant));
-    const wanted = [...counts.values()].map((group) => ({
-      tenant: present(group[0], 'request').standing.tenant,
-      count: group.length * PLACES_PER_CREATE,
-    }));
-    const [stamps, found] = await Promise.all([
-      stampOrders(tx, wanted, now),
-      readFound(tx, requests),
-    ]);
-    const decided = decideAll(requests, found, stamps).map((decision, index) => ({
-      decision,
-      answer: answerOf(decision, present(requests[index], 'request')),
-    }));
-    const deliveries = await write(tx, requests, decided);
-    const outcomes = decided.map(({ answer, decision }) => ({
-      answer,
-      created: decision.kind === 'created',
-    }));
-    return { outcomes, deliveries };
-  });
+  const modes = requests.map(({ standing }) => standing.tenant.livemode);
+  for (let tries = 1; ; tries++) {
+    const drawn = await numbers.take(modes);
+    try {
+      const created = await db.transaction((tx) => decideBatch(tx, idKey, { requests, drawn }));
+      numbers.putBack(drawn.filter((_, index) => !created.outcomes[index]?.created));
+      return created;
+    } catch (error) {
+      if (!(error instanceof StaleNumbers) || tries === MAX_TRIES) throw error;
+      numbers.drop();
+    }
+  }
 }

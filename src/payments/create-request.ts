@@ -1,10 +1,10 @@
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
-import { base62 } from '#core/base62.ts';
 import { addSeconds } from '#core/clock.ts';
-import { newId, random80 } from '#core/ids.ts';
+import { derivedOrderId, type IdKey, numberedId } from '#core/derived-ids.ts';
 import { atoms } from '#core/money.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { ShownIntent } from '#payments/payment-intent.ts';
+import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
 /** What a merchant's server, or a cashier, asks for. Already validated. */
 export interface NewIntent {
@@ -29,21 +29,32 @@ export interface CreateRequest {
 
 /** An intent and its event. */
 export const PLACES_PER_CREATE = 2;
-/** 62^8 values: two of one account's intents meet with a chance of one in 10^14 per pair. */
-const ORDER_ID_LENGTH = 8;
 
-export function newOrderId(): string {
-  return base62(random80(), ORDER_ID_LENGTH);
+/** What new intents get their ids from. */
+export interface IntentIds {
+  readonly idKey: IdKey;
+  readonly numbers: SettlementNumbers;
+}
+
+/**
+ * The order id that the request names, or else the one that its Idempotency-Key derives to: the
+ * same again when the request comes again to a database that has lost the first.
+ */
+export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
+  return input.orderId ?? derivedOrderId(idKey, idempotency, clash);
 }
 
 /** The intent that a request asks for, as it is when it counts as created at that time. */
 export function toNewIntent(
+  idKey: IdKey,
   { standing, input }: CreateRequest,
-  orderId: string,
-  created: Date,
+  of: { readonly drawn: DrawnNumber; readonly orderId: string; readonly created: Date },
 ): ShownIntent & { readonly status: 'requires_payment_method' } {
+  const { drawn, orderId, created } = of;
   return {
-    id: newId('paymentIntent', created),
+    id: numberedId(idKey, 'paymentIntent', drawn),
+    settlementNumber: drawn.number,
+    recovered: false,
     tenant: standing.tenant,
     created,
     amount: atoms(input.amount),

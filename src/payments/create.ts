@@ -6,7 +6,7 @@ import { CommitUnknown, type Database, DatabaseUnavailable, type Pipeline } from
 import type { Wakeups } from '#db/wakeups.ts';
 import { type AtOnce, createAtOnce } from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
-import type { CreateRequest } from '#payments/create-request.ts';
+import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
@@ -15,7 +15,7 @@ const MAX_IN_FLIGHT = 3;
 /** Larger batches save little more, and the first of them waits for the last. */
 const MAX_ITEMS = 24;
 
-interface CreatorDeps {
+interface CreatorDeps extends IntentIds {
   readonly db: Database;
   readonly wakeups: Wakeups;
 }
@@ -56,7 +56,8 @@ async function untilNobodyDecides(batches: ReadonlySet<CarefulBatch>, account: s
  * one transaction. Key, intent, event, deliveries and stored response of each commit together.
  * What is plain is written at once; the rest then shares batches that decide with locks in hand.
  */
-export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent {
+export function createIntentCreator(deps: CreatorDeps): CreateIntent {
+  const { db, wakeups } = deps;
   const size = { maxInFlight: MAX_IN_FLIGHT, maxItems: MAX_ITEMS };
   let pipeline: Pipeline | null = null;
   const careful = new Set<CarefulBatch>();
@@ -66,7 +67,7 @@ export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent 
     ...size,
     run: async (requests) => {
       pipeline ??= db.openPipeline();
-      const written = await createAtOnce(pipeline, requests).catch((error) => {
+      const written = await createAtOnce({ ...deps, pipeline }, requests).catch((error) => {
         if (error instanceof CommitUnknown) for (const request of requests) unknown.add(request);
         throw error;
       });
@@ -78,7 +79,7 @@ export function createIntentCreator({ db, wakeups }: CreatorDeps): CreateIntent 
     ...size,
     run: async (requests) => {
       const accounts = new Set(requests.map(({ standing }) => tenantKey(standing.tenant)));
-      const work = createCarefully(db, requests);
+      const work = createCarefully(deps, requests);
       const batch = { accounts, done: work.catch(() => {}) };
       careful.add(batch);
       const written = await work.finally(() => careful.delete(batch));

@@ -12,6 +12,8 @@ import type {
 /** A row of payment_intents. */
 export interface IntentRow {
   id: string;
+  settlement_number: bigint | null;
+  recovered: boolean;
   account_id: string;
   livemode: boolean;
   position: bigint;
@@ -69,6 +71,8 @@ function stateOf(row: IntentRow): IntentState {
 export function toIntent(row: IntentRow): PaymentIntent {
   return {
     id: row.id,
+    settlementNumber: row.settlement_number,
+    recovered: row.recovered,
     tenant: { accountId: row.account_id, livemode: row.livemode },
     position: row.position,
     created: row.created,

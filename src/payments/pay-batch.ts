@@ -292,6 +292,7 @@ export function settlementOf(
     livemode: intent.tenant.livemode,
     settleWithinS,
     subjectId: intent.id,
+    number: intent.settlementNumber,
     payload: {
       merchantNumber: merchantNumber.toString(),
       payer: intent.attempt.payerAddress,

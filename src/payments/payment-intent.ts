@@ -26,6 +26,10 @@ export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 /** What an intent carries whatever its status. */
 interface IntentFacts {
   readonly id: string;
+  /** Its bit in the contract's replay guard. null: an earlier release has created it. */
+  readonly settlementNumber: bigint | null;
+  /** Rebuilt from the chain after the database had lost it. */
+  readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
   readonly created: Date;
@@ -123,11 +127,14 @@ export interface Step {
 export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
-  const { id, tenant, position, created, amount, terminalId, orderId, description } = intent;
+  const { id, settlementNumber, recovered, tenant, position, created, amount } = intent;
+  const { terminalId, orderId, description } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
   const { lastPaymentError } = intent;
   return {
     id,
+    settlementNumber,
+    recovered,
     tenant,
     position,
     created,

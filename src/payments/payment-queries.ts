@@ -3,7 +3,8 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type Page, type Place, selectPage } from '#db/paging.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
 
-const COLUMNS = `id, account_id, livemode, position, created, payment_intent_id, terminal_id,
+export const PAYMENT_COLUMNS = `id, recovered,
+  account_id, livemode, position, created, payment_intent_id, terminal_id,
   payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
   fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
   settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
@@ -11,7 +12,7 @@ const COLUMNS = `id, account_id, livemode, position, created, payment_intent_id,
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await sql.query<PaymentRow>(
-    `select ${COLUMNS} from payments where id = $1 and account_id = $2 and livemode = $3`,
+    `select ${PAYMENT_COLUMNS} from payments where id = $1 and account_id = $2 and livemode = $3`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toPayment(rows[0]);
@@ -20,7 +21,7 @@ export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promi
 /** Locks the payment: refunds of one payment are decided one at a time. */
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await tx.query<PaymentRow>(
-    `select ${COLUMNS} from payments
+    `select ${PAYMENT_COLUMNS} from payments
      where id = $1 and account_id = $2 and livemode = $3 for update`,
     [id, tenant.accountId, tenant.livemode],
   );
@@ -48,7 +49,7 @@ export async function selectPaymentPage(
   const { terminal_id, payment_intent_id, status } = of.filters;
   const list = {
     table: 'payments',
-    columns: COLUMNS,
+    columns: PAYMENT_COLUMNS,
     filters: { terminal_id, payment_intent_id },
     conditions: status === null ? [] : [STATUS_CONDITIONS[status]],
   };
@@ -79,6 +80,7 @@ export async function selectPayerPayments(
 export async function insertPayments(tx: Tx, payments: readonly Payment[]): Promise<void> {
   const rows = payments.map((payment) => ({
     id: payment.id,
+    recovered: payment.recovered,
     account_id: payment.tenant.accountId,
     livemode: payment.tenant.livemode,
     position: payment.position.toString(),
@@ -106,17 +108,17 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
   }));
   await tx.query(
     `insert into payments
-       (id, account_id, livemode, position, created, payment_intent_id, terminal_id, payer_id,
-        payer_address, order_id, split_group, method_type, credential_type, amount, fee_acquirer,
-        fee_protocol, fee_cashback, chain_id, settlement_number, batch_number, tx_hash,
-        block_number, log_index, settled_at, refundable_until)
+       (id, recovered, account_id, livemode, position, created, payment_intent_id, terminal_id,
+        payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
+        fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number,
+        tx_hash, block_number, log_index, settled_at, refundable_until)
      select * from jsonb_to_recordset($1::jsonb) as t
-       (id text, account_id text, livemode boolean, position bigint, created timestamptz,
-        payment_intent_id text, terminal_id text, payer_id text, payer_address text,
-        order_id text, split_group text, method_type text, credential_type text, amount bigint,
-        fee_acquirer bigint, fee_protocol bigint, fee_cashback bigint, chain_id bigint,
-        settlement_number bigint, batch_number bigint, tx_hash text, block_number bigint,
-        log_index int, settled_at timestamptz, refundable_until timestamptz)`,
+       (id text, recovered boolean, account_id text, livemode boolean, position bigint,
+        created timestamptz, payment_intent_id text, terminal_id text, payer_id text,
+        payer_address text, order_id text, split_group text, method_type text, credential_type text,
+        amount bigint, fee_acquirer bigint, fee_protocol bigint, fee_cashback bigint,
+        chain_id bigint, settlement_number bigint, batch_number bigint, tx_hash text,
+        block_number bigint, log_index int, settled_at timestamptz, refundable_until timestamptz)`,
     [JSON.stringify(rows)],
   );
 }

@@ -13,6 +13,8 @@ export type PaymentMethod =
 /** A settled payment: facts of the chain, and how much of it went back. */
 export interface Payment {
   readonly id: string;
+  /** Rebuilt from the chain after the database had lost it. */
+  readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
   readonly created: Date;
@@ -46,6 +48,7 @@ export interface Payment {
 /** A row of payments. */
 export interface PaymentRow {
   id: string;
+  recovered: boolean;
   account_id: string;
   livemode: boolean;
   position: bigint;
@@ -101,6 +104,7 @@ export function toPayment(row: PaymentRow): Payment {
   const amount = atoms(row.amount);
   return {
     id: row.id,
+    recovered: row.recovered,
     tenant: { accountId: row.account_id, livemode: row.livemode },
     position: row.position,
     created: row.created,

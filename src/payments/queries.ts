@@ -5,7 +5,8 @@ import { type Page, selectPage } from '#db/paging.ts';
 import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.ts';
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
-const COLUMNS = `id, account_id, livemode, position, created, amount, terminal_id, order_id,
+const COLUMNS = `id, settlement_number, recovered,
+  account_id, livemode, position, created, amount, terminal_id, order_id,
   description, metadata, source, split_group, expires_at, picked_up_at, tapped_at, status, attempt,
   confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at`;
 
@@ -187,7 +188,7 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
 /** What an intent that nobody has tapped has. */
 export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
-  status`;
+  status, settlement_number`;
 
 export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
   const rows = intents.map((intent) => ({
@@ -206,6 +207,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     expires_at: intent.expiresAt,
     picked_up_at: intent.pickedUpAt,
     status: intent.status,
+    settlement_number: intent.settlementNumber?.toString(),
   }));
   await tx.query(
     `insert into payment_intents (${NEW_INTENT_COLUMNS})
@@ -213,7 +215,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
        (id text, account_id text, livemode boolean, position bigint, created timestamptz,
         amount bigint, terminal_id text, order_id text, description text, metadata jsonb,
         source text, split_group text, expires_at timestamptz, picked_up_at timestamptz,
-        status text)`,
+        status text, settlement_number bigint)`,
     [JSON.stringify(rows)],
   );
 }
@@ -249,16 +251,26 @@ export async function updateIntentStates(
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }
 
+export interface OrderIdRow {
+  account_id: string;
+  livemode: boolean;
+  order_id: string;
+  /** Of the intent that has it. */
+  id: string;
+  amount: bigint;
+  recovered: boolean;
+}
+
 export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
-): Promise<{ account_id: string; livemode: boolean; order_id: string }[]> {
+): Promise<OrderIdRow[]> {
   // One look-up by the whole unique key each: see `selectKeys`.
   return tx.query(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)
        cross join lateral (
-         select account_id, livemode, order_id from payment_intents p
+         select account_id, livemode, order_id, id, amount, recovered from payment_intents p
          where p.account_id = wanted.account_id and p.livemode = wanted.livemode
            and p.order_id = wanted.order_id
          offset 0) i`,

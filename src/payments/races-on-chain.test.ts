@@ -30,7 +30,7 @@ before(async () => {
   const { merchantNumber } = merchant;
   const preflight = createPreflight([network.chain]);
   store = await openStore({ database, wakeups, merchantNumber, preflight });
-  const deps = { db: store.db, wakeups, clock: systemClock, log: silentLog };
+  const deps = { ...store, log: silentLog };
   applying = startLoop({
     name: 'settlements',
     pollMs: 50,

@@ -63,6 +63,8 @@ function emptyIntent(
   const { tenant, number, amount, terminalId } = lost;
   return {
     id: numberedId(idKey, 'paymentIntent', { livemode: tenant.livemode, number }),
+    settlementNumber: number,
+    recovered: true,
     tenant,
     position: stamp.next(),
     created: stamp.created,
@@ -119,7 +121,7 @@ async function chooseOrderIds(
       const { tenant, orderId, number } = one;
       const isFree = !taken.has(keyOf(tenant, orderId));
       taken.add(keyOf(tenant, orderId));
-      const own = derivedOrderId(idKey, { tenant, key: `rebuilt ${number}` }, 0);
+      const own = derivedOrderId(idKey, { tenant, caller: '', key: `rebuilt ${number}` }, 0);
       return [one, isFree ? orderId : own];
     }),
   );
@@ -159,7 +161,8 @@ async function prepare(
     const key = tenantKey(one.tenant);
     const stamp = present(stamps.get(key), 'stamp');
     const orderId = orderIds.get(one) ?? one.orderId;
-    const known = one.intentId === null ? undefined : of.before.get(one.intentId);
+    const found = one.intentId === null ? undefined : of.before.get(one.intentId);
+    const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
     // Its settlement came to the ledger meanwhile, the ordinary way.
@@ -173,10 +176,11 @@ async function prepare(
     const change = { before, steps };
     written.changes.push(change);
     const standing = present(standings.get(key), 'standing');
-    const payment = newPayment(after, one.facts, { stamp, standing });
+    const settled = newPayment(after, one.facts, { stamp, standing });
+    const payment = { ...settled, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
-    written.payments.push({ ...payment, orderId: one.orderId });
-    written.drafts.push(...paymentDrafts({ ...payment, orderId: one.orderId }, stamp));
+    written.payments.push(payment);
+    written.drafts.push(...paymentDrafts(payment, stamp));
   }
   return written;
 }

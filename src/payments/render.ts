@@ -19,6 +19,9 @@ function nextAction(intent: ShownIntent): Json {
   };
 }
 
+/** Objects that never were lost do not have the field. */
+const RECOVERED = { recovered: true } as const;
+
 /**
  * The payment intent as api-v1.md section 2 shows it. Pass `asOf(intent, now)`: no response shows
  * an expired intent as open.
@@ -50,6 +53,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     tapped_at: iso(intent.tappedAt),
     expires_at: intent.expiresAt.toISOString(),
     created: intent.created.toISOString(),
+    ...(intent.recovered ? RECOVERED : {}),
   };
 }
 
@@ -86,5 +90,6 @@ export function renderPayment(payment: Payment): JsonObject {
     settled_at: payment.settledAt.toISOString(),
     refundable_until: payment.refundableUntil.toISOString(),
     created: payment.created.toISOString(),
+    ...(payment.recovered ? RECOVERED : {}),
   };
 }

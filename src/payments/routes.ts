@@ -51,7 +51,9 @@ function createRoute(deps: PaymentRoutesDeps) {
     tag: 'Payment intents',
     summary: 'Create a payment intent for a terminal',
     description:
-      'The terminal picks the intent up, shows the amount and waits for a tap until expires_at.',
+      'The terminal picks the intent up, shows the amount and waits for a tap until expires_at. ' +
+      'An order_id and amount of an intent that was rebuilt (`recovered`) get that intent, with ' +
+      '`Idempotent-Replayed: true`.',
     scope: 'payments:write',
     idempotency: 'required',
     body: CreateIntentBody,

@@ -9,6 +9,7 @@ import {
   Metadata,
   nullable,
   oneOf,
+  Recovered,
   Timestamp,
   text,
 } from '#http/schema.ts';
@@ -20,7 +21,7 @@ export const OrderId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,8}$',
   description:
     '1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; ' +
-    'generated when left out.',
+    'made from the Idempotency-Key when left out.',
 });
 
 const TxHash = Type.String({
@@ -76,6 +77,7 @@ export const PaymentIntentSchema = Type.Object(
     tapped_at: nullable(Timestamp),
     expires_at: Timestamp,
     created: Timestamp,
+    recovered: Recovered,
   },
   { title: 'PaymentIntent' },
 );
@@ -124,6 +126,7 @@ export const PaymentSchema = Type.Object(
     settled_at: Timestamp,
     refundable_until: Timestamp,
     created: Timestamp,
+    recovered: Recovered,
   },
   { title: 'Payment' },
 );

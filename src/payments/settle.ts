@@ -2,8 +2,8 @@ import { type StandingRow, selectStandings } from '#accounts/queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs, type Clock } from '#core/clock.ts';
+import { type IdKey, numberedId } from '#core/derived-ids.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { atoms } from '#core/money.ts';
 import { isRefusal } from '#core/refusal.ts';
@@ -37,6 +37,7 @@ export interface SettleDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
+  readonly idKey: IdKey;
 }
 
 /** One settlement batch's worth; a transaction of this size takes a few milliseconds. */
@@ -53,10 +54,12 @@ interface Decided {
   readonly paymentId: string | null;
 }
 
-function toCommand(outcome: Outcome<'payment'>, paymentId: string): IntentCommand {
-  const { result } = outcome;
+function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
+  const { result, livemode } = outcome;
   if (result.succeeded) {
-    const paid = { paymentId, txHash: result.facts.txHash };
+    const { txHash, settlementNumber } = result.facts;
+    const of = { livemode, number: BigInt(settlementNumber) };
+    const paid = { paymentId: numberedId(idKey, 'payment', of), txHash };
     if (result.afterDecline === undefined) return { type: 'settled', ...paid };
     // As the API wrote it into the request: see settlementOf.
     return { type: 'settled_after_decline', attempt: result.afterDecline as Attempt, ...paid };
@@ -68,10 +71,10 @@ function toCommand(outcome: Outcome<'payment'>, paymentId: string): IntentComman
 function decide(
   outcome: Outcome<'payment'>,
   intent: PaymentIntent | undefined,
-  deps: { readonly now: Date; readonly log: Log },
+  deps: { readonly now: Date; readonly log: Log; readonly idKey: IdKey },
 ): Decided | null {
-  const paymentId = newId('payment', deps.now);
-  const steps = intent && transition(intent, toCommand(outcome, paymentId), deps.now);
+  const command = toCommand(outcome, deps.idKey);
+  const steps = intent && transition(intent, command, deps.now);
   if (intent === undefined || steps === undefined || isRefusal(steps)) {
     // Cannot happen: nothing but an outcome leaves `processing`. Money may have moved without a
     // record, so say it loudly; reconciliation shows it as well.
@@ -83,7 +86,7 @@ function decide(
     outcome,
     change: { before: intent, steps },
     after: steps.at(-1)?.intent ?? intent,
-    paymentId: outcome.result.succeeded ? paymentId : null,
+    paymentId: 'paymentId' in command ? command.paymentId : null,
   };
 }
 
@@ -103,6 +106,7 @@ export function newPayment(
   const method = methodOf(after.attempt.credential.type);
   return toPayment({
     id: after.paymentId,
+    recovered: false,
     account_id: after.tenant.accountId,
     livemode: after.tenant.livemode,
     position: stamp.next(),
@@ -199,7 +203,7 @@ async function apply(
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
   const due = outcomes.filter((outcome) => !mustWait(outcome, byId.get(outcome.subjectId)));
   const decided = due.flatMap((outcome) => {
-    const one = decide(outcome, byId.get(outcome.subjectId), { now, log: deps.log });
+    const one = decide(outcome, byId.get(outcome.subjectId), { ...deps, now });
     return one === null ? [] : [one];
   });
   const { payments, drafts } = await prepare(tx, decided, now);

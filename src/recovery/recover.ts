@@ -14,9 +14,9 @@ import {
   RECOVERY_TOPIC,
   RecoveryLost,
   type RecoveryRun,
-  raiseNumbers,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
+import { raiseNumbers } from '#settlement/numbers.ts';
 
 /** Somebody waits at a counter. */
 const POLL_MS = 250;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
+import { refundReference } from '#core/derived-ids.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund, type RefundRequest } from '#refunds/create.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
@@ -219,4 +220,90 @@ test('a refusal for what is left frees the key: the amount can be mended under i
   assert.equal((await ask({ amount: 1_001, idempotency })).said, 'amount_too_large');
   const [mended] = await settleAll([ask({ amount: 1_000, idempotency })]);
   assert.equal(mended?.said, 'succeeded');
+});
+
+describe('after the database was put back to an earlier time', () => {
+  const rowOf = async (id: unknown) => {
+    const rows = await store.db.query<{ reference: Buffer }>(
+      'select reference from refunds where id = $1',
+      [id],
+    );
+    return rows[0]?.reference.toString('hex');
+  };
+
+  /** A refund that succeeded, as recovery rebuilds it. */
+  async function addRebuilt(key: string, amount: number | null): Promise<Seen> {
+    const idempotency = newRequest(store, key);
+    const asked = ask({ idempotency, amount });
+    await untilDecided([asked]);
+    await playRefunds(store);
+    const seen = await asked;
+    await store.db.query(`update refunds set recovered = true where id = $1`, [seen.body.id]);
+    await store.db.query('delete from idempotency_keys where key = $1', [key]);
+    return seen;
+  }
+
+  test('a refund under the same key has the same reference and id again', async () => {
+    const idempotency = newRequest(store, 'lost refund');
+    const first = ask({ idempotency, amount: 100 });
+    await untilDecided([first]);
+    await playRefunds(store);
+    const { body } = await first;
+    const reference = await rowOf(body.id);
+    assert.equal(reference, refundReference(store.idKey, idempotency).toString('hex'));
+    await store.db.query('delete from chain_requests where subject_id = $1', [body.id]);
+    await store.db.query('delete from refunds where id = $1', [body.id]);
+    await store.db.query('delete from idempotency_keys where key = $1', [idempotency.key]);
+    const again = ask({ idempotency, amount: 100 });
+    await untilDecided([again]);
+    await playRefunds(store);
+    const second = await again;
+    assert.equal(second.body.id, body.id);
+    assert.equal(await rowOf(second.body.id), reference);
+  });
+
+  test('a refund that was rebuilt answers its request again, and nothing is paid', async () => {
+    const rebuilt = await addRebuilt('back again', 300);
+    const idempotency = newRequest(store, 'back again');
+    for (let n = 0; n < 2; n++) {
+      const seen = await ask({ idempotency, amount: 300 });
+      assert.deepEqual([seen.status, seen.replayed], [201, true]);
+      assert.deepEqual([seen.body.id, seen.body.recovered], [rebuilt.body.id, true]);
+    }
+    assert.equal((await findPayment(store, payment.paymentIntentId))?.amountReserved, 300n);
+  });
+
+  test('a refund of all that was left is found again, though nothing is left', async () => {
+    const rebuilt = await addRebuilt('all of it', null);
+    const seen = await ask({ idempotency: newRequest(store, 'all of it'), amount: null });
+    assert.deepEqual([seen.status, seen.replayed, seen.body.id], [201, true, rebuilt.body.id]);
+  });
+
+  test('another amount or payment under its key is refused', async () => {
+    await addRebuilt('other', 300);
+    const idempotency = newRequest(store, 'other');
+    assert.equal((await ask({ idempotency, amount: 301 })).said, 'idempotency_key_reused');
+    const of = await addPayment(store, 1_000);
+    assert.equal((await ask({ idempotency, amount: 300, of })).said, 'idempotency_key_reused');
+  });
+
+  test('a key that is used anew after 48 hours makes another refund', async () => {
+    const idempotency = newRequest(store, 'two days');
+    const made = [];
+    for (let n = 0; n < 2; n++) {
+      const asked = ask({ idempotency, amount: 10, now: clock.now() });
+      await untilDecided([asked]);
+      await playRefunds(store);
+      made.push(await asked);
+      clock.advance(49 * 3_600_000);
+    }
+    assert.deepEqual(
+      made.map(({ status, replayed }) => [status, replayed]),
+      [
+        [201, false],
+        [201, false],
+      ],
+    );
+    assert.notEqual(made[0]?.body.id, made[1]?.body.id);
+  });
 });

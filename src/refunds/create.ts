@@ -1,8 +1,9 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
 import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
+import { type IdKey, refundId, refundReference } from '#core/derived-ids.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { newId } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
@@ -12,11 +13,17 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
-import { freesKey, type IdempotentRequest } from '#idempotency/request.ts';
-import { claim, complete, waitFor } from '#idempotency/run-once.ts';
+import { freesKey, type IdempotentRequest, keyReused } from '#idempotency/request.ts';
+import { claim, complete, REPLAYED, waitFor } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
-import { insertRefund, reserve, selectDailyLimit, selectRefundedSince } from '#refunds/queries.ts';
+import {
+  insertRefund,
+  reserve,
+  selectDailyLimit,
+  selectReferencedRefund,
+  selectRefundedSince,
+} from '#refunds/queries.ts';
 import {
   checkAccountRules,
   decideAmount,
@@ -62,6 +69,7 @@ export interface RefundDeps {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly readiness: Readiness;
+  readonly idKey: IdKey;
 }
 
 /** What the first transaction came to. */
@@ -74,13 +82,23 @@ function paymentUnknown(): Refusal {
   return refuse('parameter_invalid', message, 'payment');
 }
 
+/** What was decided of a refund that begins. */
+interface Beginning {
+  readonly payment: Payment;
+  readonly amount: Atoms;
+  readonly id: string;
+  readonly reference: Buffer;
+}
+
 function toRefund(
   request: RefundRequest,
-  of: { readonly amount: Atoms; readonly stamp: Stamp },
+  of: Beginning & { readonly stamp: Stamp },
 ): Refund & { status: 'pending' } {
   const { stamp } = of;
   return {
-    id: newId('refund', stamp.created),
+    id: of.id,
+    reference: of.reference,
+    recovered: false,
     tenant: request.tenant,
     position: stamp.next(),
     created: stamp.created,
@@ -102,7 +120,7 @@ function draft(refund: Refund, type: EventDraft['type'], stamp: Stamp): EventDra
 async function begin(
   tx: Tx,
   request: RefundRequest,
-  of: { readonly payment: Payment; readonly amount: Atoms },
+  of: Beginning,
 ): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
   const { tenant, now } = request;
   // The order lock is held from here on: the day's sum cannot be raced past.
@@ -115,7 +133,7 @@ async function begin(
       dailyLimit: await selectDailyLimit(tx, tenant.accountId),
     },
   );
-  const pending = toRefund(request, { amount: of.amount, stamp });
+  const pending = toRefund(request, { ...of, stamp });
   if (failure !== null) {
     const refund: Refund = { ...pending, status: 'failed', failure, txHash: null };
     await insertRefund(tx, refund, REFUND_FAILURES[failure]);
@@ -128,26 +146,70 @@ async function begin(
     livemode: tenant.livemode,
     kind: 'refund',
     subjectId: pending.id,
-    payload: { paymentId: pending.paymentId, amount: pending.amount.toString() },
+    payload: {
+      paymentId: pending.paymentId,
+      paymentNumber: of.payment.settlementNumber.toString(),
+      amount: pending.amount.toString(),
+      reference: `0x${of.reference.toString('hex')}`,
+    },
     now,
   });
   const deliveries = await appendEvents(tx, [draft(pending, 'refund.created', stamp)]);
   return { refund: pending, deliveries };
 }
 
-async function decide(tx: Tx, request: RefundRequest): Promise<Begun | Refusal> {
+/** A key that comes back after 48 hours takes the next reference: so often it can be used anew. */
+const MAX_CLASHES = 1_000;
+
+/**
+ * The reference of this request: the same again when the request comes again to a database that
+ * has lost the first. Or the refund that was rebuilt under it.
+ */
+async function referenceFor(
+  tx: Tx,
+  idKey: IdKey,
+  { tenant, idempotency }: RefundRequest,
+): Promise<Buffer | Refund> {
+  const { livemode } = tenant;
+  for (let clash = 0; ; clash++) {
+    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many references in use');
+    const reference = refundReference(idKey, idempotency, clash);
+    const refund = await selectReferencedRefund(tx, { livemode, reference });
+    if (refund === null) return reference;
+    if (refund.recovered) return refund;
+  }
+}
+
+/** The answer of a request whose refund was made before the database lost it, and was rebuilt. */
+async function replayRebuilt(
+  tx: Tx,
+  { input, idempotency }: RefundRequest,
+  rebuilt: Refund,
+): Promise<Begun | Refusal> {
+  const sameAmount = input.amount === null || BigInt(input.amount) === rebuilt.amount;
+  if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
+  const answer = answerWith(201, renderRefund(rebuilt));
+  await complete(tx, idempotency, answer, rebuilt.id);
+  return { kind: 'answered', answer: { ...answer, headers: REPLAYED }, deliveries: 0 };
+}
+
+async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Begun | Refusal> {
   const { tenant, input, terminalId } = request;
-  const [ends, payment] = await Promise.all([
+  const [ends, payment, reference] = await Promise.all([
     readCredentialEnds(tx, [request]),
     lockPayment(tx, tenant, input.paymentId),
+    referenceFor(tx, idKey, request),
   ]);
   const ended = ends(request);
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
+  // Before all else: what was rebuilt has taken its amount already, and forgotten its terminal.
+  if (!Buffer.isBuffer(reference)) return replayRebuilt(tx, request, reference);
   if (terminalId !== undefined && payment.terminalId !== terminalId) return paymentUnknown();
   const amount = decideAmount(payment, input.amount);
   if (isRefusal(amount)) return amount;
-  const { refund, deliveries } = await begin(tx, request, { payment, amount });
+  const id = refundId(idKey, { livemode: tenant.livemode, reference });
+  const { refund, deliveries } = await begin(tx, request, { payment, amount, id, reference });
   if (refund.status === 'pending') {
     await waitFor(tx, request.idempotency, refund.id);
     return { kind: 'asked', refund, deliveries };
@@ -158,11 +220,16 @@ async function decide(tx: Tx, request: RefundRequest): Promise<Begun | Refusal> 
 }
 
 /** Claim, lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
-async function beginOnce(tx: Tx, request: RefundRequest): Promise<Begun | Abandon<Begun>> {
+async function beginOnce(
+  tx: Tx,
+  idKey: IdKey,
+  request: RefundRequest,
+): Promise<Begun | Abandon<Begun>> {
   const state = await claim(tx, request.idempotency, request.now);
   if (state !== 'claimed') return { kind: 'answered', answer: state, deliveries: 0 };
   // What was refunded in the time that is being recovered is not known yet.
-  const begun = checkLedger(tx.watch, request.tenant.livemode) ?? (await decide(tx, request));
+  const begun =
+    checkLedger(tx.watch, request.tenant.livemode) ?? (await decide(tx, idKey, request));
   if (!isRefusal(begun)) return begun;
   if (freesKey(begun.code)) return new Abandon({ kind: 'answered', answer: begun, deliveries: 0 });
   const answer = answerRefusal(begun, request.requestId);
@@ -180,7 +247,7 @@ export async function createRefund(
   deps: RefundDeps,
   request: RefundRequest,
 ): Promise<Answer | Refusal> {
-  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, request));
+  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, deps.idKey, request));
   if (begun.deliveries > 0) deps.wakeups.send('deliveries');
   if (begun.kind === 'answered') return begun.answer;
   failpoint('refunds.request_committed');

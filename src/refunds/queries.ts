@@ -7,6 +7,8 @@ import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/
 
 interface RefundRow {
   id: string;
+  reference: Buffer | null;
+  recovered: boolean;
   account_id: string;
   livemode: boolean;
   position: bigint;
@@ -22,7 +24,8 @@ interface RefundRow {
   metadata: Record<string, string>;
 }
 
-const COLUMNS = `id, account_id, livemode, position, created, updated, payment_id, amount, status,
+const COLUMNS = `id, reference, recovered,
+  account_id, livemode, position, created, updated, payment_id, amount, status,
   reason, failure_code, tx_hash, source, metadata`;
 
 function stateOf(row: RefundRow): RefundState {
@@ -43,6 +46,8 @@ function stateOf(row: RefundRow): RefundState {
 function toRefund(row: RefundRow): Refund {
   return {
     id: row.id,
+    reference: row.reference,
+    recovered: row.recovered,
     tenant: { accountId: row.account_id, livemode: row.livemode },
     position: row.position,
     created: row.created,
@@ -60,6 +65,18 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
   const rows = await sql.query<RefundRow>(
     `select ${COLUMNS} from refunds where id = $1 and account_id = $2 and livemode = $3`,
     [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0] === undefined ? null : toRefund(rows[0]);
+}
+
+/** The refund that the contract names by this reference, whoever's it is. */
+export async function selectReferencedRefund(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly reference: Buffer },
+): Promise<Refund | null> {
+  const rows = await tx.query<RefundRow>(
+    `select ${COLUMNS} from refunds where livemode = $1 and reference = $2`,
+    [of.livemode, of.reference],
   );
   return rows[0] === undefined ? null : toRefund(rows[0]);
 }
@@ -120,8 +137,8 @@ export async function insertRefund(
   const failed = refund.status === 'failed' ? refund.failure : null;
   await tx.query(
     `insert into refunds (id, account_id, livemode, position, created, updated, payment_id, amount,
-       status, reason, failure_code, failure_message, source, metadata)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb)`,
+       status, reason, failure_code, failure_message, source, metadata, reference)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb, $15)`,
     [
       refund.id,
       refund.tenant.accountId,
@@ -137,6 +154,7 @@ export async function insertRefund(
       failureMessage,
       refund.source,
       JSON.stringify(refund.metadata),
+      refund.reference,
     ],
   );
 }

@@ -42,6 +42,8 @@ export async function rebuildRefund(
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const pending: Refund & { status: 'pending' } = {
     id: refundId(idKey, { livemode: tenant.livemode, reference }),
+    reference,
+    recovered: true,
     tenant,
     position: stamp.next(),
     created: stamp.created,

@@ -12,6 +12,7 @@ const UNTIL = new Date('2027-03-30T12:00:00.000Z');
 function payment(of: { amount: bigint; reserved?: bigint; refunded?: bigint }): Payment {
   return toPayment({
     id: 'pay_1',
+    recovered: false,
     account_id: 'acct_1',
     livemode: false,
     position: 1n,

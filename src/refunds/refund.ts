@@ -20,6 +20,10 @@ export type RefundFailure = keyof typeof REFUND_FAILURES;
 
 interface RefundFacts {
   readonly id: string;
+  /** What the contract's event names it by. null: an earlier release has made it. */
+  readonly reference: Buffer | null;
+  /** Rebuilt from the chain after the database had lost it. */
+  readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
   readonly created: Date;

@@ -23,5 +23,6 @@ export function renderRefund(refund: Refund): { [key: string]: Json } {
     network: networkOf(refund.tenant.livemode),
     created: refund.created.toISOString(),
     updated: refund.updated.toISOString(),
+    ...(refund.recovered ? { recovered: true } : {}),
   };
 }

@@ -36,7 +36,8 @@ function createRoute(deps: RefundRoutesDeps) {
     description:
       'Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for ' +
       'the transaction, and not at all while the network settles nothing; a `pending` refund ' +
-      'resolves by itself and is never retried with a new key.',
+      'resolves by itself and is never retried with a new key. ' +
+      'A request whose refund was rebuilt (`recovered`) gets it, with `Idempotent-Replayed: true`.',
     scope: 'refunds:write',
     idempotency: 'required',
     body: CreateRefundBody,

@@ -8,6 +8,7 @@ import {
   Metadata,
   nullable,
   oneOf,
+  Recovered,
   Timestamp,
   text,
 } from '#http/schema.ts';
@@ -31,6 +32,7 @@ export const RefundSchema = Type.Object(
     metadata: Metadata,
     created: Timestamp,
     updated: Timestamp,
+    recovered: Recovered,
   },
   { title: 'Refund' },
 );

@@ -12,9 +12,9 @@ import {
   type LedgerRow,
   RECOVERY_TOPIC,
   type RecoveryReason,
-  raiseNumbers,
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
+import { raiseNumbers } from '#settlement/numbers.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
 
 export interface GuardDeps {

@@ -87,28 +87,6 @@ export async function adoptIncarnation(
   );
 }
 
-/** Numbers that a lost transaction may have taken, and then some. */
-const NUMBERS_SKIPPED = 2 ** 20;
-
-/**
- * New intents get numbers far behind all that ledger or chain know: what was lost, or is still on
- * its way to a block, has its own for ever. Doing it again changes nothing.
- */
-export async function raiseNumbers(sql: Sql, livemode: boolean): Promise<void> {
-  const sequence = livemode ? 'settlement_number_live' : 'settlement_number_test';
-  await sql.query(
-    `select setval('${sequence}', greatest(s.last_value, known.highest + ${NUMBERS_SKIPPED}))
-     from ${sequence} s, (
-       select greatest(
-         (select max(number) from chain_payments where livemode = $1),
-         (select max(settlement_number) from payment_intents where livemode = $1),
-         (select max(number) from settlement_numbers where livemode = $1)) as highest
-     ) known
-     where known.highest is not null`,
-    [livemode],
-  );
-}
-
 /** A run of the recovery, by the process that has its lease. */
 export interface RecoveryRun {
   readonly livemode: boolean;

@@ -135,18 +135,6 @@ export async function selectExpectedBalances(
   );
 }
 
-/** Restored databases must not hand out numbers again that the chain knows. */
-export async function raiseSettlementNumber(tx: Tx, livemode: boolean): Promise<void> {
-  const sequence = livemode ? 'settlement_number_live' : 'settlement_number_test';
-  await tx.query(
-    `select setval('${sequence}', highest) from (
-       select max(number) as highest from chain_payments where livemode = $1
-     ) known
-     where highest > (select last_value from ${sequence})`,
-    [livemode],
-  );
-}
-
 export interface DifferenceRow {
   readonly kind: string;
   readonly subject: string;

@@ -9,6 +9,7 @@ import type { Chain } from '#settlement/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
 import type { SettlementEvent } from '#settlement/contract-events.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
+import { raiseAboveChain } from '#settlement/numbers.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/outcome-queries.ts';
 import {
   addBalances,
@@ -17,7 +18,6 @@ import {
   deleteOtherPayments,
   lockCursor,
   moveCursor,
-  raiseSettlementNumber,
   replaceTransfers,
   saveDifferences,
   selectCursor,
@@ -81,7 +81,7 @@ export async function reconcileOnce(
     events += range.events.length;
     await db.transaction((tx) => storeRange(tx, deps, range, final));
   }
-  await db.transaction((tx) => raiseSettlementNumber(tx, livemode));
+  await db.transaction((tx) => raiseAboveChain(tx, livemode));
   const range = { livemode, fromBlock, toBlock: head.number };
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
   const found = [

@@ -13,6 +13,8 @@ export interface NewRequestRow {
   readonly kind: string;
   readonly subjectId: string;
   readonly payload: unknown;
+  /** Payments and withdrawals: what the contract knows them by. */
+  readonly number?: bigint | null;
   /** Payments only. */
   readonly settleWithinS?: number;
 }
@@ -21,8 +23,10 @@ export interface NewRequestRow {
  * Leaves the requests as `queued`, payments and withdrawals with the number that the contract will
  * know them by.
  * An intent keeps its number over all of its attempts, so that the contract settles it at most once
- * whatever happened to earlier ones. Deadlines are the database's time, which all processes share
- * and no test clock moves.
+ * whatever happened to earlier ones. Intents of an earlier release have none: they get one at the
+ * first attempt, from a trigger (0051_settlement_numbers.sql). They live for minutes, so this part
+ * can go with the release after the next. Deadlines are the database's time, which all processes
+ * share and no test clock moves.
  */
 export async function insertRequests(
   tx: Tx,
@@ -32,34 +36,35 @@ export async function insertRequests(
   await tx.query(
     `with input as (
        select * from jsonb_to_recordset($1::jsonb)
-         as t (livemode boolean, kind text, "subjectId" text, payload jsonb,
+         as t (livemode boolean, kind text, "subjectId" text, payload jsonb, number bigint,
            "settleWithinS" integer)
        order by kind, "subjectId"
+     ), unnumbered as (
+       select * from input where kind = 'payment' and number is null
      ), added as (
        insert into settlement_numbers (livemode, number, payment_intent_id)
-       select livemode, nextval(case when livemode then 'settlement_number_live'
-         else 'settlement_number_test' end::regclass), "subjectId"
-       from input
-       where kind = 'payment' and not exists (
+       select livemode, 1, "subjectId" from unnumbered
+       where not exists (
          select from settlement_numbers n where n.payment_intent_id = "subjectId")
        returning payment_intent_id, number
-     ), numbers as (
+     ), given as (
        select payment_intent_id, number from added
        union all
        select n.payment_intent_id, n.number from settlement_numbers n
-       join input on n.payment_intent_id = "subjectId" and kind = 'payment'
+       join unnumbered on n.payment_intent_id = "subjectId"
      )
      insert into chain_requests (livemode, kind, subject_id, number, payload, status, created,
        deadline, settle_within)
      select i.livemode, i.kind, i."subjectId",
        case i.kind
-         when 'payment' then (select number from numbers where payment_intent_id = i."subjectId")
-         when 'withdrawal' then nextval('transfer_number')
+         when 'payment' then coalesce(
+           i.number, (select number from given where payment_intent_id = i."subjectId"))
+         else i.number
        end,
        i.payload, 'queued', $2,
        now() + i."settleWithinS" * interval '1 second', i."settleWithinS"
      from input i`,
-    [JSON.stringify(requests), now],
+    [JSON.stringify(requests.map((one) => ({ ...one, number: one.number?.toString() }))), now],
   );
 }
 

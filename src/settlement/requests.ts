@@ -25,8 +25,8 @@ export interface RequestPayloads {
     /** Given back as it is, should the chain settle the payment after it was declined. */
     attempt?: unknown;
   };
-  /** subject: refund. */
-  refund: { paymentId: string; amount: string };
+  /** subject: refund. Those of an earlier release have neither reference nor payment number. */
+  refund: { paymentId: string; paymentNumber?: string; amount: string; reference?: Hex };
   /** subject: withdrawal. */
   withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
   /** subject: `<account id>:<network>`. */
@@ -143,6 +143,8 @@ export interface NewRequest<K extends OtherKind> {
   readonly kind: K;
   readonly subjectId: string;
   readonly payload: RequestPayloads[K];
+  /** Withdrawals only: what the contract pays them by, once. */
+  readonly number?: bigint;
   readonly now: Date;
 }
 
@@ -150,6 +152,11 @@ export interface NewRequest<K extends OtherKind> {
 export interface PaymentRequest {
   readonly livemode: boolean;
   readonly subjectId: string;
+  /**
+   * The intent's settlement number, the same for each of its attempts. null: an earlier release
+   * has created the intent without one, and it gets it now.
+   */
+  readonly number: bigint | null;
   readonly payload: RequestPayloads['payment'];
   readonly settleWithinS: number;
 }

@@ -3,6 +3,7 @@ import { terminalInactive } from '#accounts/credential-ends.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
@@ -47,6 +48,7 @@ export interface DeviceDeps {
   /** Where terminals wait for work. */
   readonly terminals: WaitingRoom<PaymentIntent>;
   readonly cursorKey: Buffer;
+  readonly idKey: IdKey;
 }
 
 const TAG = 'Terminal protocol';

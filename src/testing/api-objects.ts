@@ -51,6 +51,7 @@ function toSettledPayment(of: Settled): Payment {
   const { created } = of.stamp;
   return toPayment({
     id: of.ids.payment,
+    recovered: false,
     account_id: of.mode.tenant.accountId,
     livemode: of.mode.tenant.livemode,
     position: of.stamp.next(),

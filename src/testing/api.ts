@@ -20,6 +20,7 @@ import {
   type TestMerchant,
 } from '#testing/merchants.ts';
 import { settling } from '#testing/settling.ts';
+import { TEST_ID_KEY } from '#testing/store.ts';
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
@@ -98,7 +99,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const wakeups = await connectWakeups(db);
   const config = readConfig(env, []);
   const secret = Buffer.alloc(32, 7);
-  const parts = { config, secret, db, wakeups, clock, log };
+  const parts = { config, secret, idKey: TEST_ID_KEY, db, wakeups, clock, log };
   const chains = await openAwayChains();
   const deps: ApiDeps = { ...parts, chains, readiness: settling, defaultPass: null };
   const app = await buildApi(deps);

@@ -8,6 +8,7 @@ import { operatorRoutes } from '#ops/operator-routes.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { settling } from '#testing/settling.ts';
+import { TEST_ID_KEY } from '#testing/store.ts';
 
 export interface DashboardServer extends PeopleServer {
   readonly merchantApi: string;
@@ -23,7 +24,8 @@ export async function startDashboardServer(
   const server = await startPeopleServer(({ people, merchant, operator, secretKey, clock }) => {
     const { db, wakeups } = people;
     const config = { webhookAllowCidrs: [], publicUrl: null } as unknown as ApiDeps['config'];
-    const parts = { config, secret: secretKey, db, wakeups, clock, log: silentLog, chains };
+    const keys = { secret: secretKey, idKey: TEST_ID_KEY };
+    const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };
     const shared = createShared({ ...parts, readiness: settling, defaultPass: null });
     const api = merchantSurface(shared);
     const dashboard = dashboardRoutes({

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
 import { insertWithdrawal } from '#accounts/withdrawal-queries.ts';
@@ -86,12 +86,13 @@ async function withdraw(store: TestStore): Promise<void> {
   await store.db.transaction(async (tx) => {
     const { next, created } = await stampOrder(tx, tenant, now, 1);
     const id = newId('withdrawal', created);
-    const row = { id, tenant, position: next(), created, amount: WITHDRAWN };
+    const number = BigInt(randomInt(1, 2 ** 40));
+    const row = { id, number, tenant, position: next(), created, amount: WITHDRAWN };
     await insertWithdrawal(tx, { ...row, wallet: '0x', requestedBy: 'usr_test' });
     const of = { merchantNumber: String(merchantNumber), wallet: '0x' } as const;
     const payload = { ...of, amount: WITHDRAWN.toString() };
     const { livemode } = tenant;
-    await requestOnChain(tx, { livemode, kind: 'withdrawal', subjectId: id, payload, now });
+    await requestOnChain(tx, { livemode, kind: 'withdrawal', subjectId: id, number, payload, now });
   });
   const place = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
   const facts = { ...place, blockTime: now.toISOString() };

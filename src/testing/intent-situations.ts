@@ -25,6 +25,8 @@ export const LOST_ATTEMPT: Attempt = { ...ATTEMPT, credential: { type: 'unknown'
 export function intentIn(state: IntentState): PaymentIntent {
   return {
     id: 'pi_1',
+    settlementNumber: 1_048_577n,
+    recovered: false,
     tenant: { accountId: 'acct_1', livemode: false },
     position: 1n,
     created: CREATED,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { newId } from '#core/ids.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
+import { createSettlementNumbers } from '#settlement/numbers.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer.ts';
 import {
   type NewRequest,
@@ -106,12 +107,7 @@ export async function startRelayerWorld(
   const log: Log = { ...silentLog, error: (message) => complaints.push(message) };
   const relayers: Relayer[] = [];
   const children: RelayerProcess[] = [];
-  const payMany = async (payments: readonly TestPayment[]) => {
-    const requests = payments.map((payment) => toRequest({ merchant, livemode }, payment));
-    await database.db.transaction((tx) => requestPayments(tx, requests, new Date()));
-    wakeups.send('chain-requests', network.config.network);
-    return requests.map((request) => request.subjectId);
-  };
+  const payMany = createPayer({ database, network, merchant, wakeups });
   const outcomesOf = (ids: readonly string[]) => readOutcomes(database, ids);
   return {
     network,
@@ -134,7 +130,8 @@ export async function startRelayerWorld(
     payMany,
     pay: async (payment) => (await payMany([payment]))[0] ?? '',
     ask: async ({ subjectId = `subject_${randomBytes(6).toString('hex')}`, ...request }) => {
-      const asked = { ...request, subjectId, livemode, now: new Date() };
+      const own = ownNumber(request.kind);
+      const asked = { ...request, ...own, subjectId, livemode, now: new Date() };
       await database.db.transaction((tx) => requestOnChain(tx, asked));
       wakeups.send('chain-requests', network.config.network);
       return subjectId;
@@ -169,6 +166,38 @@ function toRequest(
       amount: amount.toString(),
       orderId: orderId ?? randomBytes(4).toString('hex'),
     },
+  };
+}
+
+/** Leaves the relayer payments to settle. */
+function createPayer(of: Pick<RelayerWorld, 'database' | 'network' | 'merchant' | 'wakeups'>) {
+  const { database, network, merchant, wakeups } = of;
+  const { livemode } = network.config;
+  const number = numberer(database, livemode);
+  return async (payments: readonly TestPayment[]) => {
+    const asked = payments.map((payment) => toRequest({ merchant, livemode }, payment));
+    const requests = await number(asked);
+    await database.db.transaction((tx) => requestPayments(tx, requests, new Date()));
+    wakeups.send('chain-requests', network.config.network);
+    return requests.map((request) => request.subjectId);
+  };
+}
+
+function ownNumber(kind: string) {
+  return kind === 'withdrawal' ? { number: BigInt(randomInt(1, 2 ** 40)) } : {};
+}
+
+/** Each payment keeps its number over all of its requests, as an intent does. */
+function numberer(database: TestDatabase, livemode: boolean) {
+  const numbers = createSettlementNumbers(database.db);
+  const known = new Map<string, bigint | null>();
+  return async <R extends { readonly subjectId: string }>(requests: readonly R[]) => {
+    const drawn = await numbers.take(requests.map(() => livemode));
+    return requests.map((request, index) => {
+      const number = known.get(request.subjectId) ?? drawn[index]?.number ?? null;
+      known.set(request.subjectId, number);
+      return { ...request, number };
+    });
   };
 }
 

@@ -41,8 +41,9 @@ export async function serveStore(
   store: TestStore,
   { chains = [], defaultPass, timeLimitMs }: StoreServerOptions = {},
 ): Promise<StoreServer> {
-  const { db, wakeups, clock } = store;
+  const { db, wakeups, clock, idKey } = store;
   const built = createShared({
+    idKey,
     config: readConfig({}, []),
     secret: Buffer.alloc(32, 7),
     db,

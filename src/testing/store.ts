@@ -3,6 +3,7 @@ import { getAddress } from 'viem';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
 import type { Answer } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
+import type { IdKey } from '#core/derived-ids.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
@@ -18,10 +19,14 @@ import { createIntentRoom } from '#payments/intent-room.ts';
 import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { applySettlements } from '#payments/settle.ts';
+import { createSettlementNumbers, type SettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
+
+/** Of all tests, so that ids of one part are those of another. */
+export const TEST_ID_KEY = Buffer.alloc(32, 'id key') as IdKey;
 
 /** A merchant that is live in test mode, with a database of its own. */
 export interface TestStore {
@@ -29,6 +34,8 @@ export interface TestStore {
   readonly db: TestDatabase['db'];
   readonly clock: Clock;
   readonly wakeups: Wakeups;
+  readonly idKey: IdKey;
+  readonly numbers: SettlementNumbers;
   readonly standing: MerchantStanding;
   readonly terminalId: string;
   readonly deviceKey: string;
@@ -115,6 +122,8 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     db,
     clock,
     wakeups,
+    idKey: TEST_ID_KEY,
+    numbers: createSettlementNumbers(db),
     standing,
     terminalId,
     deviceKey,
@@ -172,7 +181,8 @@ export interface IntentOptions {
 
 /** Creates open intents by group commit; its callers share batches. */
 export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) {
-  const create = createIntentCreator(store);
+  const numbers = createSettlementNumbers(store.db);
+  const create = createIntentCreator({ ...store, numbers, idKey: TEST_ID_KEY });
   return async (counter: Counter, of: IntentOptions = {}): Promise<string> => {
     const answer = await create({
       standing: counter.standing,
@@ -296,8 +306,7 @@ export async function playChain(store: Chainlike, failure?: FailureReason): Prom
        outcome = case when $2 then jsonb_set($1::text::jsonb, '{facts,settlementNumber}',
          to_jsonb(n.number::text)) else $1::text::jsonb end
      from (
-       select id, (select number from settlement_numbers s where s.payment_intent_id = subject_id)
-       from chain_requests
+       select id, number from chain_requests
        where livemode in (false, true) and status = 'queued' and kind = 'payment' and tries = 0
        offset 0
      ) n
@@ -305,7 +314,7 @@ export async function playChain(store: Chainlike, failure?: FailureReason): Prom
      returning r.id`,
     [JSON.stringify(outcome), failure === undefined],
   );
-  while (await applySettlements({ ...store, log: silentLog }));
+  while (await applySettlements({ ...store, log: silentLog, idKey: TEST_ID_KEY }));
   return rows.length;
 }
 

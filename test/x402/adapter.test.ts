@@ -8,7 +8,6 @@ import { ExactEvmScheme as ExactEvmFacilitator } from '@x402/evm/exact/facilitat
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { createWalletClient, defineChain, erc20Abi, http, publicActions } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { createPreflight } from '#payments/preflight.ts';
@@ -94,7 +93,7 @@ before(async () => {
   const { merchantNumber } = merchant;
   store = await openStore({ database, wakeups, merchantNumber, preflight });
   server = await serveStore(store, { chains });
-  const deps = { db: store.db, wakeups, clock: systemClock, log: silentLog };
+  const deps = { ...store, log: silentLog };
   applying = startLoop({
     name: 'settlements',
     pollMs: 30,

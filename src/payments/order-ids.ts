@@ -1,0 +1,110 @@
+import { assert, present } from '#core/assert.ts';
+import type { IdKey } from '#core/derived-ids.ts';
+import { tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { KeyRow } from '#idempotency/queries.ts';
+import { keyOf } from '#idempotency/request.ts';
+import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/queries.ts';
+
+/** The order id that a request's intent gets. */
+export interface ChosenOrderId {
+  readonly text: string;
+  /** By an intent that is there. */
+  readonly taken: boolean;
+  /** The rebuilt intent that the request asks for once more. */
+  readonly rebuilt: PaymentIntent | null;
+}
+
+/**
+ * A key that comes back after 48 hours takes the next derived order id, so this is how often one
+ * key can be used anew. By chance not even the second is ever needed.
+ */
+const MAX_CLASHES = 1_000;
+
+interface Choice {
+  readonly orderId: string;
+  /** The row that has it, if any. */
+  readonly row: OrderIdRow | undefined;
+}
+
+/** A text for a map key: whose order id it is, and which. */
+export function orderKey(request: CreateRequest, orderId: string): string {
+  return `${tenantKey(request.standing.tenant)} ${orderId}`;
+}
+
+async function selectInUse(
+  tx: Tx,
+  wanted: readonly { readonly request: CreateRequest; readonly orderId: string }[],
+): Promise<Map<string, OrderIdRow>> {
+  const rows = await selectOrderIdsInUse(
+    tx,
+    wanted.map(({ request, orderId }) => ({ tenant: request.standing.tenant, orderId })),
+  );
+  return new Map(
+    rows.map((row) => {
+      const tenant = { accountId: row.account_id, livemode: row.livemode };
+      return [`${tenantKey(tenant)} ${row.order_id}`, row];
+    }),
+  );
+}
+
+/**
+ * Which order id each request's intent gets. One that was left out is derived from the request's
+ * key, and counted on where another intent has it, or another request of the batch: only that costs
+ * a second look. A request of a known key is a replay and needs none.
+ */
+export async function chooseOrderIds(
+  tx: Tx,
+  idKey: IdKey,
+  of: {
+    readonly requests: readonly CreateRequest[];
+    readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
+  },
+): Promise<ChosenOrderId[]> {
+  const { requests } = of;
+  const chosen = new Map<CreateRequest, Choice>();
+  const given = requests.filter(({ input }) => input.orderId !== null);
+  const inBatch = new Set(given.map((request) => orderKey(request, orderIdOf(idKey, request))));
+  let open = requests;
+  for (let clash = 0; open.length > 0; clash++) {
+    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many order ids in use');
+    const tried = open.map((request) => ({ request, orderId: orderIdOf(idKey, request, clash) }));
+    const inUse = await selectInUse(tx, tried);
+    const known = await of.keys;
+    open = tried.flatMap(({ request, orderId }) => {
+      const key = orderKey(request, orderId);
+      const row = inUse.get(key);
+      const fixed = request.input.orderId !== null || known.has(keyOf(request.idempotency));
+      const free = row === undefined ? !inBatch.has(key) : row.recovered;
+      if (!fixed && !free) return [request];
+      if (!fixed) inBatch.add(key);
+      chosen.set(request, { orderId, row });
+      return [];
+    });
+  }
+  return withRebuilt(
+    tx,
+    requests.map((request) => ({ request, choice: present(chosen.get(request), 'order id') })),
+  );
+}
+
+/** The whole intents where a request asks for a rebuilt one again. */
+async function withRebuilt(
+  tx: Tx,
+  chosen: readonly { readonly request: CreateRequest; readonly choice: Choice }[],
+): Promise<ChosenOrderId[]> {
+  const ids = chosen.map(({ request, choice: { row } }) => {
+    const asked = row?.recovered === true && row.amount === BigInt(request.input.amount);
+    return asked ? row.id : null;
+  });
+  const wanted = ids.filter((id) => id !== null);
+  const intents = wanted.length === 0 ? [] : await selectIntents(tx, wanted);
+  const byId = new Map(intents.map((intent) => [intent.id, intent]));
+  return chosen.map(({ choice }, index) => ({
+    text: choice.orderId,
+    taken: choice.row !== undefined,
+    rebuilt: byId.get(ids[index] ?? '') ?? null,
+  }));
+}

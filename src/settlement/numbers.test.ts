@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { type Database, openDatabase } from '#db/database.ts';
+import { areStale, createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { eventually } from '#testing/webhooks.ts';
+
+const MILLION = 1_048_576n;
+
+describe('settlement numbers', () => {
+  let database: TestDatabase;
+  let db: Database;
+  before(async () => {
+    database = await testDatabase();
+  });
+  beforeEach((t) => {
+    db = openDatabase({ url: database.url, maxConnections: 2 });
+    (t as TestContext).after(() => db.close());
+  });
+  after(() => database.close());
+
+  const nextBlock = async (livemode = false): Promise<bigint> => {
+    const rows = await database.db.query<{ next_block: bigint }>(
+      'select next_block from settlement_number_blocks where livemode = $1',
+      [livemode],
+    );
+    return rows[0]?.next_block ?? 0n;
+  };
+  const many = (count: number, livemode = false) => Array.from({ length: count }, () => livemode);
+
+  it('are those of one block in order, from its first, so that they share a slot', async () => {
+    const first = (await nextBlock()) * 256n;
+    const drawn = await createSettlementNumbers(db).take(many(90));
+    assert.deepEqual(
+      drawn.map(({ number }) => number),
+      Array.from({ length: 90 }, (_, n) => first + BigInt(n)),
+    );
+  });
+
+  it('begin above what the previous release has drawn, and may draw yet', async () => {
+    const [drawn] = await createSettlementNumbers(db).take([true]);
+    assert.ok((drawn?.number ?? 0n) >= MILLION);
+  });
+
+  it('of many processes are all different, and each block belongs to one of them', async () => {
+    const processes = Array.from({ length: 4 }, () => createSettlementNumbers(db));
+    const takes = await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        const drawn = await processes[n % 4]?.take(many(10));
+        return (drawn ?? []).map(({ number }) => ({ number, process: n % 4 }));
+      }),
+    );
+    const all = takes.flat();
+    assert.equal(new Set(all.map(({ number }) => number)).size, 2_000);
+    const owners = Map.groupBy(all, ({ number }) => number / 256n);
+    for (const taken of owners.values()) {
+      assert.equal(new Set(taken.map(({ process }) => process)).size, 1);
+    }
+  });
+
+  it('of the next block are there before they are needed', async () => {
+    const own = openDatabase({ url: database.url, maxConnections: 2 });
+    const numbers = createSettlementNumbers(own);
+    const before = await nextBlock();
+    await numbers.take(many(150));
+    await eventually('the next block is drawn', async () => (await nextBlock()) === before + 2n);
+    await own.close();
+    const rest = await numbers.take(many(150));
+    assert.equal(rest.at(-1)?.number, before * 256n + 299n);
+  });
+
+  it('of each network are counted for themselves', async () => {
+    const before = [await nextBlock(false), await nextBlock(true)];
+    const drawn = await createSettlementNumbers(db).take([false, true, false]);
+    assert.deepEqual(
+      drawn.map(({ livemode, number }) => [livemode, number / 256n]),
+      [
+        [false, before[0]],
+        [true, before[1]],
+        [false, before[0]],
+      ],
+    );
+  });
+
+  it('that were not used are taken next', async () => {
+    const numbers = createSettlementNumbers(db);
+    const drawn = await numbers.take(many(5));
+    numbers.putBack(drawn.slice(1, 3));
+    const again = await numbers.take(many(3));
+    assert.deepEqual(
+      again.map(({ number }) => number - (drawn[0]?.number ?? 0n)),
+      [1n, 2n, 5n],
+    );
+  });
+
+  it('are dropped when a connection breaks, also those that are put back later', async () => {
+    const numbers = createSettlementNumbers(db);
+    const drawn = await numbers.take(many(3));
+    const before = await nextBlock();
+    const { epoch } = db.watch;
+    await database.db.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()
+         and application_name = 'tapline'`,
+    );
+    await eventually('the break is noticed', async () => db.watch.epoch !== epoch);
+    numbers.putBack(drawn);
+    const [next] = await numbers.take([false]);
+    assert.equal((next?.number ?? 0n) / 256n, before);
+  });
+
+  it('are all invalid once numbers are raised, and new ones lie far above', async () => {
+    const processes = [createSettlementNumbers(db), createSettlementNumbers(db)];
+    const drawn = (await Promise.all(processes.map((one) => one.take(many(2))))).flat();
+    const stale = (some: typeof drawn) => database.db.transaction((tx) => areStale(tx, some));
+    assert.equal(await stale(drawn), false);
+    const [onLive] = await createSettlementNumbers(db).take([true]);
+    const highest = (await nextBlock()) * 256n + 5_000n;
+    await database.db.transaction((tx) => raiseNumbers(tx, false, highest));
+    for (const one of drawn) assert.equal(await stale([one]), true);
+    assert.ok(onLive !== undefined && !(await stale([onLive])));
+    const [fresh] = await createSettlementNumbers(db).take([false]);
+    assert.ok(fresh !== undefined && fresh.number > highest + MILLION);
+    assert.equal(await stale([fresh]), false);
+  });
+
+  it('never go down, though the chain knows fewer than the ledger', async () => {
+    const ledger = (await nextBlock()) * 256n;
+    await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
+    assert.ok((await nextBlock()) * 256n > ledger + MILLION);
+  });
+
+  it('raised twice have another epoch each time, as after a restore to the same copy', async () => {
+    const epochs = new Set<bigint>();
+    for (let n = 0; n < 3; n++) {
+      await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
+      const [drawn] = await createSettlementNumbers(db).take([false]);
+      if (drawn !== undefined) epochs.add(drawn.epoch);
+    }
+    assert.equal(epochs.size, 3);
+  });
+});
+
+describe('an intent that the previous release has created', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await testDatabase();
+  });
+  after(() => database.close());
+
+  const addIntent = async (id: string, number: bigint | null) => {
+    await database.db.query(
+      `insert into payment_intents (id, account_id, livemode, position, created, amount,
+         terminal_id, order_id, metadata, source, expires_at, status, settlement_number)
+       values ($1, 'acct_1', false, 0, now(), 1, 'tml_1', $1, '{}', 'api', now(),
+         'requires_payment_method', $2)`,
+      [id, number],
+    );
+  };
+  /** What that release does at a tap. */
+  const tap = async (id: string): Promise<bigint | undefined> => {
+    const rows = await database.db.query<{ number: bigint }>(
+      `insert into settlement_numbers (livemode, number, payment_intent_id)
+       values (false, nextval('settlement_number_test'), $1) returning number`,
+      [id],
+    );
+    return rows[0]?.number;
+  };
+
+  it('gets a number that no other intent has or will have', async () => {
+    const numbers = createSettlementNumbers(database.db);
+    const [before] = await numbers.take([false]);
+    await addIntent('old', null);
+    const given = (await tap('old')) ?? 0n;
+    const rest = await numbers.take(Array.from({ length: 600 }, () => false));
+    const taken = [before, ...rest].map((drawn) => drawn?.number);
+    assert.ok(given > 0n && !taken.includes(given));
+  });
+
+  it('and one that has a number keeps it when that release taps it', async () => {
+    const [drawn] = await createSettlementNumbers(database.db).take([false]);
+    await addIntent('new', drawn?.number ?? null);
+    assert.equal(await tap('new'), drawn?.number);
+  });
+});

@@ -1,0 +1,168 @@
+import { present } from '#core/assert.ts';
+import type { Database, Sql, Tx } from '#db/database.ts';
+
+/** A settlement number that an intent may be created with. */
+export interface DrawnNumber {
+  readonly livemode: boolean;
+  readonly number: bigint;
+  /**
+   * Of the block that it is from. Whoever writes the number down requires that it is still the
+   * network's: see {@link raiseNumbers}.
+   */
+  readonly epoch: bigint;
+}
+
+/** What this process may number its intents with. One per process, so that slots fill up. */
+export interface SettlementNumbers {
+  /** One number for each mode that is named, in order. Without a round trip, but for the first. */
+  take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
+  /** These were not used, for certain. */
+  putBack(numbers: readonly DrawnNumber[]): void;
+  /** What was drawn so far is not taken any more. */
+  drop(): void;
+}
+
+/** The contract's replay guard keeps so many numbers in one storage slot. */
+const BLOCK = 256n;
+/** The next block is drawn when fewer are left: it comes long before a busy process needs it. */
+const FEW = 160;
+/**
+ * How far numbers go up behind what chain and ledger know. What was drawn in the lost time and
+ * has not reached the chain lies below, unless a million intents were created in that time.
+ */
+const RAISE_BY = 1_048_576n;
+
+interface Block {
+  readonly epoch: bigint;
+  readonly numbers: bigint[];
+}
+
+interface Stock {
+  readonly blocks: Block[];
+  drawing: Promise<void> | null;
+}
+
+interface Stocks {
+  readonly test: Stock;
+  readonly live: Stock;
+  /** What the database's watch counted when they were begun. */
+  readonly epoch: number;
+}
+
+async function drawBlock(db: Pick<Database, 'query'>, livemode: boolean): Promise<Block> {
+  const rows = await db.query<{ block: bigint; epoch: bigint }>(
+    `update settlement_number_blocks set next_block = next_block + 1
+     where livemode = $1 returning next_block - 1 as block, epoch`,
+    [livemode],
+  );
+  const { block, epoch } = present(rows[0], 'settlement number block');
+  const first = block * BLOCK;
+  // From the end, because `pop` takes the last.
+  const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BLOCK - 1n - BigInt(n));
+  // The contract has no number zero.
+  return { epoch, numbers: numbers.filter((number) => number > 0n) };
+}
+
+/**
+ * Draws numbers in blocks. A lost connection may mean another database behind the new one, or the
+ * same one at an earlier time, which may give the same block to others: then nothing of what was
+ * drawn is taken any more.
+ */
+export function createSettlementNumbers(db: Database): SettlementNumbers {
+  const empty = (): Stock => ({ blocks: [], drawing: null });
+  const begin = (epoch: number): Stocks => ({ test: empty(), live: empty(), epoch });
+  let stocks = begin(0);
+  const origins = new WeakMap<DrawnNumber, Block>();
+  const stockOf = (livemode: boolean) => {
+    const { epoch } = db.watch;
+    if (stocks.epoch !== epoch) stocks = begin(epoch);
+    return livemode ? stocks.live : stocks.test;
+  };
+  const draw = (livemode: boolean): Promise<void> => {
+    const stock = stockOf(livemode);
+    stock.drawing ??= drawBlock(db, livemode)
+      // Into the stock it was drawn for: when that was dropped meanwhile, so is the block.
+      .then((block) => void stock.blocks.push(block))
+      .finally(() => {
+        stock.drawing = null;
+      });
+    return stock.drawing;
+  };
+  const takeOne = async (livemode: boolean): Promise<DrawnNumber> => {
+    for (;;) {
+      const { blocks } = stockOf(livemode);
+      const [block] = blocks;
+      const number = block?.numbers.pop();
+      if (block !== undefined && number !== undefined) {
+        const drawn = { livemode, number, epoch: block.epoch };
+        origins.set(drawn, block);
+        return drawn;
+      }
+      if (block === undefined) await draw(livemode);
+      else blocks.shift();
+    }
+  };
+  const stockUp = (livemode: boolean) => {
+    const { blocks } = stockOf(livemode);
+    const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
+    // Whoever finds nothing left draws again and hears why it fails.
+    if (left < FEW) draw(livemode).catch(() => {});
+  };
+  return {
+    take: async (modes) => {
+      const taken: DrawnNumber[] = [];
+      for (const livemode of modes) taken.push(await takeOne(livemode));
+      for (const livemode of new Set(modes)) stockUp(livemode);
+      return taken;
+    },
+    putBack: (numbers) => {
+      // In reverse, so that the lowest is taken next.
+      for (const drawn of numbers.toReversed()) {
+        const block = stockOf(drawn.livemode).blocks.find((one) => one === origins.get(drawn));
+        block?.numbers.push(drawn.number);
+      }
+    },
+    drop: () => {
+      stocks = begin(stocks.epoch);
+    },
+  };
+}
+
+/**
+ * Raises the network's numbers far above the highest that chain and ledger know (and `above`), and
+ * makes every block invalid that any process has drawn. For recovery: a database that was put back
+ * to an earlier time would give numbers to new intents that lost ones were paid under.
+ */
+export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
+  await tx.query(
+    `update settlement_number_blocks
+     set epoch = (random() * 9007199254740991)::bigint,
+       next_block = (${RAISE_BY} + greatest($2::bigint, next_block * ${BLOCK},
+         (select max(number) from chain_payments where livemode = $1))) / ${BLOCK} + 1
+     where livemode = $1`,
+    [livemode, above],
+  );
+}
+
+/**
+ * The same where the chain knows a number that nobody has drawn yet: then this database was put
+ * back to an earlier time.
+ */
+export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {
+  const rows = await tx.query(
+    `select 1 as behind from settlement_number_blocks
+     where livemode = $1
+       and next_block * ${BLOCK} <= (select max(number) from chain_payments where livemode = $1)`,
+    [livemode],
+  );
+  if (rows.length > 0) await raiseNumbers(tx, livemode);
+}
+
+/** Whether any of them was drawn before its network's numbers were raised: not to be used. */
+export async function areStale(tx: Tx, numbers: readonly DrawnNumber[]): Promise<boolean> {
+  const rows = await tx.query<{ livemode: boolean; epoch: bigint }>(
+    'select livemode, epoch from settlement_number_blocks',
+  );
+  const epochs = new Map(rows.map((row) => [row.livemode, row.epoch]));
+  return numbers.some(({ livemode, epoch }) => epochs.get(livemode) !== epoch);
+}
