@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * `npm run licences`: every locked package with its version and licence, from the lockfile and, for
+ * those that the lockfile does not say it of, from the installed package.
+ */
+const ROOT = path.join(import.meta.dirname, '../..');
+
+interface Locked {
+  readonly version?: string;
+  readonly license?: string;
+}
+
+async function readJson<T>(file: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(path.join(ROOT, file), 'utf8')) as T;
+  } catch {
+    return null; // Built for another system, and so not installed here.
+  }
+}
+
+const lock = await readJson<{ readonly packages: Record<string, Locked> }>('package-lock.json');
+for (const [place, { version, license }] of Object.entries(lock?.packages ?? {})) {
+  if (!place.startsWith('node_modules/')) continue;
+  const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const installed = license ?? (await readJson<Locked>(`${place}/package.json`))?.license;
+  console.log(`${name} ${version ?? ''} ${installed ?? 'not installed here'}`);
+}

