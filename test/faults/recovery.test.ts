@@ -147,6 +147,49 @@ async function comeToRest(): Promise<void> {
   await chain.close();
 }
 
+describe('the database is put back to an earlier copy while the chain goes on', () => {
+  it('the same tap charges once, a lost intent comes back under its id', async () => {
+    const open = await create(0, 'OPEN-1');
+    const expired = await create(0, 'GONE-1');
+    const unpaid = await create(0, 'WAIT-1');
+    const { asked } = await recovery();
+    await ground.database.copy('early');
+    const paid = await tap(0, open.body.id, 'tap OPEN-1');
+    assert.equal(paid.body.status, 'succeeded');
+    const gone = await tap(0, expired.body.id, 'tap GONE-1');
+    assert.equal(gone.body.status, 'succeeded');
+    const lost = await pay('LOST-1');
+    const body = { payment: lost.payment, amount: 500_000 };
+    const refund = await persist(() => node(0).merchant.post('/refunds', body, 'refund LOST-1'));
+    assert.equal(refund.body.status, 'succeeded', JSON.stringify(refund.body));
+    await ground.database.putBack('early');
+
+    const again = await tap(1, open.body.id, 'tap OPEN-1');
+    assert.equal(again.status, 200, JSON.stringify(again.body));
+    assert.equal(again.body.status, 'succeeded');
+    assert.equal(again.body.payment, paid.body.payment);
+    const row = await recovered(asked);
+    assert.ok(row.loss_shown);
+    assert.deepEqual([row.payments, row.refunds], [3, 1]);
+
+    const created = await create(1, 'LOST-1');
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    assert.equal(created.body.id, lost.intent);
+    assert.equal(created.body.recovered, true);
+    const { body: payment } = await node(0).merchant.get(`/payments/${lost.payment}`);
+    assert.deepEqual(payment.payment_method, { type: 'unknown', credential: 'unknown' });
+    assert.equal(payment.amount_refunded, 500_000);
+    const refunded = await persist(() => node(1).merchant.post('/refunds', body, 'refund LOST-1'));
+    assert.equal(refunded.body.id, refund.body.id, JSON.stringify(refunded.body));
+    const { body: waiting } = await node(0).merchant.get(`/payment_intents/${unpaid.body.id}`);
+    assert.equal(waiting.cancellation_reason, 'recovered');
+    for (const order of ['OPEN-1', 'GONE-1', 'LOST-1']) {
+      assert.equal(await settledOnChain(order), 1, order);
+    }
+    await comeToRest();
+  });
+});
+
 describe('a replica takes over', () => {
   it('without a lost tail: everything is as it was, and payments go on', async () => {
     const open = await create(0, 'KEEP-1');
@@ -168,7 +211,7 @@ describe('a replica takes over', () => {
     await ground.database.copy('replica');
     const paid = await tap(0, open.body.id, 'tap TAIL-1');
     assert.equal(paid.body.status, 'succeeded');
-    await pay('TAIL-2');
+    const lost = await pay('TAIL-2');
     const over = ground.database.putBack('replica', { promote: true });
     const hurried: number[] = [];
     let done = false;
@@ -185,7 +228,10 @@ describe('a replica takes over', () => {
     await hurry;
     assert.ok(row.loss_shown);
     assert.ok(hurried.includes(503), `the other node answered ${[...new Set(hurried)].join()}`);
-    await tap(1, open.body.id, 'tap TAIL-1');
+    const again = await tap(1, open.body.id, 'tap TAIL-1');
+    assert.equal(again.body.payment, paid.body.payment);
+    const { body } = await node(1).merchant.get(`/payments/${lost.payment}`);
+    assert.equal(body.recovered, true);
     for (const order of ['TAIL-1', 'TAIL-2']) assert.equal(await settledOnChain(order), 1, order);
     await comeToRest();
   });
