@@ -21,6 +21,7 @@ const NOT_SEALED = [
   'audit_log.previous_hash',
   'chain_attempts.raw',
   'chain_transactions.input',
+  'chain_transfers.reference',
   'device_keys.hash',
   'email_tokens.hash',
   'idempotency_keys.fingerprint',
