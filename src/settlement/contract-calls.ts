@@ -30,9 +30,6 @@ export function preflightCall(payments: readonly PaymentCall[]): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'preflight', args });
 }
 
-/** Names a refund in its event. */
-const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
-
 export function refundCall(refund: {
   readonly payment: PaymentCall;
   readonly batchNumber: bigint;
@@ -40,10 +37,12 @@ export function refundCall(refund: {
   readonly amount: bigint;
   /** The contract refuses the call unless this is what was refunded of the payment so far. */
   readonly refundedBefore: bigint;
+  /** 16 bytes that name the refund in its event. */
+  readonly reference: Hex;
 }): Hex {
-  const { payment, batchNumber, proof, amount, refundedBefore } = refund;
+  const { payment, batchNumber, proof, amount, refundedBefore, reference } = refund;
   const packed = pack(payment);
-  const args = [batchNumber, packed, proof, amount, refundedBefore, NO_REFERENCE] as const;
+  const args = [batchNumber, packed, proof, amount, refundedBefore, reference] as const;
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
 }
 

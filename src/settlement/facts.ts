@@ -1,7 +1,7 @@
 import { assertNever } from '#core/assert.ts';
 import { merchantReference } from '#settlement/contract-calls.ts';
 import type { PaymentSettled, SettlementEvent } from '#settlement/contract-events.ts';
-import { numberOf, payloadOf, paymentOf } from '#settlement/payloads.ts';
+import { numberOf, payloadOf, paymentOf, referenceOf } from '#settlement/payloads.ts';
 import type { OpenRequest } from '#settlement/relayer-state.ts';
 import type {
   ChainPlace,
@@ -47,17 +47,21 @@ function paymentResult(event: PaymentSettled, blockTime: Date, chainId: number):
 
 /**
  * Whether this request asked for the event, in everything that money depends on. A refund's event
- * is looked for in its own transaction only: another refund may have the same amount.
+ * is looked for in its own transaction only: refunds of an earlier release have no reference.
  */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   switch (request.kind) {
     case 'payment':
       return event.event === 'PaymentSettled' && samePayment(event, request);
-    case 'refund':
+    case 'refund': {
+      const { paymentNumber, amount } = payloadOf(request, 'refund');
       return (
         event.event === 'PaymentRefunded' &&
-        event.amount === BigInt(payloadOf(request, 'refund').amount)
+        event.reference === referenceOf(request) &&
+        (paymentNumber === undefined || event.number === BigInt(paymentNumber)) &&
+        event.amount === BigInt(amount)
       );
+    }
     case 'withdrawal': {
       const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
       return (

@@ -44,6 +44,14 @@ export function paymentOf(request: OpenRequest): PaymentCall {
   };
 }
 
+/** Of a refund that an earlier release has asked for. */
+const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
+
+/** What the event of the refund names it by. */
+export function referenceOf(request: OpenRequest): Hex {
+  return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
+}
+
 /** What a refund's call needs beside the request: the payment as it was settled, and its proof. */
 export interface RefundProof {
   readonly payment: PaymentCall;
@@ -89,7 +97,8 @@ export function refundTarget(
   config: NetworkConfig,
 ): TargetCall {
   const amount = BigInt(payloadOf(request, 'refund').amount);
-  return { to: config.settlement, data: refundCall({ ...of, amount }) };
+  const reference = referenceOf(request);
+  return { to: config.settlement, data: refundCall({ ...of, amount, reference }) };
 }
 
 function enrolmentCall(
