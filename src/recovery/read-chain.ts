@@ -26,7 +26,8 @@ const BATCH = 100;
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
   const { livemode, deployedAtBlock, confirmations } = chain.config;
-  const first = (await selectFirstUncompared(db, livemode)) ?? deployedAtBlock;
+  const uncompared = (await selectFirstUncompared(db, livemode)) ?? deployedAtBlock;
+  const first = uncompared < deployedAtBlock ? deployedAtBlock : uncompared;
   const newest = async () => present(await chain.block('latest'), 'newest block').number;
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;
