@@ -145,9 +145,15 @@ const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered
 /**
  * Errors that pass. A reorganisation has moved the payment to another batch or left it out for now;
  * or another refund of the payment came first, so that this one named the wrong sum before it; or
- * the chain's time has jumped past the one that the payments were to be settled by.
+ * the chain's time has jumped past the one that the payments were to be settled by; or the guardian
+ * has paused settling, and a payment that was asked for before waits for its deadline.
  */
-const PASSING = new Set(['PaymentNotInBatch', 'RefundOutOfOrder', 'PaymentsTooLate']);
+const PASSING = new Set([
+  'PaymentNotInBatch',
+  'RefundOutOfOrder',
+  'PaymentsTooLate',
+  'SettlingIsPaused',
+]);
 
 /** The contract's own way to say: not while this is so. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);

@@ -112,7 +112,7 @@ function arrayWords(items: number, wordsEach: number): number {
 function isPaused(answer: CallAnswer | undefined): boolean {
   if (answer === undefined || answer.ok) return false;
   const revert = readRevert(answer.revertData);
-  return revert.kind === 'refused' && revert.error === 'SettlingIsPaused';
+  return revert.kind === 'passing' && revert.error === 'SettlingIsPaused';
 }
 
 async function readAccounts(chain: Chain, checks: readonly PaymentCheck[]) {

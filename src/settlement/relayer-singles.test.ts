@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readPayerAccount, readPermitNonce } from '#settlement/payer.ts';
 import { createPaymentCheck } from '#settlement/preflight.ts';
+import { NOT_IN_TIME } from '#settlement/requests.ts';
 import { merchantConsent, spendingPolicy, usdcPermit } from '#settlement/signed-messages.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
@@ -197,22 +199,32 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(paid?.succeeded, true);
   });
 
-  it('declines all payments while settling is paused, before and after the check', async () => {
-    const { chain, config, guardian, admin, send } = world.network;
+  it('declines nobody while settling is paused: a payment waits for its deadline', async () => {
+    const { chain, config, guardian, admin, rpc, send } = world.network;
     const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
       encodeFunctionData({ abi: settlementAbi, functionName });
     await send(guardian, config.settlement, call('pauseSettling'));
     const check = createPaymentCheck(chain);
     const { merchantNumber } = world.merchant;
     const sale = { merchantNumber, payer: payer.address, amount: 1_000_000n, orderId: 'X' };
-    assert.deepEqual(await check(sale), { status: 'declined', reason: 'settlement_failed' });
-    const ids = await world.payMany([{ payer }, { payer }]);
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.reason === 'settlement_failed'));
+    assert.deepEqual(await check(sale), { status: 'unavailable' });
+    const before = await world.network.usdcOf(payer.address);
+    const [late = '', inTime = ''] = await world.payMany([{ payer }, { payer }]);
+    const tried = `select count(*) from chain_requests where status = 'queued' and tries = 1`;
+    while ((await world.count(tried)) < 2) await sleep(20);
+    // Long enough to be simulated alone.
+    await sleep(500);
+    assert.deepEqual([await world.outcome(late), await world.outcome(inTime)], [null, null]);
+    await world.database.db.query(
+      'update chain_requests set deadline = now() where subject_id = $1',
+      [late],
+    );
+    await rpc.call('evm_increaseTime', [70]);
+    assert.deepEqual(await world.outcomes([late]), [NOT_IN_TIME]);
+    assert.equal(await world.network.usdcOf(payer.address), before);
     await send(admin, config.settlement, call('unpauseSettling'));
     assert.deepEqual(await check(sale), { status: 'ok' });
-    const [paid] = await world.outcomes([await world.pay({ payer })]);
-    assert.equal(paid?.succeeded, true);
+    assert.equal((await world.outcomes([inTime]))[0]?.succeeded, true);
   });
 
   it('fails a request that cannot be written down, and goes on with the others', async () => {
