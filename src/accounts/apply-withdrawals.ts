@@ -12,6 +12,7 @@ import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents } from '#events/append.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { alarmUnfit } from '#settlement/unfit.ts';
 
 export interface ApplyWithdrawalsDeps {
   readonly db: Database;
@@ -65,12 +66,12 @@ async function apply(tx: Tx, deps: ApplyWithdrawalsDeps) {
   if (outcomes.length === 0) return { taken: 0, deliveries: 0 };
   const ids = outcomes.map((outcome) => outcome.subjectId);
   const locked = await lockWithdrawals(tx, ids);
-  const pending = new Set(locked.filter((row) => row.status === 'pending').map((row) => row.id));
+  const statuses = new Map(locked.map((row) => [row.id, row.status]));
   const ended: WithdrawalRow[] = [];
   for (const outcome of outcomes) {
-    if (pending.has(outcome.subjectId)) ended.push(await writeEnd(tx, outcome, now));
-    // Cannot happen: only an outcome ends a pending withdrawal. Reconciliation shows it as well.
-    else deps.log.error('an outcome does not fit its withdrawal', { id: outcome.subjectId });
+    const status = statuses.get(outcome.subjectId) ?? null;
+    if (status === 'pending') ended.push(await writeEnd(tx, outcome, now));
+    else await alarmUnfit(tx, outcome, { status, now, log: deps.log });
   }
   const paid = ended.filter((row) => row.status === 'succeeded');
   const deliveries = await announce(tx, paid, now);

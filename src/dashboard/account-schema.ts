@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { DOCUMENT_KINDS } from '#accounts/kyb-documents.ts';
+import { WITHDRAWAL_FAILURES } from '#accounts/withdraw.ts';
 import { RoleField } from '#dashboard/person-schema.ts';
 import { SCOPES } from '#http/route.ts';
 import {
@@ -194,7 +195,8 @@ export const WithdrawalSchema = Type.Object({
   currency: Type.Literal('usdc'),
   wallet: Type.String(),
   status: oneOf(['pending', 'succeeded', 'failed'] as const, 'Pending resolves by itself.'),
-  failure_code: NullableText,
+  failure_code: nullable(oneOf(Object.keys(WITHDRAWAL_FAILURES), 'The list may grow.')),
+  failure_message: nullable(Type.String({ description: 'Why it failed, for people.' })),
   tx_hash: NullableText,
   created: Timestamp,
   updated: Timestamp,

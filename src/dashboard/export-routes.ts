@@ -80,7 +80,7 @@ const EXPORTS = {
   withdrawals: {
     columns: [
       ...['id', 'created', 'updated', 'amount', 'currency', 'status', 'wallet', 'failure_code'],
-      ...['tx_hash', 'requested_by', 'network'],
+      ...['failure_message', 'tx_hash', 'requested_by', 'network'],
     ],
     read: async (db, { tenant }, page) =>
       chunkOf(await selectWithdrawalPage(db, tenant, page), withdrawalObject),

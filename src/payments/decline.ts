@@ -27,6 +27,7 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   settlement_failed: 'settlement_failed',
   insufficient_balance: 'settlement_failed',
   transfer_blocked: 'settlement_failed',
+  wallet_changed: 'settlement_failed',
   transaction_reverted: 'settlement_failed',
 };
 

@@ -210,7 +210,7 @@ describe('a request that waits', () => {
   });
 });
 
-test('an outcome that fits no intent is said loudly, and stops nobody else', async () => {
+test('an outcome that fits no intent raises an alarm, and stops nobody else', async () => {
   const odd = await addProcessing();
   const good = await addProcessing();
   await store.db.query(
@@ -224,6 +224,11 @@ test('an outcome that fits no intent is said loudly, and stops nobody else', asy
   await applySettlements({ ...store, log });
   assert.equal(errors.length, 1);
   assert.match(JSON.stringify(errors), new RegExp(odd.intentId));
+  const alarms = await store.db.query(
+    `select subject, details->>'kind' as kind, details->>'status' as status from chain_alarms
+     where kind = 'outcome_unfit' and resolved_at is null`,
+  );
+  assert.deepEqual(alarms, [{ subject: odd.intentId, kind: 'payment', status: 'canceled' }]);
   assert.equal((await read(odd.intentId)).status, 'canceled');
   assert.equal((await read(good.intentId)).status, 'requires_payment_method');
   await applySettlements({ ...store, log });

@@ -31,6 +31,7 @@ import {
   takeOutcomes,
   takeOverduePayments,
 } from '#settlement/requests.ts';
+import { alarmUnfit } from '#settlement/unfit.ts';
 
 export interface SettleDeps {
   readonly db: Database;
@@ -68,20 +69,15 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
   return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...rule };
 }
 
+/** null: nothing but an outcome leaves `processing`, so this one does not fit its intent. */
 function decide(
   outcome: Outcome<'payment'>,
   intent: PaymentIntent | undefined,
-  deps: { readonly now: Date; readonly log: Log; readonly idKey: IdKey },
+  deps: { readonly now: Date; readonly idKey: IdKey },
 ): Decided | null {
   const command = toCommand(outcome, deps.idKey);
   const steps = intent && transition(intent, command, deps.now);
-  if (intent === undefined || steps === undefined || isRefusal(steps)) {
-    // Cannot happen: nothing but an outcome leaves `processing`. Money may have moved without a
-    // record, so say it loudly; reconciliation shows it as well.
-    const fields = { intent: outcome.subjectId, status: intent?.status, result: outcome.result };
-    deps.log.error('a settlement outcome does not fit its payment intent', fields);
-    return null;
-  }
+  if (intent === undefined || steps === undefined || isRefusal(steps)) return null;
   return {
     outcome,
     change: { before: intent, steps },
@@ -202,10 +198,14 @@ async function apply(
   );
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
   const due = outcomes.filter((outcome) => !mustWait(outcome, byId.get(outcome.subjectId)));
-  const decided = due.flatMap((outcome) => {
-    const one = decide(outcome, byId.get(outcome.subjectId), { ...deps, now });
-    return one === null ? [] : [one];
-  });
+  const decided: Decided[] = [];
+  for (const outcome of due) {
+    const intent = byId.get(outcome.subjectId);
+    const one = decide(outcome, intent, { ...deps, now });
+    const status = intent?.status ?? null;
+    if (one === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
+    else decided.push(one);
+  }
   const { payments, drafts } = await prepare(tx, decided, now);
   // One connection runs them one after the other; only the round trips are saved.
   const written = await Promise.all([

@@ -176,7 +176,7 @@ test('a request whose process was lost finds the outcome when it asks again', as
   assert.deepEqual(again, { ...(await lost.answer), replayed: true });
 });
 
-test('an outcome that fits no pending refund is said loudly, and books nothing', async () => {
+test('an outcome that fits no pending refund raises an alarm, and books nothing', async () => {
   const { id, answer } = await addPending(400);
   await playRefunds(store);
   await answer;
@@ -192,6 +192,11 @@ test('an outcome that fits no pending refund is said loudly, and books nothing',
   await applyRefundOutcomes({ ...store, log });
   await applyRefundOutcomes({ ...store, log });
   assert.equal(errors.length, 1);
+  const alarms = await store.db.query(
+    `select subject, details->>'kind' as kind, details->>'status' as status from chain_alarms
+     where kind = 'outcome_unfit' and resolved_at is null`,
+  );
+  assert.deepEqual(alarms, [{ subject: id, kind: 'refund', status: 'succeeded' }]);
   assert.equal((await refunds())[0]?.status, 'succeeded');
   assert.equal((await read()).amountReserved, 400n);
 });

@@ -15,6 +15,7 @@ import { book, lockRefunds, release, updateEnded } from '#refunds/queries.ts';
 import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { alarmUnfit } from '#settlement/unfit.ts';
 
 export interface ApplyRefundsDeps {
   readonly db: Database;
@@ -109,14 +110,14 @@ async function apply(
     outcomes.map((outcome) => outcome.subjectId),
   );
   const byId = new Map(refunds.map((refund) => [refund.id, refund]));
-  const ended = outcomes.flatMap((outcome) => {
+  const ended: Ended[] = [];
+  for (const outcome of outcomes) {
     const refund = byId.get(outcome.subjectId);
     const end = refund === undefined ? null : endOf(refund, outcome, now);
-    if (end !== null) return [end];
-    // Cannot happen: only an outcome ends a pending refund. Reconciliation shows it as well.
-    deps.log.error('a refund outcome does not fit its refund', { refund: outcome.subjectId });
-    return [];
-  });
+    const status = refund?.status ?? null;
+    if (end === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
+    else ended.push(end);
+  }
   const deliveries = await writeAll(tx, ended, now);
   await applied(
     tx,

@@ -187,13 +187,14 @@ export function readRevert(data: unknown): Revert {
   if (BLOCKING.has(error)) {
     return { kind: 'blocked', reason: 'transaction_reverted', error, words: wordsOf(data) };
   }
-  const short = error === 'InsufficientMerchantBalance';
-  return {
-    kind: 'refused',
-    reason: short ? 'insufficient_balance' : 'transaction_reverted',
-    error,
-  };
+  return { kind: 'refused', reason: REASONS[error] ?? 'transaction_reverted', error };
 }
+
+/** Refusals that people are told more of. */
+const REASONS: { readonly [error: string]: FailureReason } = {
+  InsufficientMerchantBalance: 'insufficient_balance',
+  NotMerchantWallet: 'wallet_changed',
+};
 
 /** The contract's Reason, by its value (contracts/PaymentTypes.sol). */
 const PAYMENT_REASONS = [

@@ -92,6 +92,19 @@ describe('the relayer, for what is sent alone', () => {
     });
   });
 
+  it('pays no withdrawal to a wallet that is not registered any more', async () => {
+    await settle(2_000_000n);
+    const before = await balance();
+    const payload = {
+      merchantNumber: world.merchant.merchantNumber.toString(),
+      wallet: payer.address,
+      amount: '1000000',
+    };
+    const [outcome] = await world.outcomes([await world.ask({ kind: 'withdrawal', payload })]);
+    assert.deepEqual(outcome, { succeeded: false, reason: 'wallet_changed', txHash: null });
+    assert.equal(await balance(), before);
+  });
+
   it('pays a withdrawal once, though its row is queued again', async () => {
     await settle(10_000_000n);
     const withdrawal = await withdraw(4_000_000n);

@@ -83,6 +83,8 @@ export type FailureReason =
   | 'insufficient_balance'
   /** USDC refused the transfer for a whole day, or a person gave it up meanwhile. */
   | 'transfer_blocked'
+  /** Of a withdrawal: another wallet was registered before it was paid. */
+  | 'wallet_changed'
   | 'transaction_reverted';
 
 export interface OutcomeFacts {

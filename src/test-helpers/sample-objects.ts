@@ -77,6 +77,7 @@ function withdrawal(ids: Ids, now: Date): Sample {
     wallet: PAYMENT_EXAMPLE.payer,
     status: 'succeeded',
     failure_code: null,
+    failure_message: null,
     tx_hash: PAYMENT_EXAMPLE.tx_hash,
     created: now.toISOString(),
     updated: now.toISOString(),

@@ -80,20 +80,27 @@ async function refund(store: TestStore, paymentId: string): Promise<void> {
   if (isRefusal(answer)) throw new Error(answer.message);
 }
 
-async function withdraw(store: TestStore): Promise<void> {
+/** A pending withdrawal with its request. @returns its id. */
+export async function addWithdrawal(store: TestStore, amount: bigint): Promise<string> {
   const { tenant, merchantNumber } = store.standing;
   const now = store.clock.now();
-  await store.db.transaction(async (tx) => {
+  return store.db.transaction(async (tx) => {
     const { next, created } = await stampOrder(tx, tenant, now, 1);
     const id = newId('withdrawal', created);
     const number = BigInt(randomInt(1, 2 ** 40));
-    const row = { id, number, tenant, position: next(), created, amount: WITHDRAWN };
+    const row = { id, number, tenant, position: next(), created, amount };
     await insertWithdrawal(tx, { ...row, wallet: '0x', requestedBy: 'usr_test' });
     const of = { merchantNumber: String(merchantNumber), wallet: '0x' } as const;
-    const payload = { ...of, amount: WITHDRAWN.toString() };
+    const payload = { ...of, amount: amount.toString() };
     const { livemode } = tenant;
     await requestOnChain(tx, { livemode, kind: 'withdrawal', subjectId: id, number, payload, now });
+    return id;
   });
+}
+
+async function withdraw(store: TestStore): Promise<void> {
+  await addWithdrawal(store, WITHDRAWN);
+  const now = store.clock.now();
   const place = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
   const facts = { ...place, blockTime: now.toISOString() };
   await store.db.query(

@@ -265,6 +265,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     alarm('payment_missing'),
     alarm('request_invalid'),
     alarm('nonce_foreign'),
+    alarm('outcome_unfit'),
   ],
 };
 

@@ -277,7 +277,8 @@ const AT_REST: readonly Rule[] = [
     name: 'nobody was alarmed of money',
     always: false,
     sql: `select kind || ' ' || subject || ' ' || details from chain_alarms
-      where kind in ('number_taken', 'payment_missing', 'request_invalid', 'nonce_foreign')`,
+      where kind in ('number_taken', 'payment_missing', 'request_invalid', 'nonce_foreign',
+        'outcome_unfit')`,
   },
 ];
 
