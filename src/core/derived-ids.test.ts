@@ -138,3 +138,19 @@ test('a withdrawal number fits 63 bits and begins like the reference', () => {
     }),
   );
 });
+
+test('a reference is HMAC-SHA256 of its parts, whatever their length', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ maxLength: 200 }),
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      (text, raw) => {
+        const key = Buffer.from(raw) as IdKey;
+        const request = { ...REQUEST, key: text };
+        const parts = ['request', 'acct_1', 'testnet', '', text].join('\0');
+        const expected = createHmac('sha256', key).update(parts).digest().subarray(0, 16);
+        assert.deepEqual(refundReference(key, request), expected);
+      },
+    ),
+  );
+});
