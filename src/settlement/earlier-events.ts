@@ -1,4 +1,5 @@
-import { assertNever, present } from '#core/assert.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertNever } from '#core/assert.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { merchantReference } from '#settlement/contract-calls.ts';
 import { eventTopics, readEvents, type SettlementEvent } from '#settlement/contract-events.ts';
@@ -12,17 +13,19 @@ import { RpcUnavailable } from '#settlement/rpc.ts';
  * The contract says that this was done before. Finds the event that did it, newest blocks first:
  * an earlier transaction of ours that was mined after all, or one from before a database was
  * restored. null: the event does not match the request, so somebody else's work has its number.
+ * @throws RpcUnavailable when there is no event: what was done has one, so a node left it out.
  */
 export async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
   const topics = topicsOf(request);
   if (topics === null) return null;
   for await (const event of eventsBackwards(chain, topics)) {
-    if (!answers(event, request)) continue;
+    // Nothing is done twice under one number, so this event is the only one.
+    if (!answers(event, request)) return null;
     const block = await chain.block(event.blockNumber);
     if (block === null) throw new RpcUnavailable('the block of an event is gone');
     return eventResult(event, block.time, chain.config.chainId);
   }
-  return null;
+  throw new RpcUnavailable('no node has the event of what the contract says was done');
 }
 
 function topicsOf(request: OpenRequest): (Hex | null)[] | null {
@@ -47,13 +50,35 @@ function topicsOf(request: OpenRequest): (Hex | null)[] | null {
   }
 }
 
+/** Nodes behind one address differ by fewer blocks. */
+const NEAR_BLOCKS = 64n;
+/** The calls of one batch may be answered by different nodes, and those that lag leave logs out. */
+const NEAR_LOOKS = 3;
+const NEAR_LOOK_MS = 200;
+
+/** The newest blocks several times, then the older ones, of which all nodes say the same. */
 async function* eventsBackwards(
   chain: Chain,
   topics: readonly (Hex | null)[],
 ): AsyncGenerator<SettlementEvent> {
-  const head = present(await chain.block('latest'), 'newest block');
-  const range = { fromBlock: chain.config.deployedAtBlock, toBlock: head.number };
-  for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
+  const first = chain.config.deployedAtBlock;
+  let oldest = 0n;
+  for (let look = 0; look < NEAR_LOOKS; look++) {
+    if (look > 0) await sleep(NEAR_LOOK_MS);
+    const { number: toBlock } = await chain.newest();
+    const near = toBlock - NEAR_BLOCKS;
+    const fromBlock = near > first ? near : first;
+    if (look === 0) oldest = fromBlock;
+    yield* eventsIn(chain, { fromBlock, toBlock, topics });
+  }
+  yield* eventsIn(chain, { fromBlock: first, toBlock: oldest - 1n, topics });
+}
+
+async function* eventsIn(
+  chain: Chain,
+  range: Parameters<Chain['logPortions']>[0],
+): AsyncGenerator<SettlementEvent> {
+  for await (const { logs } of chain.logPortions({ ...range, newestFirst: true })) {
     yield* readEvents(chain.config.settlement, logs).reverse();
   }
 }

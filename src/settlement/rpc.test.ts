@@ -1,69 +1,29 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { afterEach, describe, it } from 'node:test';
+import { afterEach, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { connectRpc, type Rpc, RpcRefusal, RpcUnavailable } from '#settlement/rpc.ts';
-
-type Call = { id: number; method: string };
-type Reply = { status?: number; body?: unknown; silent?: boolean };
-
-interface Node {
-  readonly url: string;
-  readonly calls: string[];
-  reply: (call: Call) => Reply;
-  /** null: its own chain's. */
-  chainId: (() => Reply) | null;
-}
+import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
 const CHAIN = 7;
 
 describe('JSON-RPC over several nodes', () => {
-  const servers: Server[] = [];
+  const nodes: ScriptedNode[] = [];
   const rpcs: Rpc[] = [];
 
   afterEach(async () => {
     for (const rpc of rpcs.splice(0)) await rpc.close();
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections();
-      server.close();
-    }
+    for (const node of nodes.splice(0)) node.stop();
   });
 
-  /** Answers with its own name unless told otherwise. */
-  async function startNode(name: string, chainId = CHAIN): Promise<Node> {
-    const calls: string[] = [];
-    const node: Node = {
-      url: '',
-      calls,
-      reply: () => ({ body: { result: name } }),
-      chainId: null,
-    };
-    const server = createServer(async (request, response) => {
-      const parsed: unknown = JSON.parse(await text(request));
-      const asked = (Array.isArray(parsed) ? parsed : [parsed]) as Call[];
-      const replies = asked.map((call) => {
-        calls.push(call.method);
-        return call.method === 'eth_chainId'
-          ? (node.chainId?.() ?? { body: { result: `0x${chainId.toString(16)}` } })
-          : node.reply(call);
-      });
-      const [first] = replies;
-      if (first?.silent === true) return;
-      const bodies = replies.map(({ body }, i) => ({ id: asked[i]?.id, ...(body as object) }));
-      response.writeHead(first?.status ?? 200);
-      response.end(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies.reverse()));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    servers.push(server);
-    const { port } = server.address() as AddressInfo;
-    return Object.assign(node, { url: `http://127.0.0.1:${port}/?key=secret` });
+  async function startNode(name: string, chainId = CHAIN): Promise<ScriptedNode> {
+    const node = await startScriptedNode(name, chainId);
+    nodes.push(node);
+    return node;
   }
 
-  function connect(...nodes: Node[]): Rpc {
-    const urls = nodes.map((node) => node.url);
+  function connect(...asked: ScriptedNode[]): Rpc {
+    const urls = asked.map((node) => node.url);
     const rpc = connectRpc({ urls, chainId: CHAIN, timeoutsMs: [200], log: silentLog });
     rpcs.push(rpc);
     return rpc;
@@ -125,6 +85,43 @@ describe('JSON-RPC over several nodes', () => {
     a.chainId = null;
     b.reply = () => ({ status: 500, body: {} });
     assert.equal(await rpc.call('eth_test', []), 'a');
+  });
+
+  /** @returns what lets so many milliseconds pass at once. */
+  function jumpingClock(t: TestContext): (ms: number) => void {
+    const now = performance.now.bind(performance);
+    let aheadMs = 0;
+    t.mock.method(performance, 'now', () => now() + aheadMs);
+    return (ms) => {
+      aheadMs += ms;
+    };
+  }
+
+  it('asks an address of another chain every minute whether it still is', async (t) => {
+    const pass = jumpingClock(t);
+    const [a, b] = [await startNode('a', 8), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    a.chainId = () => ({ body: { result: `0x${CHAIN.toString(16)}` } });
+    pass(50_000);
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    assert.deepEqual(a.calls, ['eth_chainId']);
+    pass(20_000);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);
+  });
+
+  it('leaves an address that has become one of another chain within a minute', async (t) => {
+    const pass = jumpingClock(t);
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    a.chainId = () => ({ body: { result: '0x8' } });
+    pass(61_000);
+    // Nobody waits for this question, so one more answer is taken.
+    await rpc.call('eth_test', []);
+    await sleep(50);
+    assert.equal(await rpc.call('eth_test', []), 'b');
   });
 
   it('leaves an address alone for as long as it asks, also when there is no other', async () => {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** The calls of one batch land on several nodes, and the one that gives the logs lags behind. */
+describe('a payment that was settled before, while a node leaves its event out', () => {
+  let world: RelayerWorld;
+  let proxy: ProviderProxy;
+  let payer: PrivateKeyAccount;
+  let stopMining: () => Promise<void>;
+  /** Questions for logs so far, and those from which on all logs are there. */
+  let asked: number;
+  let completeFrom: number;
+
+  before(async () => {
+    world = await startRelayerWorld(async (rpcUrl) => {
+      proxy = await startProviderProxy(rpcUrl);
+      return { rpcUrls: [proxy.url] };
+    });
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    stopMining = world.network.mineEvery(60);
+    world.startRelayer();
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+    await proxy.stop();
+  });
+
+  beforeEach(() => {
+    asked = 0;
+    completeFrom = Number.POSITIVE_INFINITY;
+    proxy.behaviour = {
+      answer: (call, real) =>
+        call.method === 'eth_getLogs' && asked++ < completeFrom ? { result: [] } : real,
+    };
+  });
+
+  afterEach(() => {
+    proxy.behaviour = null;
+  });
+
+  /** Its first settlement is not known any more, as after a restore. */
+  async function askAgain(): Promise<{ intent: string; first: unknown }> {
+    const intent = await world.pay({ payer });
+    const [first] = await world.outcomes([intent]);
+    await world.database.db.query(
+      `update chain_requests set status = 'queued', transaction_id = null, outcome = null
+       where subject_id = $1`,
+      [intent],
+    );
+    return { intent, first };
+  }
+
+  const alarms = () => world.count('select count(*) from chain_alarms');
+
+  it('is found when the logs are asked for again', async () => {
+    completeFrom = 2;
+    const { intent, first } = await askAgain();
+    assert.deepEqual(await world.outcomes([intent]), [first]);
+    assert.equal(asked, 3);
+    assert.equal(await alarms(), 0);
+  });
+
+  it("is neither declined nor said to be somebody else's", async () => {
+    const { intent, first } = await askAgain();
+    const deadline = performance.now() + 10_000;
+    while (asked < 12) {
+      assert(performance.now() < deadline, `the logs were asked for ${asked} times only`);
+      await sleep(20);
+    }
+    assert.equal(await world.outcome(intent), null);
+    assert.equal(await alarms(), 0);
+    completeFrom = 0;
+    assert.deepEqual(await world.outcomes([intent]), [first]);
+  });
+});

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface ScriptedCall {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export interface ScriptedReply {
+  readonly status?: number;
+  readonly body?: unknown;
+  /** Never answers. */
+  readonly silent?: boolean;
+}
+
+/** Somebody else's node that says what a test wants it to say. No chain is behind it. */
+export interface ScriptedNode {
+  readonly url: string;
+  /** Methods that were asked for, in their order. */
+  readonly calls: string[];
+  reply: (call: ScriptedCall) => ScriptedReply;
+  /** null: its own chain's. */
+  chainId: (() => ScriptedReply) | null;
+  stop(): void;
+}
+
+/** Answers with its own name unless told otherwise. */
+export async function startScriptedNode(name: string, chainId: number): Promise<ScriptedNode> {
+  const calls: string[] = [];
+  const node = {
+    reply: (): ScriptedReply => ({ body: { result: name } }),
+    chainId: null as ScriptedNode['chainId'],
+  } as Pick<ScriptedNode, 'reply' | 'chainId'>;
+  const server = createServer(async (request, response) => {
+    const parsed: unknown = JSON.parse(await text(request));
+    const asked = (Array.isArray(parsed) ? parsed : [parsed]) as ScriptedCall[];
+    const replies = asked.map((call) => {
+      calls.push(call.method);
+      if (call.method !== 'eth_chainId') return node.reply(call);
+      return node.chainId?.() ?? { body: { result: `0x${chainId.toString(16)}` } };
+    });
+    const [first] = replies;
+    if (first?.silent === true) return;
+    const bodies = replies.map(({ body }, i) => ({ id: asked[i]?.id, ...(body as object) }));
+    response.writeHead(first?.status ?? 200);
+    response.end(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies.reverse()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(node, {
+    url: `http://127.0.0.1:${port}/?key=secret`,
+    calls,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+}
