@@ -8,7 +8,8 @@ import type { ChaosWorld } from '#testing/chaos-world.ts';
 export interface ClientsOptions {
   /** `http://127.0.0.1:1/api` of every node. */
   readonly urls: readonly string[];
-  readonly world: ChaosWorld;
+  /** The clients are shared out among them. */
+  readonly worlds: readonly ChaosWorld[];
   readonly journal: Journal;
   /** A stream of its own for each client. */
   readonly random: (client: number) => Random;
@@ -29,10 +30,22 @@ interface Client {
 
 type Scene = (client: Client) => Promise<void>;
 
+interface IntentBody extends Omit<SeenIntent, 'declined'> {
+  readonly last_payment_error: { readonly created: string } | null;
+}
+
 function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | null {
   if (answer === null || answer.status >= 300) return null;
-  const { id, amount, status, payment } = answer.body as unknown as SeenIntent;
-  const intent = { id, amount, status, payment };
+  const {
+    id,
+    amount,
+    status,
+    payment,
+    last_payment_error: error,
+  } = answer.body as unknown as IntentBody;
+  // Only while it is open again: the error of an attempt before stays on an intent that is paid.
+  const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
+  const intent = { id, amount, status, payment, declined };
   client.journal.saw(intent);
   return intent;
 }
@@ -55,7 +68,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
 function choosePass(client: Client): string {
   const { random, world } = client;
   if (random.chance(8)) return random.pick(world.poorPasses);
-  if (random.chance(3)) return world.confirmPass;
+  if (world.confirmPass !== null && random.chance(3)) return world.confirmPass;
   return random.pick(world.passes);
 }
 
@@ -188,6 +201,9 @@ const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => 
   journal.count('endpoint off and on');
 };
 
+/** They play the customer with test helpers. */
+const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
+
 /** Out of a hundred. */
 const SCENES: readonly (readonly [number, Scene])[] = [
   [70, sale],
@@ -209,10 +225,12 @@ function chooseScene(random: Random): Scene {
 }
 
 function openClient(options: ClientsOptions, number: number): Client {
-  const { world, journal, urls } = options;
+  const { worlds, journal, urls } = options;
   const random = options.random(number);
-  const terminal = world.terminals[number % world.terminals.length];
-  if (terminal === undefined) throw new Error('a world without terminals');
+  const world = worlds[number % worlds.length];
+  const place = Math.floor(number / worlds.length);
+  const terminal = world?.terminals[place % world.terminals.length];
+  if (world === undefined || terminal === undefined) throw new Error('a world without terminals');
   const open = (surface: string, key: string) =>
     openChaosCaller({ urls: urls.map((url) => url + surface), key, random, journal });
   return {
@@ -221,7 +239,7 @@ function openClient(options: ClientsOptions, number: number): Client {
     world,
     server: open('/v1', world.secretKey),
     counter: { id: terminal.id, caller: open('/device/v1', terminal.deviceKey) },
-    endpoints: options.endpoints,
+    endpoints: world.livemode ? [] : options.endpoints,
   };
 }
 
@@ -230,7 +248,11 @@ export function startClients(options: ClientsOptions): { stop(): Promise<void> }
   let stopped = false;
   const live = async (number: number) => {
     const client = openClient(options, number);
-    while (!stopped) await chooseScene(client.random)(client);
+    while (!stopped) {
+      const scene = chooseScene(client.random);
+      const playable = !client.world.livemode || !TEST_ONLY.has(scene);
+      await (playable ? scene : sale)(client);
+    }
   };
   const lives = Array.from({ length: options.clients }, (_, number) => live(number));
   const done = Promise.all(lives).catch((error) => options.journal.complain(String(error)));

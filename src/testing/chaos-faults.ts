@@ -1,11 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosGround } from '#testing/chaos-ground.ts';
+import type { Journal } from '#testing/chaos-journal.ts';
 import type { ChaosProcess } from '#testing/chaos-process.ts';
 import type { Random } from '#testing/chaos-random.ts';
+import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
 
-export interface FaultsOptions {
+/** What can be struck, and what has to know of it. */
+interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
+  readonly journal: Pick<Journal, 'copied' | 'restored'>;
+  readonly settleWithinMs: number;
+  readonly reach: Reach;
+}
+
+/** short: faults of a few seconds. long: also those that take a minute. nightly: also losses. */
+export type Reach = 'short' | 'long' | 'nightly';
+
+export interface FaultsOptions extends Field {
   readonly random: Random;
   readonly log: (line: string) => void;
 }
@@ -18,6 +30,9 @@ interface Fault {
   readonly strike: (random: Random) => Promise<void>;
 }
 
+const BEHAVIOUR_NAMES = Object.keys(BEHAVIOURS) as BehaviourName[];
+/** A recovery takes seconds: the next fault may strike while it goes on, but not always. */
+const RECOVERED_MS = 3_000;
 /** A fault strikes this long after the one before is over. */
 const PAUSE = { low: 1_500, high: 5_000 };
 
@@ -50,16 +65,17 @@ function processFaults(processes: readonly ChaosProcess[]): Fault[] {
   ];
 }
 
-function groundFaults(ground: ChaosGround, processes: readonly ChaosProcess[]): Fault[] {
-  const { database, testnet } = ground;
+function databaseFaults({ ground, processes }: Field): Fault[] {
+  const { database, chains } = ground;
   return [
     {
       name: 'everything dies at once',
       weight: 4,
       strike: async () => {
         for (const process of processes) process.kill();
-        await Promise.all([database.kill(), testnet.kill()]);
-        await Promise.all([database.start(), testnet.start()]);
+        const all = [database, ...chains];
+        await Promise.all(all.map((one) => one.kill()));
+        await Promise.all(all.map((one) => one.start()));
       },
     },
     {
@@ -71,30 +87,130 @@ function groundFaults(ground: ChaosGround, processes: readonly ChaosProcess[]): 
         await database.start();
       },
     },
+  ];
+}
+
+/** Of either network: the seed says which. */
+function chainFaults({ ground: { chains } }: Field): Fault[] {
+  return [
     {
-      name: 'the chain node killed',
+      name: 'a chain node killed',
       weight: 8,
       strike: async (random) => {
-        await testnet.kill();
+        const chain = random.pick(chains);
+        await chain.kill();
         await sleep(random.below(2_500));
-        await testnet.start();
+        await chain.start();
       },
     },
     {
-      name: 'the chain node hangs',
+      name: 'a chain node hangs',
       weight: 6,
       strike: async (random) => {
-        testnet.freeze();
+        const chain = random.pick(chains);
+        chain.freeze();
         await sleep(random.between(1_000, 6_000));
-        testnet.thaw();
+        chain.thaw();
       },
     },
     {
-      name: 'a reorganisation of the chain',
+      name: 'a reorganisation of a chain',
       weight: 10,
       // A node that was just started may have too few blocks to replace.
-      strike: (random) => testnet.reorganise(random.between(1, 4)).catch(() => {}),
+      strike: (random) =>
+        random
+          .pick(chains)
+          .reorganise(random.between(1, 4))
+          .catch(() => {}),
     },
+    {
+      name: 'a provider limits, lies or loses for a while',
+      weight: 12,
+      strike: async (random) => {
+        const provider = random.pick(chains.flatMap((chain) => chain.provider ?? []));
+        provider.behaviour = BEHAVIOURS[random.pick(BEHAVIOUR_NAMES)]();
+        await sleep(random.between(2_000, 8_000));
+        provider.behaviour = null;
+      },
+    },
+  ];
+}
+
+/** Each takes longer than a short run has. */
+function longFaults(field: Field): Fault[] {
+  const { processes, ground, settleWithinMs } = field;
+  const workers = processes.filter(({ url }) => url === null);
+  return [
+    {
+      // Payments and refunds go on; a refund that the token refuses is tried again in a minute.
+      name: 'USDC paused and unpaused',
+      weight: 8,
+      strike: async (random) => {
+        const chain = random.pick(ground.chains);
+        await chain.pauseToken(true);
+        await sleep(random.between(2_000, 8_000));
+        await chain.pauseToken(false);
+      },
+    },
+    {
+      name: 'no worker for longer than a payment lives',
+      weight: 6,
+      strike: async (random) => {
+        const ms = settleWithinMs + random.between(1_000, 6_000);
+        await Promise.all(workers.map((worker) => worker.freeze(ms)));
+      },
+    },
+    {
+      // At one worker, or at both: who still has transactions on their way must not start.
+      name: 'a relayer key taken out early, and put back',
+      weight: 8,
+      strike: async (random) => {
+        const { config } = random.pick(ground.chains);
+        const name = `CHAIN_${config.network.toUpperCase()}_RELAYER_KEYS`;
+        const out = random.pick(config.relayerKeys);
+        const left = config.relayerKeys.filter((key) => key !== out);
+        const some = random.chance(50) ? workers : [random.pick(workers)];
+        for (const worker of some) worker.tell({ [name]: left.join() });
+        for (const worker of some) worker.kill();
+        await sleep(random.between(4_000, 12_000));
+        for (const worker of some) worker.tell(null);
+        for (const worker of some) worker.kill();
+      },
+    },
+  ];
+}
+
+/** What was written between the copy and its return is lost; the chains go on. */
+function losses({ ground: { database }, journal }: Field): Fault[] {
+  return [
+    {
+      name: 'PostgreSQL restored to an earlier copy',
+      weight: 10,
+      strike: async (random) => {
+        journal.copied();
+        await database.copy('earlier');
+        await sleep(random.between(4_000, 12_000));
+        const promote = random.chance(50);
+        await database.putBack('earlier', { promote, whileAway: journal.restored });
+        await sleep(RECOVERED_MS);
+      },
+    },
+    {
+      name: 'a replica takes over without a loss',
+      weight: 5,
+      strike: async () => database.failOver(),
+    },
+  ];
+}
+
+function allFaults(field: Field): Fault[] {
+  const { reach } = field;
+  return [
+    ...processFaults(field.processes),
+    ...databaseFaults(field),
+    ...chainFaults(field),
+    ...(reach === 'short' ? [] : longFaults(field)),
+    ...(reach === 'nightly' ? losses(field) : []),
   ];
 }
 
@@ -113,8 +229,10 @@ export function startFaults(options: FaultsOptions): {
   readonly struck: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 } {
-  const { ground, processes, random, log } = options;
-  const faults = [...processFaults(processes), ...groundFaults(ground, processes)];
+  const { ground, random, log } = options;
+  const faults = allFaults(options);
+  // A chain that lost its newest blocks may have forgotten that transfers are allowed again.
+  const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
   const struck = new Map<string, number>();
   const stopping = new AbortController();
   const run = async () => {
@@ -126,6 +244,7 @@ export function startFaults(options: FaultsOptions): {
       log(fault.name);
       struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
       await fault.strike(random);
+      if (options.reach !== 'short') await mend();
     }
   };
   const done = run();

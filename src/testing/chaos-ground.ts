@@ -2,14 +2,18 @@ import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { NETWORKS, type Network } from '#core/mode.ts';
-import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
-import { prepareNetwork } from '#sandbox/deploy.ts';
-import { connectRpc } from '#sandbox/json-rpc.ts';
+import { NETWORKS } from '#core/mode.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
-import { findByArgument, isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
+import { isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import { type ChaosChain, openChaosChain } from '#testing/chaos-chain.ts';
+import { ENDED_MS, persistently } from '#testing/chaos-restart.ts';
+
+interface PutBack {
+  readonly promote: boolean;
+  /** Called while no database answers. */
+  readonly whileAway?: () => void;
+}
 
 /** The database of a chaos run. */
 export interface ChaosDatabase {
@@ -24,23 +28,9 @@ export interface ChaosDatabase {
    * Goes on with the copy instead of what it has: everything since is lost. `promote`: as a replica
    * does that takes over, on a new timeline; else as when files are put back.
    */
-  putBack(name: string, how?: { readonly promote: boolean }): Promise<void>;
+  putBack(name: string, how?: PutBack): Promise<void>;
   /** A failover that loses nothing: the same log, on a new timeline. */
   failOver(): Promise<void>;
-}
-
-/** One chain of a chaos run. */
-export interface ChaosChain {
-  readonly config: NetworkConfig;
-  /** kill -9: blocks since the last saved state are lost. */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-  /** The node hangs: connections stay open and nothing is answered. */
-  freeze(): void;
-  thaw(): void;
-  /** Replaces the newest blocks by empty ones and forgets their transactions. */
-  reorganise(blocks: number): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** A database and two chains that outlive the product's processes, and the ways to strike them. */
@@ -50,6 +40,8 @@ export interface ChaosGround {
   readonly database: ChaosDatabase;
   readonly testnet: ChaosChain;
   readonly mainnet: ChaosChain;
+  /** Both. */
+  readonly chains: readonly ChaosChain[];
   /** 32 bytes: the TAPLINE_SECRET of every process. */
   readonly secret: Buffer;
   /** Has a child ended when this process ends in any way. */
@@ -57,22 +49,7 @@ export interface ChaosGround {
   close(): Promise<void>;
 }
 
-const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
-const ENDED_MS = 10_000;
 const run = promisify(execFile);
-/** Starts that fail are tried again: a port or a lock of what was just killed may linger. */
-const START_TRIES = 5;
-
-async function persistently<T>(start: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await start();
-    } catch (error) {
-      if (tries === START_TRIES) throw error;
-    }
-  }
-}
-
 /** A PostgreSQL in this folder that can be struck. */
 export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
@@ -118,6 +95,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
+      how.whileAway?.();
       await rm(cluster, { recursive: true });
       await copyFiles(`${cluster}.${name}`, cluster);
       if (how.promote) await promote();
@@ -131,49 +109,15 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
   };
 }
 
-async function openChainOf(
-  temporary: TemporaryFolder,
-  network: Network,
-  secret: Buffer,
-): Promise<ChaosChain> {
-  const { folder } = temporary;
-  const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
-  const start = async () => {
-    const options = { folder, name: network, chainId: CHAIN_IDS[network], log: () => {} };
-    const node = await startChainNode(options);
-    for (const pid of pids()) temporary.endWithUs(pid);
-    return node;
-  };
-  const signal = (name: NodeJS.Signals) => {
-    for (const pid of pids()) signalProcess(pid, name);
-  };
-  let node: ChainNode = await start();
-  return {
-    config: await prepareNetwork(node, network, secret),
-    kill: async () => {
-      signal('SIGKILL');
-      await waitUntil(() => pids().length === 0, ENDED_MS);
-      // Ends the mining of the dead node; there is nothing left to save.
-      await node.stop();
-    },
-    start: async () => {
-      node = await persistently(start);
-    },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
-    reorganise: async (blocks) => {
-      await connectRpc(node.rpcUrl)('anvil_reorg', [blocks, []]);
-    },
-    stop: () => node.stop(),
-  };
-}
-
-export async function openChaosGround(): Promise<ChaosGround> {
+/** `behindProviders`: each chain's node also has an address of a provider with bad days. */
+export async function openChaosGround({ behindProviders = false } = {}): Promise<ChaosGround> {
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
   const database = await openDatabaseOf(temporary);
   const [testnet, mainnet] = await Promise.all(
-    NETWORKS.map((network) => openChainOf(temporary, network, secret)),
+    NETWORKS.map((network) =>
+      openChaosChain(temporary, { network, secret, behindProvider: behindProviders }),
+    ),
   );
   if (testnet === undefined || mainnet === undefined) throw new Error('two networks are needed');
   return {
@@ -181,6 +125,7 @@ export async function openChaosGround(): Promise<ChaosGround> {
     database,
     testnet,
     mainnet,
+    chains: [testnet, mainnet],
     secret,
     endWithUs: temporary.endWithUs,
     close: async () => {

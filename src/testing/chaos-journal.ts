@@ -5,11 +5,21 @@ export interface Journal {
   /** An intent that some answer has shown. */
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
+  sawWithdrawal(withdrawal: SeenWithdrawal): void;
+  /** The database is about to be copied: what is told from now on may be lost with it. */
+  copied(): void;
+  /** The copy was put back. What was paid stays so; the rest that was told since is forgotten. */
+  restored(): void;
   count(what: string): void;
   /** A broken promise that a client noticed by itself. */
   complain(what: string): void;
   readonly intents: ReadonlyMap<string, SeenIntent>;
   readonly refunds: ReadonlyMap<string, SeenRefund>;
+  readonly withdrawals: ReadonlyMap<string, SeenWithdrawal>;
+  /** Intents that were told to have ended, and then to have ended in another way. */
+  readonly turns: readonly Turn[];
+  /** When each intent was told to be declined: `last_payment_error.created`. */
+  readonly declines: ReadonlyMap<string, ReadonlySet<string>>;
   readonly counts: ReadonlyMap<string, number>;
   readonly complaints: readonly string[];
 }
@@ -19,6 +29,21 @@ export interface SeenIntent {
   readonly amount: number;
   readonly status: string;
   readonly payment: string | null;
+  /** When it was last declined, so that nothing was charged; null: never. */
+  readonly declined: string | null;
+}
+
+export interface Turn {
+  readonly id: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface SeenWithdrawal {
+  readonly id: string;
+  readonly amount: number;
+  readonly wallet: string;
+  readonly status: string;
 }
 
 export interface SeenRefund {
@@ -32,46 +57,114 @@ const ENDED = new Set(['succeeded', 'canceled']);
 /** Enough to see what is wrong; a fault under load would repeat itself thousands of times. */
 const MAX_COMPLAINTS = 200;
 
+/** What a database holds, and may lose. */
+interface Told {
+  readonly answers: Map<string, string>;
+  readonly intents: Map<string, SeenIntent>;
+  readonly refunds: Map<string, SeenRefund>;
+  readonly withdrawals: Map<string, SeenWithdrawal>;
+  readonly declines: Map<string, Set<string>>;
+}
+
+function copyOf(told: Told): Told {
+  return {
+    answers: new Map(told.answers),
+    intents: new Map(told.intents),
+    refunds: new Map(told.refunds),
+    withdrawals: new Map(told.withdrawals),
+    declines: new Map([...told.declines].map(([id, times]) => [id, new Set(times)])),
+  };
+}
+
+/** What is left of `told` when the copy is put back: the chain remembers who has paid. */
+function restore(told: Told, copy: Told): void {
+  const paid = [...told.intents.values()].filter(({ status }) => status === 'succeeded');
+  const put = <T>(into: Map<string, T>, from: Map<string, T>) => {
+    into.clear();
+    for (const [key, value] of from) into.set(key, value);
+  };
+  put(told.answers, copy.answers);
+  put(told.intents, copy.intents);
+  put(told.refunds, copy.refunds);
+  put(told.withdrawals, copy.withdrawals);
+  put(told.declines, copy.declines);
+  for (const intent of paid) told.intents.set(intent.id, intent);
+  // Recovery may end what was open, and finds out that what was pending is paid.
+  for (const [id, intent] of told.intents) {
+    if (!ENDED.has(intent.status)) told.intents.delete(id);
+  }
+}
+
 export function openJournal(): Journal {
-  const answers = new Map<string, string>();
-  const intents = new Map<string, SeenIntent>();
-  const refunds = new Map<string, SeenRefund>();
+  const told: Told = {
+    answers: new Map(),
+    intents: new Map(),
+    refunds: new Map(),
+    withdrawals: new Map(),
+    declines: new Map(),
+  };
+  let copy: Told | null = null;
+  const turns: Turn[] = [];
   const counts = new Map<string, number>();
   const complaints: string[] = [];
   const complain = (what: string) => {
     if (complaints.length < MAX_COMPLAINTS) complaints.push(what);
   };
+  const saw = (intent: SeenIntent) => {
+    const before = told.intents.get(intent.id);
+    const over = before !== undefined && ENDED.has(before.status);
+    // An older answer may arrive late, but two ends contradict each other.
+    if (over && ENDED.has(intent.status) && before.status !== intent.status) {
+      turns.push({ id: intent.id, before: before.status, after: intent.status });
+    }
+    if (before !== undefined && before.amount !== intent.amount) {
+      complain(`${intent.id} changed its amount`);
+    }
+    if (!over) told.intents.set(intent.id, intent);
+    if (intent.declined !== null) {
+      const times = told.declines.get(intent.id) ?? new Set();
+      told.declines.set(intent.id, times.add(intent.declined));
+    }
+  };
   return {
+    ...recordTransfers(told, complain),
     answered: (key, { status, text }) => {
       const now = `${status} ${text}`;
-      const before = answers.get(key);
-      if (before === undefined) answers.set(key, now);
+      const before = told.answers.get(key);
+      if (before === undefined) told.answers.set(key, now);
       else if (before !== now) complain(`key ${key} answered first ${before} then ${now}`);
     },
-    saw: (intent) => {
-      const before = intents.get(intent.id);
-      const over = before !== undefined && ENDED.has(before.status);
-      // An older answer may arrive late, but two ends contradict each other.
-      if (over && ENDED.has(intent.status) && before.status !== intent.status) {
-        complain(`${intent.id} was ${before.status} and became ${intent.status}`);
-      }
-      if (before !== undefined && before.amount !== intent.amount) {
-        complain(`${intent.id} changed its amount`);
-      }
-      if (!over) intents.set(intent.id, intent);
+    saw,
+    copied: () => {
+      copy = copyOf(told);
     },
-    sawRefund: (refund) => {
-      const before = refunds.get(refund.id);
-      if (before === undefined || before.status === 'pending') refunds.set(refund.id, refund);
-      else if (refund.status !== 'pending' && refund.status !== before.status) {
-        complain(`${refund.id} was ${before.status} and became ${refund.status}`);
-      }
+    restored: () => {
+      // Of the copy a copy: it may be put back again.
+      if (copy !== null) restore(told, copyOf(copy));
     },
     count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
     complain,
-    intents,
-    refunds,
+    ...told,
+    turns,
     counts,
     complaints,
+  };
+}
+
+/** Refunds and withdrawals go from pending to one end. */
+function recordTransfers(told: Told, complain: (what: string) => void) {
+  const record = <T extends { readonly id: string; readonly status: string }>(
+    known: Map<string, T>,
+    seen: T,
+  ) => {
+    const before = known.get(seen.id);
+    if (before === undefined || before.status === 'pending') known.set(seen.id, seen);
+    else if (seen.status !== 'pending' && seen.status !== before.status) {
+      complain(`${seen.id} was ${before.status} and became ${seen.status}`);
+    }
+  };
+  return {
+    sawRefund: (refund: SeenRefund) => record(told.refunds, refund),
+    sawWithdrawal: (withdrawal: SeenWithdrawal) => record(told.withdrawals, withdrawal),
   };
 }

@@ -20,6 +20,8 @@ export interface ChaosProcess {
   kill(): void;
   /** SIGTERM, as at a deployment. */
   terminate(): void;
+  /** What its next lives are told besides; null: what it was told at first. */
+  tell(env: Readonly<Record<string, string>> | null): void;
   /** Stands still, holding its connections and leases, for this long. */
   freeze(ms: number): Promise<void>;
   /** Ends it for good. */
@@ -164,8 +166,9 @@ export async function startChaosProcess(
   const dataDir = await prepareFolder(ground, name);
   const port = role === 'api' ? await freePort() : 0;
   const env = lifeEnv(ground, options, port);
+  let told: Readonly<Record<string, string>> = {};
   const { child, starts, logs, end } = supervise(name, (number) => {
-    const ofThisLife = number === 1 ? { ...env, ...options.firstEnv } : env;
+    const ofThisLife = { ...env, ...(number === 1 ? options.firstEnv : told) };
     const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
     if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
     return life;
@@ -184,6 +187,9 @@ export async function startChaosProcess(
     logs,
     kill: () => signal('SIGKILL'),
     terminate: () => signal('SIGTERM'),
+    tell: (other) => {
+      told = other ?? {};
+    },
     freeze: async (ms) => {
       const frozen = child();
       frozen?.kill('SIGSTOP');

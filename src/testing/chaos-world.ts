@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tenant } from '#core/mode.ts';
 import { isRefusal } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
+import type { DemoMode } from '#sandbox/demo.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
-import type { ChaosGround } from '#testing/chaos-ground.ts';
 
-/** Who takes part in a chaos run: one merchant, many counters, many payers. */
+/** Who takes part in a chaos run on one network: one merchant, many counters, many payers. */
 export interface ChaosWorld {
+  readonly livemode: boolean;
   readonly accountId: string;
   readonly secretKey: string;
   readonly agentTerminal: string;
@@ -17,8 +20,8 @@ export interface ChaosWorld {
   readonly passes: readonly string[];
   /** Passes of payers that are declined sooner or later: by a limit, by an empty wallet, … */
   readonly poorPasses: readonly string[];
-  /** A pass of a payer that confirms each first payment at a merchant. */
-  readonly confirmPass: string;
+  /** A pass of a payer that confirms each first payment at a merchant; null: there is none. */
+  readonly confirmPass: string | null;
 }
 
 export interface WorldSize {
@@ -34,14 +37,13 @@ const FUNDS = 10_000_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 /** Atoms per payment and per day of a limited payer: reached after a dozen payments. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
-/** Payments from here on have to be confirmed by their payer: one in 25. */
+/** In test mode, payments from here on have to be confirmed by their payer: one in 25. */
 const CONFIRM_FROM = 2_400_000;
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
 
-async function addTerminals(db: Database, accountId: string, count: number) {
-  const tenant = { accountId, livemode: false };
+async function addTerminals(db: Database, tenant: Tenant, count: number) {
   const terminals: { id: string; deviceKey: string }[] = [];
   for (let number = 0; number < count; number++) {
     const created = await db.transaction((tx) =>
@@ -67,11 +69,17 @@ async function waitForChain(db: Database, subjects: readonly string[]): Promise<
   }
 }
 
-async function addPayers(ground: ChaosGround, db: Database, count: number): Promise<string[]> {
+interface Of {
+  readonly db: Database;
+  readonly secret: Buffer;
+  readonly network: NetworkConfig;
+}
+
+async function addPayers({ db, secret, network }: Of, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, number) => `chaos_${number}`);
   const { passes, subjects } = await createDemoPayers(db, {
-    network: ground.testnet.config,
-    secret: ground.secret,
+    network,
+    secret,
     wallets: Object.fromEntries(names.map((name) => [name, RICH])),
     now: new Date(),
   });
@@ -79,51 +87,58 @@ async function addPayers(ground: ChaosGround, db: Database, count: number): Prom
   return names.map((name) => passes[name] ?? '');
 }
 
-async function limitNewest(db: Database, count: number): Promise<void> {
+async function limitNewest({ db, network }: Of, count: number): Promise<void> {
   await db.query(
     `update payers set limit_per_payment = $2, limit_per_day = $3
-     where id in (select payer_id from passes where label like 'Demo: chaos_%'
-       order by payer_id desc limit $1)`,
-    [count, LIMITS.limitPerPayment, LIMITS.limitPerDay],
+     where id in (select s.payer_id from passes s join payers p on p.id = s.payer_id
+       where s.label like 'Demo: chaos_%' and p.livemode = $4 order by s.payer_id desc limit $1)`,
+    [count, LIMITS.limitPerPayment, LIMITS.limitPerDay, network.livemode],
   );
+}
+
+async function selectRich({ db, network }: Of): Promise<Set<string>> {
+  const rows = await db.query<{ label: string }>(
+    `select s.label from passes s join payers p on p.id = s.payer_id
+     where s.label like 'Demo: chaos_%' and p.limit_per_day is null and p.livemode = $1`,
+    [network.livemode],
+  );
+  return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
 }
 
 /** The demo account with more counters and payers, made while a first process works. */
 export async function fillWorld(
-  ground: ChaosGround,
-  db: Database,
-  of: { readonly sandbox: SandboxFile; readonly size: WorldSize },
+  of: Of,
+  { sandbox, size }: { readonly sandbox: SandboxFile; readonly size: WorldSize },
 ): Promise<ChaosWorld> {
-  const { sandbox, size } = of;
-  const { account: accountId, test } = sandbox;
+  const { db, network } = of;
+  const { livemode } = network;
+  const { account: accountId } = sandbox;
+  const mode: DemoMode = livemode ? sandbox.live : sandbox.test;
   await db.query('update accounts set refund_daily_limit = $2 where id = $1', [
     accountId,
     size.refundDailyLimit,
   ]);
   await db.query(
     `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
-     values ($1, false, $2, now())`,
-    [accountId, CONFIRM_FROM],
+     values ($1, $2, $3, now())`,
+    [accountId, livemode, livemode ? null : CONFIRM_FROM],
   );
-  const added = await addPayers(ground, db, size.payers);
-  await limitNewest(db, size.limited);
-  const rich = await db.query<{ label: string }>(
-    `select s.label from passes s join payers p on p.id = s.payer_id
-     where s.label like 'Demo: chaos_%' and p.limit_per_day is null`,
-  );
-  const richNames = new Set(rich.map((row) => row.label.replace('Demo: ', '')));
+  const added = await addPayers(of, size.payers);
+  await limitNewest(of, size.limited);
+  const richNames = await selectRich(of);
   const isRich = (_: string, number: number) => richNames.has(`chaos_${number}`);
   const poor = ['insufficient_funds', 'no_approval', 'over_limit', 'revoked', 'blocked'];
   return {
+    livemode,
     accountId,
-    secretKey: test.secret_key,
-    agentTerminal: test.agent_terminal,
-    terminals: await addTerminals(db, accountId, size.terminals),
+    secretKey: mode.secret_key,
+    agentTerminal: mode.agent_terminal,
+    terminals: await addTerminals(db, { accountId, livemode }, size.terminals),
     passes: added.filter(isRich),
     poorPasses: [
       ...added.filter((pass, number) => !isRich(pass, number)),
-      ...poor.map((name) => test.passes[name] ?? ''),
+      ...poor.flatMap((name) => mode.passes[name] ?? []),
     ],
-    confirmPass: test.passes.confirm ?? '',
+    confirmPass: mode.passes.confirm ?? null,
   };
 }

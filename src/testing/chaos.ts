@@ -1,18 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { openChain } from '#settlement/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
+import type { ChaosChain } from '#testing/chaos-chain.ts';
 import { startClients } from '#testing/chaos-clients.ts';
-import { startFaults } from '#testing/chaos-faults.ts';
+import { type Reach, startFaults } from '#testing/chaos-faults.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
 import { type Journal, openJournal } from '#testing/chaos-journal.ts';
+import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos-owner.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
 import { createRandom } from '#testing/chaos-random.ts';
 import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos-receivers.ts';
 import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos-world.ts';
 import { checkDeliveries, checkInvariants } from '#testing/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { checkCharges } from '#testing/invariants-charges.ts';
 import { checkPromises } from '#testing/invariants-journal.ts';
 
 export interface ChaosOptions {
@@ -21,6 +25,8 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly clients: number;
   readonly size: WorldSize;
+  /** Which faults there are. */
+  readonly reach: Reach;
   readonly log: (line: string) => void;
 }
 
@@ -30,6 +36,7 @@ export interface ChaosReport {
   readonly broken: readonly string[];
   readonly payments: number;
   readonly refunds: number;
+  readonly withdrawals: number;
   readonly events: number;
   readonly deliveries: number;
   readonly faults: Readonly<Record<string, number>>;
@@ -43,10 +50,14 @@ export interface ChaosReport {
 /** While faults strike, the rules that hold at any moment are checked this often. */
 const CHECK_EVERY_MS = 10_000;
 /** After the last fault everything comes to rest by itself within this. */
-const REST_MS = 90_000;
+const REST_MS = 150_000;
 const REST_POLL_MS = 500;
 /** One process's machine has a clock that is wrong by a minute. */
 const CLOCK_OFF_MS = 60_000;
+/** The shortest that there is: a payment that nobody settles ends within the run. */
+const SETTLE_WITHIN_S = 30;
+/** Of so many clients one sells on the live network. */
+const TEST_WORLDS = 3;
 
 interface Endpoint {
   readonly id: string;
@@ -78,11 +89,14 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 async function startProcesses(ground: ChaosGround): Promise<ChaosProcess[]> {
+  const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S) };
+  const start = (name: string, role: 'api' | 'worker', clockOffMs = 0) =>
+    startChaosProcess(ground, { name, role, clockOffMs, env });
   const starting = await Promise.allSettled([
-    startChaosProcess(ground, { name: 'api-1', role: 'api' }),
-    startChaosProcess(ground, { name: 'api-2', role: 'api', clockOffMs: -CLOCK_OFF_MS }),
-    startChaosProcess(ground, { name: 'worker-1', role: 'worker' }),
-    startChaosProcess(ground, { name: 'worker-2', role: 'worker', clockOffMs: CLOCK_OFF_MS }),
+    start('api-1', 'api'),
+    start('api-2', 'api', -CLOCK_OFF_MS),
+    start('worker-1', 'worker'),
+    start('worker-2', 'worker', CLOCK_OFF_MS),
   ]);
   const started = starting.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = starting.find((one) => one.status === 'rejected');
@@ -166,7 +180,8 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
 interface Stage {
   readonly ground: ChaosGround;
   readonly db: Database;
-  readonly world: ChaosWorld;
+  readonly worlds: readonly ChaosWorld[];
+  readonly owner: ChaosOwner;
   readonly processes: readonly ChaosProcess[];
   readonly endpoints: readonly Endpoint[];
 }
@@ -174,62 +189,96 @@ interface Stage {
 /** Clients and faults, until the time is up; then only what runs by itself. */
 async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   const { seed, log } = options;
-  const { ground, db, processes, world, endpoints } = stage;
+  const { ground, db, processes, worlds, endpoints } = stage;
   const watch = watchInvariants(db, log);
+  const owner = stage.owner.start(createRandom(seed, 'owner'), journal);
   const clients = startClients({
-    urls: processes.flatMap(({ url }) => (url === null ? [] : [url])),
-    world,
+    urls: urlsOf(processes),
+    worlds,
     journal,
     random: (client) => createRandom(seed, `client ${client}`),
     clients: options.clients,
     endpoints: endpoints.slice(-1).map(({ id }) => id),
   });
   const random = createRandom(seed, 'faults');
-  const faults = startFaults({ ground, processes, random, log });
+  const { reach } = options;
+  const settleWithinMs = SETTLE_WITHIN_S * 1000;
+  const field = { ground, processes, journal, settleWithinMs, reach };
+  const faults = startFaults({ ...field, random, log });
   await sleep(options.seconds * 1000);
   await faults.stop();
   log('no more faults');
-  await clients.stop();
+  await Promise.all([clients.stop(), owner.stop()]);
   watch.stop();
   log(`clients have stopped; ${watch.checks()} checks were made meanwhile`);
   for (const { receiver } of endpoints) receiver.heal();
   return { during: watch.broken, struck: Object.fromEntries(faults.struck) };
 }
 
+/** Each ledger against its own chain. */
+async function compareWithChains(db: Database, ground: ChaosGround): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { config } of ground.chains) {
+    const chain = await openChain(config, silentLog);
+    const found = [...(await checkAgainstChain(db, chain)), ...(await checkCharges(db, chain))];
+    broken.push(...found.map((one) => `${config.network}: ${one}`));
+    await chain.close();
+  }
+  return broken;
+}
+
 async function judge(stage: Stage, journal: Journal): Promise<{ broken: string[]; rest: number }> {
   const { db, ground, endpoints } = stage;
   const { broken, seconds } = await comeToRest(db);
-  const chain = await openChain(ground.testnet.config, silentLog);
   // The last endpoint was switched off and on: what it missed is not told again.
   const always = endpoints.slice(0, -1);
   const all = [
     ...broken,
     ...(await checkPromises(db, journal)),
     ...(await checkDeliveries(db, always)),
-    ...(await checkAgainstChain(db, chain)),
+    ...(await compareWithChains(db, ground)),
   ];
-  await chain.close();
   return { broken: all, rest: seconds };
+}
+
+function urlsOf(processes: readonly ChaosProcess[]): string[] {
+  return processes.flatMap(({ url }) => (url === null ? [] : [url]));
+}
+
+/** Most clients sell on the test network, the others on the live one. */
+async function fillWorlds(
+  of: { readonly ground: ChaosGround; readonly db: Database; readonly sandbox: SandboxFile },
+  size: WorldSize,
+): Promise<ChaosWorld[]> {
+  const { db, sandbox } = of;
+  const { secret, testnet, mainnet } = of.ground;
+  const fill = ({ config: network }: ChaosChain) =>
+    fillWorld({ db, secret, network }, { sandbox, size });
+  const [test, live] = await Promise.all([fill(testnet), fill(mainnet)]);
+  return [...Array.from({ length: TEST_WORLDS }, () => test), live];
 }
 
 /** Everything that a run needs, and one way to end all of it, half-way starts included. */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
-  const ground = await openChaosGround();
+  const ground = await openChaosGround({ behindProviders: true });
   stops.push(ground.close);
   log('ground is up');
   const first = await makeDemo(ground);
   const db = openDatabase({ url: ground.database.url, maxConnections: 6 });
   stops.push(db.close);
-  const world = await fillWorld(ground, db, { sandbox: first.sandbox, size: options.size });
-  const { base_url } = first.sandbox;
-  const endpoints = await addEndpoints(caller(`${base_url}/v1`, world.secretKey), seed);
+  const { sandbox } = first;
+  const { base_url, account, dashboard: person } = sandbox;
+  const worlds = await fillWorlds({ ground, db, sandbox }, options.size);
+  const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
   stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
+  const secret = await enrolOwner(base_url, person);
   await first.stop();
   const processes = await startProcesses(ground);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('four processes are up');
-  return { ground, db, world, processes, endpoints };
+  const owner = openOwner({ urls: urlsOf(processes), account, person, secret });
+  return { ground, db, worlds, owner, processes, endpoints };
 }
 
 async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport> {
@@ -242,6 +291,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     broken: [...new Set([...played.during, ...judged.broken])],
     payments: await count(db, 'payments'),
     refunds: await count(db, 'refunds'),
+    withdrawals: await count(db, 'withdrawals'),
     events: await count(db, 'events'),
     deliveries: await count(db, 'webhook_deliveries'),
     faults: played.struck,

@@ -181,6 +181,28 @@ describe('the ledger against the chain', () => {
     assert.match(broken.join('\n'), /differs from its withdrawal/);
   });
 
+  it('is found to have paid a withdrawal to another wallet', async () => {
+    const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
+    assert.match(broken.join('\n'), /differs from its withdrawal/);
+  });
+
+  it('is found to know a withdrawal by another number', async () => {
+    const broken = await checkAfter('update withdrawals set number = 77');
+    assert.match(broken.join('\n'), /has another number than its request/);
+  });
+
+  it('is found to have two withdrawals of one transfer', async () => {
+    const broken = await checkAfter(
+      `insert into withdrawals select (jsonb_populate_record(w, '{"id": "wdr_second"}')).*
+       from withdrawals w`,
+      `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome,
+         created)
+       select livemode, kind, 'wdr_second', number, payload, status, outcome, created
+       from chain_requests where kind = 'withdrawal'`,
+    );
+    assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
+  });
+
   it('is found to owe another merchant', async () => {
     const broken = await checkAfter('update account_modes set merchant_number = 77');
     assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);

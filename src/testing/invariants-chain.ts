@@ -32,7 +32,7 @@ interface PaymentRow {
 }
 
 /** Every event that the settlement contract has ever emitted. */
-async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
+export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   const head = (await chain.block('latest'))?.number ?? 0n;
   const events: SettlementEvent[] = [];
   for (let fromBlock = 0n; fromBlock <= head; fromBlock += RANGE) {
@@ -105,19 +105,33 @@ function compareRefunds(rows: readonly PaymentRow[], refunded: readonly Refunded
 
 interface WithdrawalRow {
   id: string;
-  number: bigint;
+  /** null: neither the withdrawal nor its request has one. */
+  number: bigint | null;
+  /** The withdrawal says another one than its request. */
+  two_numbers: boolean;
+  wallet: string;
   amount: bigint;
   merchant_number: bigint | null;
 }
 
 async function selectWithdrawals(db: Sql, livemode: boolean): Promise<WithdrawalRow[]> {
   return db.query<WithdrawalRow>(
-    `select w.id, r.number, w.amount, m.merchant_number from withdrawals w
+    `select w.id, coalesce(w.number, r.number) as number, w.wallet, w.amount, m.merchant_number,
+       coalesce(w.number <> r.number, false) as two_numbers
+     from withdrawals w
      left join chain_requests r
        on r.kind = 'withdrawal' and r.subject_id = w.id and r.status = 'succeeded'
      left join account_modes m on m.account_id = w.account_id and m.livemode = w.livemode
      where w.livemode = $1 and w.status = 'succeeded'`,
     [livemode],
+  );
+}
+
+function sameWithdrawal(row: WithdrawalRow, event: Withdrawn): boolean {
+  return (
+    row.amount === event.amount &&
+    row.merchant_number === event.merchantNumber &&
+    row.wallet.toLowerCase() === event.wallet.toLowerCase()
   );
 }
 
@@ -129,14 +143,17 @@ function compareWithdrawals(
   const ours = withdrawn.filter(({ number }) => number !== OF_THE_WALLET);
   const byNumber = Map.groupBy(ours, ({ number }) => number);
   const broken = rows.flatMap((row) => {
-    const events = byNumber.get(row.number) ?? [];
+    if (row.two_numbers) return [`${row.id} has another number than its request`];
+    const events = row.number === null ? [] : (byNumber.get(row.number) ?? []);
     const [event] = events;
     if (event === undefined) return [`${row.id} was not withdrawn on the chain`];
     if (events.length > 1) return [`${row.id} was withdrawn ${events.length} times`];
-    const same = event.amount === row.amount && event.merchantNumber === row.merchant_number;
-    return same ? [] : [`${row.id} differs from its withdrawal`];
+    return sameWithdrawal(row, event) ? [] : [`${row.id} differs from its withdrawal`];
   });
   const known = new Set(rows.map(({ number }) => number));
+  for (const [number, { length }] of Map.groupBy(rows, (row) => row.number)) {
+    if (length > 1) broken.push(`transfer ${number} of the chain is ${length} withdrawals of ours`);
+  }
   for (const number of byNumber.keys()) {
     if (!known.has(number)) broken.push(`transfer ${number} of the chain is no withdrawal of ours`);
   }

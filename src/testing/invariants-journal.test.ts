@@ -7,6 +7,7 @@ import {
   openJournal,
   type SeenIntent,
   type SeenRefund,
+  type SeenWithdrawal,
 } from '#testing/chaos-journal.ts';
 import { createRandom } from '#testing/chaos-random.ts';
 import { walkList } from '#testing/chaos-walk.ts';
@@ -17,13 +18,16 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 let store: HealthyStore;
 let intent: SeenIntent;
 let refund: SeenRefund;
+let withdrawal: SeenWithdrawal;
 
 before(async () => {
   store = await openHealthyStore();
   const { id: payment, paymentIntentId: id } = store.payment;
-  intent = { id, amount: 2_500_000, status: 'succeeded', payment };
+  intent = { id, amount: 2_500_000, status: 'succeeded', payment, declined: null };
   const [row] = await store.db.query<{ id: string }>('select id from refunds');
   refund = { id: row?.id ?? '', amount: 500_000, status: 'succeeded', payment };
+  const [paid] = await store.db.query<{ id: string }>('select id from withdrawals');
+  withdrawal = { id: paid?.id ?? '', amount: 250_000, status: 'succeeded', wallet: '0x' };
 });
 after(() => store?.close());
 
@@ -32,6 +36,7 @@ function honest(): Journal {
   const journal = openJournal();
   journal.saw(intent);
   journal.sawRefund(refund);
+  journal.sawWithdrawal(withdrawal);
   journal.answered('key', { status: 201, text: '{}' });
   return journal;
 }
@@ -98,6 +103,116 @@ describe('what clients were told', () => {
   });
 });
 
+describe('what the owner was told of a withdrawal', () => {
+  it('is missed when it is lost', async () => {
+    const found = await checkAfter('delete from withdrawals');
+    assert.equal(found, `${withdrawal.id} was answered and is lost`);
+  });
+
+  it('is missed when it has another amount', async () => {
+    const found = await checkAfter('update withdrawals set amount = amount + 1');
+    assert.equal(found, `${withdrawal.id} has another amount`);
+  });
+
+  it('is missed when it went to another wallet', async () => {
+    const found = await checkAfter(`update withdrawals set wallet = '0x1'`);
+    assert.equal(found, `${withdrawal.id} has another wallet`);
+  });
+
+  it('is missed when it has another end', async () => {
+    const found = await checkAfter(`update withdrawals set status = 'failed'`);
+    assert.equal(found, `${withdrawal.id} was told succeeded and is failed`);
+  });
+});
+
+/** When it was declined, as an answer says it. */
+const DECLINED = '2026-01-02T03:04:05.678Z';
+
+/** What is found when its client was told "declined", and these events say so, in this order. */
+function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
+  return store.db.transaction(async (tx) => {
+    const body = { data: { object: { last_payment_error: { created: DECLINED } } } };
+    await tx.query(`delete from events where object_id = $1 and type = any($2)`, [
+      intent.id,
+      ['payment_intent.processing', 'payment_intent.payment_failed'],
+    ]);
+    for (const [place, type] of types.entries()) {
+      await tx.query(
+        `insert into events select (jsonb_populate_record(v, jsonb_build_object('id', $2::text,
+           'type', $3::text, 'position', $4::bigint, 'body', $5::text))).*
+         from events v where object_id = $1 and type = 'payment_intent.created'`,
+        [intent.id, `evt_${place}`, `payment_intent.${type}`, 1000 + place, JSON.stringify(body)],
+      );
+    }
+    for (const sql of damage) await tx.query(sql);
+    const journal = honest();
+    journal.saw({ ...intent, status: 'requires_payment_method', declined: DECLINED });
+    return new Abandon((await checkPromises(tx, journal)).join('\n'));
+  });
+}
+
+const ALARM = `insert into chain_alarms (livemode, kind, subject, details, created)
+  select livemode, 'settled_after_decline', id, '{}', now() from payment_intents`;
+
+describe('who was told "declined"', () => {
+  it('may pay by an attempt that begins later', async () => {
+    assert.equal(await checkDeclined(['processing', 'payment_failed', 'processing']), '');
+  });
+
+  it('is missed when the chain was charged by the attempt that had been declined', async () => {
+    const found = await checkDeclined(['processing', 'payment_failed']);
+    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
+  });
+
+  it('is missed when no event tells of it', async () => {
+    const found = await checkDeclined(['processing']);
+    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, without an event`);
+  });
+
+  it('may have been charged when an alarm names it', async () => {
+    assert.equal(await checkDeclined(['processing', 'payment_failed'], ALARM), '');
+  });
+
+  it('may not have been charged when only another intent is named', async () => {
+    const others = `${ALARM} where id <> '${intent.id}'`;
+    const found = await checkDeclined(['processing', 'payment_failed'], others);
+    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
+  });
+});
+
+describe('what was told before the database was put back', () => {
+  /** What is found when these were told before and after the copy that is put back. */
+  async function checkRestored(
+    tell: (journal: Journal) => void,
+    ...damage: readonly string[]
+  ): Promise<string> {
+    return store.db.transaction(async (tx) => {
+      for (const sql of damage) await tx.query(sql);
+      const journal = openJournal();
+      journal.copied();
+      tell(journal);
+      journal.restored();
+      return new Abandon((await checkPromises(tx, journal)).join('\n'));
+    });
+  }
+
+  it('may be lost, but not what was paid', async () => {
+    const told = (journal: Journal) => {
+      journal.saw({ ...intent, id: 'pi_open', status: 'requires_payment_method', payment: null });
+      journal.saw({ ...intent, id: 'pi_canceled', status: 'canceled', payment: null });
+      journal.saw(intent);
+      journal.saw({ ...intent, id: 'pi_paid', payment: 'pay_lost' });
+    };
+    assert.equal(await checkRestored(told), 'pi_paid was answered and is lost');
+  });
+
+  it('is missed when what was paid has another payment', async () => {
+    const other = `update payment_intents set payment_id = 'pay_other' where id = '${intent.id}'`;
+    const found = await checkRestored((journal) => journal.saw(intent), other);
+    assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
+  });
+});
+
 /** What is found when clients were told this as well. */
 async function checkTold(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
@@ -123,6 +238,13 @@ describe('answers that contradict each other', () => {
   it('are found when an intent ended in two ways', async () => {
     const found = await checkTold((journal) => journal.saw({ ...intent, status: 'canceled' }));
     assert.equal(found, `${intent.id} was succeeded and became canceled`);
+  });
+
+  it('are found when an owner was told two ends of a withdrawal', async () => {
+    const found = await checkTold((journal) =>
+      journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
+    );
+    assert.equal(found, `${withdrawal.id} was succeeded and became failed`);
   });
 
   it('are found when an intent changed its amount', async () => {

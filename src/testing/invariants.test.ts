@@ -79,6 +79,24 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent that did not succeed was never settled': [
     { sql: [`update payment_intents ${CANCEL} where status = 'succeeded'`] },
   ],
+  'what was declined is paid by a later attempt only, or an alarm names it': [
+    {
+      sql: [
+        `insert into events select (jsonb_populate_record(v, jsonb_build_object('id', 'evt_late',
+           'type', 'payment_intent.payment_failed', 'position', v.position + 1000))).*
+         from events v where v.type = 'payment_intent.processing' limit 1`,
+      ],
+    },
+  ],
+  'what an alarm says the chain has settled after all, the ledger has followed': [
+    {
+      sql: [
+        `insert into chain_alarms (livemode, kind, subject, details, created)
+         select livemode, 'settled_after_decline', id, '{}', now() from payment_intents
+         where status = 'requires_payment_method' limit 1`,
+      ],
+    },
+  ],
   'refunds never exceed their payment, and their sums are the sums of their rows': [
     { sql: ['update payments set amount_reserved = 5, amount_refunded = 5'] },
     { sql: ['update payments set amount_refunded = 0'] },
@@ -266,6 +284,10 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     alarm('request_invalid'),
     alarm('nonce_foreign'),
     alarm('outcome_unfit'),
+    alarm('foreign_settlement'),
+    alarm('order_id_taken'),
+    alarm('paid_after_failure'),
+    alarm('outcome_unreadable'),
   ],
 };
 

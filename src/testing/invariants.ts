@@ -48,6 +48,30 @@ const MONEY: readonly Rule[] = [
       where r.status = 'succeeded' and i.status <> 'succeeded'`,
   },
   {
+    name: 'what was declined is paid by a later attempt only, or an alarm names it',
+    always: true,
+    sql: `with told as (
+        select object_id,
+          max(position) filter (where type = 'payment_intent.payment_failed') as declined,
+          max(position) filter (where type = 'payment_intent.processing') as begun
+        from events
+        where type in ('payment_intent.payment_failed', 'payment_intent.processing')
+        group by object_id
+      )
+      select i.id || ' was declined and is ' || i.status
+      from payment_intents i join told t on t.object_id = i.id
+      where i.status = 'succeeded' and not i.recovered and t.declined > coalesce(t.begun, 0)
+        and not exists (select from chain_alarms a
+          where a.kind = 'settled_after_decline' and a.subject = i.id)`,
+  },
+  {
+    name: 'what an alarm says the chain has settled after all, the ledger has followed',
+    always: false,
+    sql: `select i.id || ' is ' || i.status from payment_intents i
+      join chain_alarms a on a.subject = i.id and a.kind = 'settled_after_decline'
+      where i.status <> 'succeeded'`,
+  },
+  {
     name: 'refunds never exceed their payment, and their sums are the sums of their rows',
     always: true,
     sql: `select p.id || ' refunded ' || p.amount_refunded || ' reserved ' || p.amount_reserved
@@ -278,6 +302,7 @@ const AT_REST: readonly Rule[] = [
     always: false,
     sql: `select kind || ' ' || subject || ' ' || details from chain_alarms
       where kind in ('number_taken', 'payment_missing', 'request_invalid', 'nonce_foreign',
+        'foreign_settlement', 'order_id_taken', 'paid_after_failure', 'outcome_unreadable',
         'outcome_unfit')`,
   },
 ];

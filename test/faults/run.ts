@@ -33,7 +33,9 @@ async function playChaos(): Promise<boolean> {
   console.log(`seed ${seed}: repeat with npm run faults -- --seed ${seed} --seconds ${seconds}`);
   const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
-  const report = await runChaos({ seed, seconds, clients: Number(values.clients), size, log });
+  const clients = Number(values.clients);
+  const reach = values.nightly ? 'nightly' : 'long';
+  const report = await runChaos({ seed, seconds, clients, size, reach, log });
   console.log(JSON.stringify(report, null, 2));
   const kept = report.broken.length === 0;
   const outcome = kept ? 'every promise was kept' : `${report.broken.length} promises were broken`;

@@ -15,6 +15,7 @@ test('no promise is broken while processes, database and chain are killed', asyn
     seed: SEED,
     seconds: SECONDS,
     clients: 16,
+    reach: 'short',
     size: { terminals: 8, payers: 16, limited: 3, refundDailyLimit: 5_000_000n },
     log: (line) => t.diagnostic(line),
   });
