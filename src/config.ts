@@ -13,6 +13,7 @@ import {
   refuseUnknown,
   type SettingName,
 } from '#setting-names.ts';
+import { confirmationsFor } from '#settlement/confirmations.ts';
 import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -135,6 +136,11 @@ function privateKeys(env: Env, name: SettingName): Hex[] {
   throw new StartError(`${name} must be private keys (0x and 64 hex digits), separated by commas`);
 }
 
+function confirmations(env: Env, network: Network): number | null {
+  const name = `${chainPrefix(network)}CONFIRMATIONS` as const;
+  return read(env, name) === null ? null : integer(env, name, { min: 0, max: 1000, default: 0 });
+}
+
 /** The external chain of a network, or null when none is configured. */
 function chain(env: Env, network: Network): NetworkSettings | null {
   const prefix = chainPrefix(network);
@@ -160,7 +166,7 @@ function chain(env: Env, network: Network): NetworkSettings | null {
     deployedAtBlock: BigInt(deployedAt),
     relayerKeys: privateKeys(env, `${prefix}RELAYER_KEYS`),
     registrarKey: hex(env, `${prefix}REGISTRAR_KEY`, HEX_KEY, 'a private key (0x, 64 hex digits)'),
-    confirmations: integer(env, `${prefix}CONFIRMATIONS`, { min: 0, max: 1000, default: 0 }),
+    ...confirmationsFor(confirmations(env, network), { rpcUrls: nodes.rpcUrls, prefix }),
   };
 }
 

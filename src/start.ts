@@ -25,6 +25,7 @@ import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/
 import { openChain } from '#settlement/chain.ts';
 import { requireContractDelays } from '#settlement/check-contract.ts';
 import { prepareLanes } from '#settlement/configure-lanes.ts';
+import { whenItCounts } from '#settlement/confirmations.ts';
 import { guardNetwork } from '#settlement/network-guard.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
@@ -161,7 +162,10 @@ async function prepareGround(
   };
   const startNetwork = async (network: Network) => {
     const external = config.chains[network];
-    if (external !== null) return external;
+    if (external !== null) {
+      log(whenItCounts(external));
+      return external;
+    }
     if (config.secret?.previous !== undefined) {
       throw new StartError(
         'TAPLINE_SECRET_PREVIOUS: embedded chains were set up under TAPLINE_SECRET, which cannot ' +

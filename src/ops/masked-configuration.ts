@@ -33,6 +33,7 @@ function maskedNetwork(network: NetworkSettings | null): Json {
     relayer_keys: network.relayerKeys.map(() => MASK),
     registrar_key: MASK,
     confirmations: network.confirmations,
+    receipt_witnesses: network.receiptWitnesses,
     max_fee_per_gas_ceiling: network.maxFeePerGasCeiling.toString(),
     low_balance_wei: network.lowBalanceWei.toString(),
   };

@@ -28,6 +28,8 @@ export interface NetworkConfig {
   readonly registrarKey: Hex;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
+  /** Addresses that must name the same block for a transaction before its receipt counts. */
+  readonly receiptWitnesses: 1 | 2;
   /** Wei per gas that is never exceeded, however the fees of the chain rise. */
   readonly maxFeePerGasCeiling: bigint;
   /** Wei of a lane below which operators are warned. */
@@ -53,7 +55,9 @@ export const NETWORK_DEFAULTS = {
   /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
   deployedAtBlock: 0n,
+  /** As in the sandbox, whose chain is our own; others: see confirmations.ts. */
   confirmations: 0,
+  receiptWitnesses: 1,
   /** 500 gwei: ten times what a busy day on a cheap chain costs. */
   maxFeePerGasCeiling: 500_000_000_000n,
   /** 0.05 of the chain's coin: some thousand batches at 1 gwei. */

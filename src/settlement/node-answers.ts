@@ -27,6 +27,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   eth_sendRawTransaction: (result) => matches(result, HASH),
   eth_getBlockByNumber: isBlockOrNull,
   eth_getTransactionReceipt: isReceiptOrNull,
+  eth_getTransactionByHash: isTransactionOrNull,
   eth_getLogs: isLogs,
   eth_feeHistory: isFeeHistory,
 };
@@ -99,6 +100,13 @@ function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
       (log) => isLog(log) && same(log.transactionHash, hash) && same(log.blockHash, blockHash),
     )
   );
+}
+
+/** Of a transaction that is not in a block yet the block is null. */
+function isTransactionOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
+  if (result === null) return true;
+  if (!isFields(result) || !same(result.hash, hash)) return false;
+  return result.blockHash === null || matches(result.blockHash, HASH);
 }
 
 function isLog(log: unknown): log is Fields {

@@ -7,6 +7,7 @@ import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relaye
 import type { Hex } from '#settlement/requests.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/resolve.ts';
 import { RpcUnavailable } from '#settlement/rpc.ts';
+import { believe } from '#settlement/witness.ts';
 
 /**
  * Finds which open transactions are in the chain and writes their outcomes. One question per
@@ -16,7 +17,8 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   const wanted = candidates(relayer, head);
   if (wanted.length === 0) return 0;
   relayer.recheckAll = true;
-  const receipts = await relayer.chain.receipts(wanted.map((one) => one.hash));
+  const told = await relayer.chain.receipts(wanted.map((one) => one.hash));
+  const receipts = await believe(relayer.chain, told, head);
   const deep = wanted.flatMap((one, index) => {
     const receipt = receipts[index] ?? null;
     return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Behaviour } from '#testing/provider-behaviours.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const BY_HASH = 'eth_getTransactionByHash';
+const LATER = `0x${'ab'.repeat(32)}`;
+
+/** What an address makes of the question which block holds a transaction. */
+const names = (blockHash: string | null): Behaviour => ({
+  answer: (call, own) => {
+    if (call.method !== BY_HASH) return own;
+    if (blockHash === null) return { result: null };
+    return { result: { ...(own.result as object), blockHash } };
+  },
+});
+
+describe('success at inclusion', () => {
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let proxies: ProviderProxy[] = [];
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(async (rpcUrl) => {
+      proxies = [await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl)];
+      const rpcUrls = proxies.map((proxy) => proxy.url);
+      return { rpcUrls, confirmations: 0, receiptWitnesses: 2 as const };
+    });
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    world.startRelayer();
+  });
+
+  afterEach(async () => {
+    await world.stop();
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+  });
+
+  const is = (index: number, behaviour: Behaviour | null) => {
+    const proxy = proxies[index];
+    assert.ok(proxy !== undefined);
+    proxy.behaviour = behaviour;
+  };
+
+  /** In the newest block, with nothing on top. */
+  async function include(): Promise<string> {
+    const id = await world.pay({ payer });
+    await world.network.pending();
+    await world.network.mine();
+    return id;
+  }
+
+  it('counts when two addresses name the same block', async () => {
+    const [outcome] = await world.outcomes([await include()]);
+    assert.equal(outcome?.succeeded, true);
+  });
+
+  for (const [name, behaviour] of [
+    ['does not know the transaction', names(null)],
+    ['names another block', names(LATER)],
+  ] as const) {
+    it(`does not count while one address ${name}, however many blocks follow`, async () => {
+      is(1, behaviour);
+      const id = await include();
+      await world.network.mine(3);
+      await sleep(1_500);
+      assert.equal(await world.outcome(id), null);
+      is(1, null);
+      await world.network.mine();
+      assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+    });
+  }
+
+  it('counts one block later while no second address answers', async () => {
+    is(1, { whole: () => 'cut' });
+    const id = await include();
+    await sleep(1_500);
+    assert.equal(await world.outcome(id), null);
+    await world.network.mine();
+    assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+  });
+});
