@@ -235,9 +235,11 @@ async function recordPayment(database: TestDatabase, subjectId: string): Promise
        where r.subject_id = $1 and r.status = 'succeeded'
      ), intent as (
        insert into payment_intents (id, account_id, livemode, position, created, amount,
-         terminal_id, order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)
+         terminal_id, order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash,
+         settlement_number)
        select subject_id, 'acct_test', livemode, number, now(), amount, 'tml_test', order_id, '{}',
-         'api', now(), 'succeeded', '{}', $2, tx_hash from settled
+         'api', now(), 'succeeded', '{}', $2, tx_hash, number
+       from settled
      )
      insert into payments (id, account_id, livemode, position, created, payment_intent_id,
        terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,

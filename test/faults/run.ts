@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util';
 import { runChaos } from '#testing/chaos.ts';
 
 /**
- * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--nightly]`: one chaos run, in ten
- * minutes at most, replayable by its seed; `--nightly` adds every crash point and many seeds of the
- * model. Ends with 1 and the broken promises when there are any.
+ * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--losses] [--nightly]`: one chaos run,
+ * in ten minutes at most, replayable by its seed. `--losses` also puts the database back to an
+ * earlier copy and fails over; `--nightly` does so too, and adds every crash point and many seeds
+ * of the model. Ends with 1 and the broken promises when there are any.
  */
 const { values } = parseArgs({
   options: {
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '440' },
     clients: { type: 'string', default: '64' },
     nightly: { type: 'boolean', default: false },
+    losses: { type: 'boolean', default: false },
   },
 });
 
@@ -34,7 +36,7 @@ async function playChaos(): Promise<boolean> {
   const refundDailyLimit = BigInt(seconds) * REFUNDS_PER_SECOND;
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
   const clients = Number(values.clients);
-  const reach = values.nightly ? 'nightly' : 'long';
+  const reach = values.nightly || values.losses ? 'nightly' : 'long';
   const report = await runChaos({ seed, seconds, clients, size, reach, log });
   console.log(JSON.stringify(report, null, 2));
   const kept = report.broken.length === 0;
