@@ -50,7 +50,7 @@ export async function holdPayouts(
     if (!(await takeHoldLink(tx, { hash: hashSecret(of.token), now }))) return undefined;
     const id = newId('payoutHold', now);
     if (!(await insertHold(tx, { id, accountId, changeId, heldBy, now }))) return link;
-    for (const to of new Set([...(await selectOwnerEmails(tx, accountId)), heldBy])) {
+    for (const to of await toldOf(tx, { accountId, heldBy })) {
       await queueMail(tx, people.secretKey, {
         to,
         subject: 'The payouts of your Tapline account are held',
@@ -87,6 +87,15 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
   );
 }
 
+/** The owners, and whoever held the payouts, unless that person has been erased. */
+async function toldOf(
+  tx: Tx,
+  of: { readonly accountId: string; readonly heldBy: string },
+): Promise<Set<string>> {
+  const owners = await selectOwnerEmails(tx, of.accountId);
+  return new Set(of.heldBy.includes('@') ? [...owners, of.heldBy] : owners);
+}
+
 /** Ends the hold. The caller has checked that it is an owner with a fresh factor. */
 export async function liftHold(
   tx: Tx,
@@ -98,7 +107,7 @@ export async function liftHold(
   const hold = await updateHoldLifted(tx, { accountId, liftedBy: actorId(actor), now });
   if (hold === undefined) return refuse('unexpected_state', 'No payouts are held.');
   const who = actor.type === 'system' ? actor.name : actor.email;
-  for (const to of new Set([...(await selectOwnerEmails(tx, accountId)), hold.held_by])) {
+  for (const to of await toldOf(tx, { accountId, heldBy: hold.held_by })) {
     await queueMail(tx, people.secretKey, {
       to,
       subject: 'The payouts of your Tapline account go on',

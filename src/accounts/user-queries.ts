@@ -82,5 +82,8 @@ export async function updateUserStatus(
 }
 
 export async function selectOperators(sql: Sql): Promise<UserRow[]> {
-  return sql.query(`select ${COLUMNS} from users where realm = 'operator' order by created, id`);
+  return sql.query(
+    `select ${COLUMNS} from users
+     where realm = 'operator' and erased_at is null order by created, id`,
+  );
 }

@@ -11,6 +11,7 @@ import { noSessionCookie } from '#dashboard/cookies.ts';
 import { passkeyRoutes } from '#dashboard/passkey-routes.ts';
 import { personRoute } from '#dashboard/person-route.ts';
 import { Done, listed, PersonName } from '#dashboard/person-schema.ts';
+import { personalDataRoutes } from '#dashboard/personal-data-routes.ts';
 import type { SurfaceSettings } from '#dashboard/surface.ts';
 import { totpRoutes } from '#dashboard/totp-routes.ts';
 import type { AnyRoute } from '#http/route.ts';
@@ -125,5 +126,6 @@ export function meRoutes(settings: SurfaceSettings): AnyRoute<PersonCaller>[] {
     signOutEverywhereRoute(settings),
     ...totpRoutes(settings),
     ...passkeyRoutes(settings),
+    ...personalDataRoutes(settings),
   ];
 }

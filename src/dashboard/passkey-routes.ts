@@ -51,7 +51,7 @@ function beginPasskeyRoute(settings: SurfaceSettings) {
     access: 'signed_in',
     body: Confirmation,
     response: PasskeyOptions,
-    errors: ['rate_limit_exceeded'],
+    errors: ['rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       const password = body.current_password;
       const refused = await confirmIdentity(settings, caller, { password, now });

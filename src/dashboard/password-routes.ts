@@ -88,7 +88,7 @@ function changeRoute(settings: SurfaceSettings) {
     access: 'signed_in',
     body: ChangeBody,
     response: Done,
-    errors: ['rate_limit_exceeded'],
+    errors: ['rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       const { id: sessionId, user_id: userId } = sessionOf(caller);
       const changed = await changePassword(settings.people, {

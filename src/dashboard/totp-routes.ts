@@ -30,7 +30,7 @@ function beginTotpRoute(settings: SurfaceSettings) {
     access: 'signed_in',
     body: Confirmation,
     response: Type.Object({ secret: Type.String(), uri: Type.String() }),
-    errors: ['unexpected_state', 'rate_limit_exceeded'],
+    errors: ['unexpected_state', 'rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       const password = body.current_password;
       const refused = await confirmIdentity(settings, caller, { password, now });

@@ -234,3 +234,14 @@ describe('operators', () => {
     assert.equal(entry?.action, 'spending_policy_defaults.changed');
   });
 });
+
+test('every route that takes a password says that the queue of hashes can be full', () => {
+  const hashing = [...server.dashboardRoutes, ...server.operatorRoutes].filter((route) => {
+    const { properties = {} } = (route.body ?? {}) as { properties?: object };
+    return 'password' in properties || 'current_password' in properties;
+  });
+  assert.ok(hashing.length >= 14, `${hashing.length} routes`);
+  for (const { operationId, errors } of hashing) {
+    assert.ok(errors.includes('service_unavailable'), operationId);
+  }
+});

@@ -29,7 +29,7 @@ function useOf(row: AgentTokenRow, intent: PaymentIntent | undefined, now: Date)
   return intent.status === 'succeeded' ? 'spent' : 'held';
 }
 
-async function renderTokens(deps: PayerDeps, rows: readonly AgentTokenRow[], now: Date) {
+export async function renderTokens(deps: PayerDeps, rows: readonly AgentTokenRow[], now: Date) {
   const ids = rows.flatMap((row) => row.payment_intent_id ?? []);
   const intents = ids.length === 0 ? [] : await selectIntents(deps.db, ids);
   const byId = new Map(intents.map((intent) => [intent.id, intent]));

@@ -13,6 +13,7 @@ import {
 import { confirmationRoutes } from '#payer-app/confirmation-routes.ts';
 import type { PayerDeps } from '#payer-app/deps.ts';
 import { passRoutes } from '#payer-app/pass-routes.ts';
+import { personalDataRoutes } from '#payer-app/personal-data-routes.ts';
 import { PayerPaymentSchema } from '#payer-app/schema.ts';
 import { OPEN_PATHS, signInRoutes } from '#payer-app/sign-in-routes.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
@@ -63,6 +64,7 @@ export function payerSurface(deps: PayerDeps): Surface<PayerCaller> {
       ...confirmationRoutes(deps),
       ...agentTokenRoutes(deps),
       historyRoute(deps),
+      ...personalDataRoutes(deps),
     ],
   };
 }

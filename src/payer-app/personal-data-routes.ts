@@ -1,0 +1,125 @@
+import Type from 'typebox';
+import { answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { objectType, Timestamp } from '#http/schema.ts';
+import { renderTokens } from '#payer-app/agent-token-routes.ts';
+import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
+import type { PayerDeps } from '#payer-app/deps.ts';
+import {
+  AgentTokenSchema,
+  PassSchema,
+  PayerPaymentSchema,
+  PayerRequestSchema,
+  PayerSchema,
+} from '#payer-app/schema.ts';
+import { selectAgentTokens } from '#payers/agent-token-queries.ts';
+import { checkFreshSignIn, erasePayer, type PayerSession } from '#payers/personal-data.ts';
+import {
+  selectPayerSessions,
+  selectRequestsOf,
+  selectSignedInAt,
+} from '#payers/personal-data-queries.ts';
+import { type PayerRow, selectPasses } from '#payers/queries.ts';
+import { renderPass, renderPayer, renderPayerRequest } from '#payers/render.ts';
+import { selectPayerPayments } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+
+const TAG = 'Payer app';
+/** Of one kind in one export: years of daily use, and still one document. */
+const MAX_ROWS = 10_000;
+
+const PersonalDataSchema = Type.Object(
+  {
+    object: objectType('personal_data'),
+    exported_at: Timestamp,
+    payer: PayerSchema,
+    passes: Type.Array(PassSchema),
+    agent_tokens: Type.Array(AgentTokenSchema),
+    requests: Type.Array(PayerRequestSchema),
+    sessions: Type.Array(Type.Object({ created: Timestamp, expires_at: Timestamp })),
+    payments: Type.Array(PayerPaymentSchema),
+    payments_left_out: Type.Boolean({
+      description: `Whether there are more than ${MAX_ROWS} payments: GET /payments has them all.`,
+    }),
+  },
+  { title: 'PayerPersonalData' },
+);
+
+function sessionOf(caller: PayerCaller, now: Date): PayerSession {
+  const sessionHash = present(caller.sessionHash, 'session');
+  return { payerId: payerOfCaller(caller).id, sessionHash, now };
+}
+
+async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
+  const { db } = deps;
+  const [passes, tokens, requests, sessions, payments] = await Promise.all([
+    selectPasses(db, payer.id, MAX_ROWS),
+    selectAgentTokens(db, payer.id, MAX_ROWS),
+    selectRequestsOf(db, payer.id, MAX_ROWS),
+    selectPayerSessions(db, payer.id),
+    selectPayerPayments(db, payer.id, { limit: MAX_ROWS, after: null }),
+  ]);
+  return {
+    object: 'personal_data',
+    exported_at: now,
+    payer: renderPayer(payer),
+    passes: passes.map((row) => renderPass(row, payer.livemode)),
+    agent_tokens: await renderTokens(deps, tokens, now),
+    requests: requests.map((row) => renderPayerRequest(row, payer.livemode)),
+    sessions,
+    payments: payments.slice(0, MAX_ROWS).map(({ payment, merchantName }) => {
+      return { ...renderPayment(payment), merchant_name: merchantName };
+    }),
+    payments_left_out: payments.length > MAX_ROWS,
+  };
+}
+
+const FRESH = 'Asks for a sign-in of the last five minutes.';
+
+function exportRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/me/export',
+    operationId: 'exportPayerData',
+    tag: TAG,
+    summary: 'Everything that is kept about the payer, in one document',
+    description: `Credentials and their hashes are left out. ${FRESH}`,
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: PersonalDataSchema, description: 'The document.' } },
+    errors: ['second_factor_required'],
+    handle: async ({ caller, now }) => {
+      const { sessionHash } = sessionOf(caller, now);
+      const refused = checkFreshSignIn(await selectSignedInAt(deps.db, sessionHash), now);
+      return refused ?? answerWith(200, await collect(deps, payerOfCaller(caller), now));
+    },
+  });
+}
+
+function eraseRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/me/erase',
+    operationId: 'erasePayerData',
+    tag: TAG,
+    summary: 'Erase passes, tokens, limits, requests and sessions',
+    description:
+      'Cannot be undone, and ends this session. Payments keep address and amounts, and the ' +
+      'wallet stays known for them; a payment that is on its way is not undone. Allowance and ' +
+      `spending policy stand on the chain: revoke them with the wallet. ${FRESH}`,
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 204: { schema: null, description: 'It is erased.' } },
+    errors: ['second_factor_required'],
+    handle: async ({ caller, now }) => {
+      const refused = await erasePayer(deps.db, sessionOf(caller, now));
+      return refused ?? { status: 204, body: '' };
+    },
+  });
+}
+
+/** A payer's data: taken along, or erased. */
+export function personalDataRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [exportRoute(deps), eraseRoute(deps)];
+}

@@ -1,0 +1,56 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { PayerRequestRow } from '#payers/request-queries.ts';
+
+/** When a payer signed in, for the session at hand; undefined when it is over. */
+export async function selectSignedInAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
+  const rows = await sql.query<{ created: Date }>(
+    'select created from payer_sessions where hash = $1',
+    [hash],
+  );
+  return rows[0]?.created;
+}
+
+export async function selectPayerSessions(
+  sql: Sql,
+  payerId: string,
+): Promise<{ created: Date; expires_at: Date }[]> {
+  return sql.query(
+    'select created, expires_at from payer_sessions where payer_id = $1 order by created desc',
+    [payerId],
+  );
+}
+
+export async function selectRequestsOf(
+  sql: Sql,
+  payerId: string,
+  limit: number,
+): Promise<PayerRequestRow[]> {
+  return sql.query(
+    `select id, payer_id, kind, status, failure_code, tx_hash, created, updated
+     from payer_requests where payer_id = $1 order by created desc limit $2`,
+    [payerId, limit],
+  );
+}
+
+/**
+ * Drops what a payer has set up, under the payer's lock. A token that an intent was accepted for
+ * is part of that payment: it is revoked instead. Wallet, block and payments stay.
+ */
+export async function erasePayerRows(
+  tx: Tx,
+  of: { readonly payerId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `with ended as (delete from payer_sessions where payer_id = $1),
+       passes as (delete from passes where payer_id = $1),
+       unused as (delete from agent_tokens where payer_id = $1 and payment_intent_id is null),
+       used as (update agent_tokens set revoked_at = coalesce(revoked_at, $2)
+         where payer_id = $1 and payment_intent_id is not null),
+       asked as (delete from payer_requests where payer_id = $1),
+       keys as (delete from idempotency_keys where account_id = $1 and status = 'completed')
+     update payers set limit_per_payment = null, limit_per_day = null,
+       confirm_first_payment = false
+     where id = $1`,
+    [of.payerId, of.now],
+  );
+}

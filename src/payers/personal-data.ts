@@ -1,0 +1,36 @@
+import { addMs } from '#core/clock.ts';
+import { type Refusal, refuse } from '#core/refusal.ts';
+import type { Database } from '#db/database.ts';
+import { erasePayerRows, selectSignedInAt } from '#payers/personal-data-queries.ts';
+import { lockPayer } from '#payers/queries.ts';
+
+/** As long as a second factor counts as fresh in the dashboard. */
+const FRESH_MS = 5 * 60_000;
+
+export interface PayerSession {
+  readonly payerId: string;
+  readonly sessionHash: Buffer;
+  readonly now: Date;
+}
+
+/** A token that lay around is not enough: the wallet has signed a moment ago. */
+export function checkFreshSignIn(signedInAt: Date | undefined, now: Date): Refusal | null {
+  if (signedInAt !== undefined && addMs(signedInAt, FRESH_MS) > now) return null;
+  return refuse(
+    'second_factor_required',
+    'Sign in with the wallet once more (POST /sign_in), then repeat this within five minutes.',
+  );
+}
+
+/**
+ * Erases what a payer has set up; sessions, passes and tokens end with the commit. Waits for a
+ * payment that is being decided, and undoes none.
+ */
+export async function erasePayer(db: Database, of: PayerSession): Promise<Refusal | null> {
+  return db.transaction(async (tx) => {
+    await lockPayer(tx, of.payerId);
+    const refused = checkFreshSignIn(await selectSignedInAt(tx, of.sessionHash), of.now);
+    if (refused === null) await erasePayerRows(tx, of);
+    return refused;
+  });
+}
