@@ -6,12 +6,13 @@ import { bookTransfers } from '#recovery/book-transfers.ts';
 import type { After } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
+import { finalBlock } from '#settlement/final-block.ts';
 import {
   moveReadTo,
   type RecoveryRun,
   selectFirstUncompared,
 } from '#settlement/network-recovery-queries.ts';
-import { finalBlock, stageRange } from '#settlement/reconcile.ts';
+import { stageRange } from '#settlement/reconcile.ts';
 
 /** How often it is looked whether the last blocks are deep enough. */
 const LOOK_MS = 250;
@@ -38,7 +39,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
     if (to >= from) from = to + 1n;
     else await sleep(LOOK_MS);
   }
-  const final = await finalBlock(chain);
+  const final = await finalBlock(chain, await newest());
   return final < from ? final : from - 1n;
 }
 

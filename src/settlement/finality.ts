@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { broadcast } from '#settlement/broadcast.ts';
 import type { Block, Chain } from '#settlement/chain.ts';
+import { finalBlock } from '#settlement/final-block.ts';
 import { loadOpen } from '#settlement/load-open.ts';
 import {
   type MinedBlockRow,
@@ -11,8 +12,6 @@ import {
 import { inNonceOrder, type RelayerState } from '#settlement/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Where a chain does not tell what is final: two epochs of Ethereum. */
-const FINAL_DEPTH = 64n;
 /** Blocks checked at once, of either end; the rest follows at the next look. */
 const MAX_BLOCKS = 100;
 
@@ -33,7 +32,7 @@ export async function watchFinality(
   const of = { livemode, lanes, limit: MAX_BLOCKS };
   // Most of the time nothing waits, and the chain need not be asked what is final.
   if ((await selectMinedBlocks(db, { ...of, final: -1n })).length === 0) return;
-  const final = await finalNumber(relayer, head);
+  const final = await finalBlock(chain, head.number);
   const rows = await selectMinedBlocks(db, { ...of, final });
   const known = isReorganised ? rows : await worthAsking(chain, rows, final);
   const gone = await findGone(chain, known, head);
@@ -86,11 +85,6 @@ async function findGone(
     });
   }
   return gone;
-}
-
-async function finalNumber(relayer: RelayerState, head: Block): Promise<bigint> {
-  const block = await relayer.chain.block('finalized');
-  return block?.number ?? head.number - FINAL_DEPTH;
 }
 
 async function resend(

@@ -71,6 +71,16 @@ describe('reconciliation', () => {
     assert.equal(await world.count(open), 0);
   });
 
+  it('finds later what was final before it was old enough to be compared', async () => {
+    const intent = await world.pay({ payer, amount: 7_100_000n });
+    await world.outcomes([intent]);
+    await world.network.mine(70);
+    assert.deepEqual(await kinds({ graceMs: 3_600_000 }), []);
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    await world.recordPayment(intent);
+    assert.deepEqual(await kinds(), []);
+  });
+
   it('finds a payment whose money differs, and one that the chain does not know', async () => {
     const { paymentId } = await settle(8_000_000n);
     await query(`update payments set amount = 8000001 where id = '${paymentId}'`);

@@ -8,6 +8,7 @@ import type { Database, Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
 import type { SettlementEvent } from '#settlement/contract-events.ts';
+import { finalBlock } from '#settlement/final-block.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/outcome-queries.ts';
@@ -74,16 +75,19 @@ export async function reconcileOnce(
     });
   }
   const head = present(await chain.block('latest'), 'newest block');
-  const final = await finalBlock(chain);
+  const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
+  let final = await finalBlock(chain, head.number);
   const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
   let events = 0;
   for await (const range of walkEvents(chain, fromBlock, head.number)) {
     events += range.events.length;
+    // What is too young to be compared is read again, however soon its chain calls it final.
+    const young = firstSince(range, settledBefore);
+    if (young !== null && young <= final) final = young - 1n;
     await db.transaction((tx) => storeRange(tx, deps, range, final));
   }
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
   const range = { livemode, fromBlock, toBlock: head.number };
-  const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
   const found = [
     ...(await selectPaymentDifferences(db, range, settledBefore)),
     ...(await selectRefundDifferences(db, range, settledBefore)),
@@ -102,9 +106,10 @@ export async function reconcileOnce(
   return { network, fromBlock, toBlock: head.number, events, differences };
 }
 
-/** -1: this chain says nothing of it. */
-export async function finalBlock(chain: Chain): Promise<bigint> {
-  return (await chain.block('finalized'))?.number ?? -1n;
+/** The first block of the range that holds an event and is not older than `since`, or null. */
+function firstSince({ times }: WalkedRange, since: Date): bigint | null {
+  const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
+  return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
 }
 
 /** Stores a range's events. The cursor moves over the final part only: the rest is read again. */
