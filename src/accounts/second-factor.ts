@@ -61,6 +61,11 @@ function stepOf(totp: TOTP, code: string, now: Date): number | null {
   return delta === null ? null : totp.counter({ timestamp }) + delta;
 }
 
+/** The newest step whose code was accepted at that time. */
+export function newestTotpStep(at: Date): number {
+  return Math.floor(at.getTime() / (PERIOD_SECONDS * 1_000)) + WINDOW_STEPS;
+}
+
 function hashRecoveryCode(code: string): Buffer {
   return createHash('sha256').update(code.replaceAll(/[\s-]/g, '').toUpperCase()).digest();
 }

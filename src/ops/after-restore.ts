@@ -10,7 +10,8 @@ interface NetworkRow {
   readonly refunds: number;
   readonly withdrawals: number;
   readonly canceled: number;
-  readonly credentials: number;
+  /** Credentials by kind. */
+  readonly ended: Readonly<Record<string, number>>;
   readonly alarms: number;
 }
 
@@ -55,7 +56,8 @@ function linesOf(row: NetworkRow): string[] {
   return [
     `${name}: ${state}, begun ${row.started.toISOString()} (${row.reason}): ${loss}`,
     `  booked from the chain: ${booked}`,
-    `  ended: ${row.canceled} unpaid intents, ${row.credentials} tokens, codes and sessions`,
+    `  ended: ${row.canceled} unpaid intents`,
+    ...Object.entries(row.ended).map(([kind, count]) => `  ended: ${count} ${kind}`),
     `  alarms that need a person: ${row.alarms} (GET /relayers)`,
   ];
 }

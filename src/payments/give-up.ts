@@ -1,25 +1,51 @@
+import { answerWith } from '#core/answer.ts';
 import { isRefusal } from '#core/refusal.ts';
 import type { Tx } from '#db/database.ts';
-import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { lockUnpaidIntents } from '#payments/queries.ts';
+import { updateWaiting } from '#idempotency/queries.ts';
+import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { lockIntents, lockUnpaidIntents } from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
+import { dropUnsignedPayments } from '#settlement/requests.ts';
 
 /** One transaction's worth. */
 const BATCH = 200;
+/** Of an attempt whose request was dropped. */
+const DROPPED: IntentCommand = {
+  type: 'not_settled',
+  decline: FAILURE_DECLINES.settlement_failed,
+  rule: SETTLEMENT_UNAVAILABLE,
+};
+
+function giveUp(before: PaymentIntent, now: Date): Change {
+  const dropped = before.status === 'processing' ? transition(before, DROPPED, now) : [];
+  const declined = isRefusal(dropped) ? [] : dropped;
+  const ended = transition(declined.at(-1)?.intent ?? before, { type: 'give_up' }, now);
+  return { before, steps: [...declined, ...(isRefusal(ended) ? [] : ended)] };
+}
 
 /**
  * Cancels unpaid intents that are older than a loss of the database: their cancellation may be
- * among what was lost. @returns those that were locked; none when none is left.
+ * among what was lost. So may be the decline of an attempt that nobody has signed yet: it is not
+ * signed any more. @returns those that were locked; none when none is left.
  */
 export async function giveUpUnpaid(
   tx: Tx,
   of: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
 ): Promise<readonly PaymentIntent[]> {
-  const intents = await lockUnpaidIntents(tx, { ...of, limit: BATCH });
-  const changes = intents.flatMap((before): Change[] => {
-    const steps = transition(before, { type: 'give_up' }, of.now);
-    return isRefusal(steps) ? [] : [{ before, steps }];
-  });
-  await saveSteps(tx, changes, of.now);
-  return intents;
+  const { now } = of;
+  const dropped = await dropUnsignedPayments(tx, { ...of, limit: BATCH });
+  const waiting = await lockIntents(tx, dropped);
+  const unpaid = await lockUnpaidIntents(tx, { ...of, limit: BATCH });
+  const changes = [...waiting, ...unpaid].map((before) => giveUp(before, now));
+  await saveSteps(tx, changes, now);
+  await updateWaiting(
+    tx,
+    changes.slice(0, waiting.length).map(({ before, steps }) => {
+      const after = steps.at(-1)?.intent ?? before;
+      return { resource: before.id, ...answerWith(200, renderIntent(after)) };
+    }),
+  );
+  return [...waiting, ...unpaid];
 }

@@ -106,7 +106,7 @@ const PROCESSING_ROW: Row = {
   settled: 'succeeded',
   not_settled: 'payment_failed',
   cancel: 'refused',
-  rebuild: 'refused',
+  rebuild: 'succeeded',
   settled_after_decline: 'refused',
   give_up: 'refused',
   time_passed: 'unchanged',

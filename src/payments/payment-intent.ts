@@ -284,8 +284,8 @@ function whenProcessing(
     case 'cancel':
     case 'give_up':
       return unexpectedState(intent, 'canceled');
-    case 'rebuild':
-      return unexpectedState(intent, 'rebuilt: its settlement is under way');
+    case 'rebuild': // Whoever rebuilds has ended the attempt that was under way.
+      return succeed(intent, command.attempt, command);
     case 'settle':
     case 'ask_payer':
     case 'decline':

@@ -1,4 +1,5 @@
 import { selectStandings } from '#accounts/queries.ts';
+import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/derived-ids.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -7,6 +8,7 @@ import { isRefusal } from '#core/refusal.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
+import { updateWaiting } from '#idempotency/queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
@@ -209,6 +211,12 @@ export async function rebuildPayments(
     payments.map(({ paymentIntentId: id, settlementNumber: number }) => ({ id, number })),
   );
   const deliveries = await appendEvents(tx, drafts);
+  await updateWaiting(
+    tx,
+    after
+      .filter((_, index) => changes[index]?.before.status === 'processing')
+      .map((intent) => ({ resource: intent.id, ...answerWith(200, renderIntent(intent)) })),
+  );
   const orders = new Map(payments.map((payment) => [payment.paymentIntentId, payment.orderId]));
   const times = after.map((intent) => intent.created.getTime());
   return {

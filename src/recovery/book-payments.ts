@@ -3,6 +3,7 @@ import { type LostPayment, rebuildPayments } from '#payments/rebuild.ts';
 import {
   type After,
   answerRequest,
+  endAttempts,
   type LostPaymentRow,
   selectLostPayments,
 } from '#recovery/lost-queries.ts';
@@ -10,7 +11,7 @@ import type { RecoveryDeps } from '#recovery/run.ts';
 import type { WalkedRange } from '#settlement/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { type Alarm, insertAlarms } from '#settlement/outcome-queries.ts';
-import type { OutcomeFacts } from '#settlement/requests.ts';
+import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
 /** What is to become of a settlement that the ledger has no payment for. */
@@ -27,7 +28,8 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 }
 
 /**
- * Bytes that the ledger has, and outcomes that it has only to apply, go the ordinary way. A payment
+ * Bytes that the ledger has, and outcomes that it has only to apply, go the ordinary way, but not
+ * where somebody else has paid than the ledger waits for. A payment
  * of somebody who is unknown here is nobody's to book. An intent that was given a number that the
  * chain has settled for another sale is told to a person.
  */
@@ -36,7 +38,8 @@ function plan(row: LostPaymentRow): Plan {
   if (accountId === null || payerId === null) return alarmOf(row, 'foreign_settlement');
   if (row.intent_id !== null && !row.intent_fits) return alarmOf(row, 'number_taken');
   if (requestId === null) return { kind: 'rebuild', accountId, payerId };
-  return row.bytes_known ? { kind: 'leave' } : { kind: 'answer', requestId };
+  if (row.bytes_known) return { kind: 'leave' };
+  return row.same_payer ? { kind: 'answer', requestId } : { kind: 'rebuild', accountId, payerId };
 }
 
 function factsOf(row: LostPaymentRow, chainId: number): OutcomeFacts['payment'] {
@@ -109,6 +112,8 @@ export async function bookPayments(tx: Tx, deps: RecoveryDeps, of: Of): Promise<
     plan.kind === 'rebuild' ? [{ row, plan }] : [],
   );
   const now = clock.now();
+  const intentIds = toRebuild.flatMap(({ row }) => row.intent_id ?? []);
+  await endAttempts(tx, { intentIds, outcome: NOT_IN_TIME, now });
   const lost = await toLost(tx, deps, toRebuild);
   const rebuilt = await rebuildPayments(tx, lost, { idKey, now });
   const alarms = planned.flatMap(({ plan }) => (plan.kind === 'alarm' ? [plan.alarm] : []));

@@ -7,7 +7,10 @@ import { insertAlarms } from '#settlement/outcome-queries.ts';
 
 /** How often a node is asked whether it still holds bytes that we do not have. */
 const LOOK_MS = 500;
-/** No bytes of ours are good for longer: SETTLE_WITHIN is at most this. */
+/**
+ * No bytes of a payment are good for longer: SETTLE_WITHIN is at most this. The present setting is
+ * no measure, because the lost bytes were signed under the one of their time.
+ */
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**

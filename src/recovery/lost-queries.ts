@@ -25,6 +25,8 @@ export interface LostPaymentRow {
   readonly intent_fits: boolean;
   /** Its request to the chain that is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
+  /** Whether that request is of the payer whom the chain has charged. */
+  readonly same_payer: boolean;
   /** Whether the ledger has the bytes that settled it: then their receipt is found as always. */
   readonly bytes_known: boolean;
 }
@@ -52,7 +54,7 @@ export async function selectLostPayments(
        c.block_time, m.account_id, y.id as payer_id, i.id as intent_id,
        coalesce(i.account_id = m.account_id and i.amount = c.amount and i.order_id = c.order_id,
          false) as intent_fits,
-       q.id as request_id,
+       q.id as request_id, coalesce(q.same_payer, false) as same_payer,
        exists (select from chain_attempts a where a.tx_hash = c.tx_hash) as bytes_known
      from chain_payments c
      left join account_modes m
@@ -67,7 +69,8 @@ export async function selectLostPayments(
        where n.livemode = c.livemode and n.number = c.number
        limit 1) i on true
      left join lateral (
-       select r.id from chain_requests r
+       select r.id, lower(r.payload ->> 'payer') = lower(c.payer) as same_payer
+       from chain_requests r
        where r.kind = 'payment' and r.subject_id = i.id and r.applied_at is null
          and r.status in ('queued', 'submitted', 'succeeded')
        limit 1) q on true
@@ -153,6 +156,29 @@ export async function answerRequest(
   return rows.length > 0;
 }
 
+/**
+ * Attempts to pay these intents that nobody needs any more: the chain has settled them otherwise.
+ * What was submitted finds its number used.
+ */
+export async function endAttempts(
+  tx: Tx,
+  of: { readonly intentIds: readonly string[]; readonly outcome: unknown; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update chain_requests set status = 'failed', outcome = coalesce(outcome, $2::text::jsonb),
+       applied_at = $3
+     where id in (
+       select id from chain_requests
+       where kind = 'payment' and subject_id = any($1) and status in ('queued', 'submitted')
+         and applied_at is null
+       union all
+       select id from chain_requests
+       where kind = 'payment' and subject_id = any($1)
+         and status in ('succeeded', 'failed') and applied_at is null and status = 'failed')`,
+    [of.intentIds, JSON.stringify(of.outcome), of.now],
+  );
+}
+
 /** Days whose figures may have changed are computed again when somebody asks for them. */
 export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query(
@@ -160,43 +186,4 @@ export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {
      where r.livemode = $1 and d.livemode = $1 and d.day >= r.first_day`,
     [livemode],
   );
-}
-
-/**
- * Ends what may have been used, revoked or ended in the time that was lost: agent tokens, one-time
- * codes and links, sessions. Sessions and links of people are not of one network: all of them end.
- */
-export async function endCredentials(
-  tx: Tx,
-  of: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
-): Promise<number> {
-  const statements: readonly (readonly [string, readonly unknown[]])[] = [
-    [
-      `update agent_tokens set revoked_at = $3
-       where livemode = $1 and created < $2 and revoked_at is null and expires_at > $3
-       returning 1 as ended`,
-      [of.livemode, of.before, of.now],
-    ],
-    [
-      `delete from payer_sessions s using payers p
-       where p.id = s.payer_id and p.livemode = $1 and s.created < $2 returning 1 as ended`,
-      [of.livemode, of.before],
-    ],
-    [
-      `delete from pairing_codes c using terminals t
-       where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,
-      [of.livemode],
-    ],
-    ['delete from payer_nonces where created < $1 returning 1 as ended', [of.before]],
-    ['delete from sessions where created < $1 returning 1 as ended', [of.before]],
-    [
-      `update email_tokens set used_at = $2 where created < $1 and used_at is null
-       returning 1 as ended`,
-      [of.before, of.now],
-    ],
-    ['delete from passkey_challenges returning 1 as ended', []],
-  ];
-  let ended = 0;
-  for (const [text, values] of statements) ended += (await tx.query(text, values)).length;
-  return ended;
 }

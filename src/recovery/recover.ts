@@ -4,13 +4,15 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
+import { endCredentials } from '#recovery/end-credentials.ts';
 import { awaitLostBytes, raiseNonces } from '#recovery/lanes.ts';
-import { endCredentials, forgetFigures } from '#recovery/lost-queries.ts';
+import { forgetFigures } from '#recovery/lost-queries.ts';
 import { readChain } from '#recovery/read-chain.ts';
 import { inRun, RECOVERY_LEASE_MS, type RecoveryDeps } from '#recovery/run.ts';
 import {
   countRecovered,
   finishRecovery,
+  noteEnded,
   RECOVERY_TOPIC,
   RecoveryLost,
   type RecoveryRun,
@@ -104,7 +106,7 @@ async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   }
   await inRun(deps, run, async (tx) => {
     const of = { livemode, before: run.started, now: clock.now() };
-    await countRecovered(tx, livemode, { credentials: await endCredentials(tx, of) });
+    await noteEnded(tx, livemode, await endCredentials(tx, of));
   });
   failpoint('recovery.credentials_ended');
 }

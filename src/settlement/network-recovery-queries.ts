@@ -63,7 +63,8 @@ export async function askForRecovery(
          refunds = case when r.status = 'recovering' then r.refunds else 0 end,
          withdrawals = case when r.status = 'recovering' then r.withdrawals else 0 end,
          canceled = case when r.status = 'recovering' then r.canceled else 0 end,
-         credentials = case when r.status = 'recovering' then r.credentials else 0 end
+         credentials = case when r.status = 'recovering' then r.credentials else 0 end,
+         ended = case when r.status = 'recovering' then r.ended else '{}' end
        where livemode = $1 and ($2::bigint is null or asked = $2)
        returning livemode
      ), told as (
@@ -177,7 +178,7 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Unknown here, and not known to be somebody else's: a recovery could book them. */
+/** Unknown here, and no recovery has left it to a person yet: one could book it. */
 export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from reconciliation_differences d
@@ -185,7 +186,7 @@ export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<num
        and d.kind like '%_unknown_here'
        and not exists (
          select from chain_alarms a where a.livemode = d.livemode
-           and a.kind = 'foreign_settlement'
+           and a.kind in ('foreign_settlement', 'number_taken', 'paid_after_failure')
            and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)`,
     [livemode],
   );
@@ -197,7 +198,6 @@ export interface RecoveryCounts {
   readonly refunds?: number;
   readonly withdrawals?: number;
   readonly canceled?: number;
-  readonly credentials?: number;
   /** When the oldest object was created whose day's figures may have changed. */
   readonly oldest?: Date | null;
   /** Something was booked that the ledger had lost. */
@@ -212,9 +212,9 @@ export async function countRecovered(
   await tx.query(
     `update network_recoveries
      set payments = payments + $2, refunds = refunds + $3, withdrawals = withdrawals + $4,
-       canceled = canceled + $5, credentials = credentials + $6,
-       first_day = least(first_day, ($7::timestamptz at time zone 'UTC')::date),
-       loss_shown = loss_shown or $8
+       canceled = canceled + $5,
+       first_day = least(first_day, ($6::timestamptz at time zone 'UTC')::date),
+       loss_shown = loss_shown or $7
      where livemode = $1`,
     [
       livemode,
@@ -222,10 +222,30 @@ export async function countRecovered(
       counts.refunds ?? 0,
       counts.withdrawals ?? 0,
       counts.canceled ?? 0,
-      counts.credentials ?? 0,
       counts.oldest ?? null,
       counts.lossShown ?? false,
     ],
+  );
+}
+
+/** Credentials that the run has ended, by kind. A run that was cut off adds to what it had. */
+export async function noteEnded(
+  tx: Tx,
+  livemode: boolean,
+  ended: Readonly<Record<string, number>>,
+): Promise<void> {
+  await tx.query(
+    `update network_recoveries set
+       credentials = credentials + (
+         select coalesce(sum(value::integer), 0) from jsonb_each_text($2)),
+       ended = (
+         select coalesce(jsonb_object_agg(kind, count), '{}') from (
+           select key as kind, sum(value::integer) as count
+           from (select * from jsonb_each_text(ended)
+             union all select * from jsonb_each_text($2)) both_runs
+           group by key) kinds)
+     where livemode = $1`,
+    [livemode, JSON.stringify(ended)],
   );
 }
 

@@ -102,6 +102,35 @@ export async function endOverdue(
   );
 }
 
+/**
+ * Ends payments that were asked for before a loss and that nobody has signed, as far as is known:
+ * in the lost time they may have been declined. What was signed is the chain's to decide, and is
+ * not signed once more. @returns the intents of those that were ended.
+ */
+export async function endUnsigned(
+  tx: Tx,
+  outcome: { readonly succeeded: false },
+  of: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+): Promise<string[]> {
+  const rows = await tx.query<{ subject_id: string }>(
+    `with waiting as (
+       -- Applied: the ledger counts it as paid, and a reorganisation has undone it. It is owed.
+       select id, status = 'queued' and tries = 0 as unsigned from chain_requests
+       where livemode = $1 and kind = 'payment' and status in ('queued', 'submitted')
+         and applied_at is null
+         and coalesce(deadline - settle_within * interval '1 second', created) < $2
+     ), signed as (
+       update chain_requests set deadline = now()
+       where id in (select id from waiting where not unsigned) and deadline > now()
+     )
+     update chain_requests set status = 'failed', outcome = $3::text::jsonb, applied_at = now()
+     where id in (select id from waiting where unsigned order by id limit $4)
+     returning subject_id`,
+    [of.livemode, of.before, JSON.stringify(outcome), of.limit],
+  );
+  return rows.map(({ subject_id: intent }) => intent);
+}
+
 export async function markOutcomesApplied(
   tx: Tx,
   ids: readonly bigint[],

@@ -1,6 +1,7 @@
 import type { Tx } from '#db/database.ts';
 import {
   endOverdue,
+  endUnsigned,
   insertRequests,
   markOutcomesApplied,
   type OutcomeRow,
@@ -204,6 +205,17 @@ export async function takeOutcomes<K extends RequestKind>(
  */
 export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
   return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
+}
+
+/**
+ * Ends up to `limit` payments that were asked for before a loss and never signed: somebody may have
+ * been told in the lost time that they were declined. @returns their intents, still `processing`.
+ */
+export async function dropUnsignedPayments(
+  tx: Tx,
+  of: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+): Promise<string[]> {
+  return endUnsigned(tx, NOT_IN_TIME, of);
 }
 
 /** These outcomes are part of this transaction's result; nobody will see them again. */

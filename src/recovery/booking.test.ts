@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { giveUpUnpaid } from '#payments/give-up.ts';
+import { bookPayments } from '#recovery/book-payments.ts';
+import { bookTransfers } from '#recovery/book-transfers.ts';
+import type { RecoveryDeps } from '#recovery/run.ts';
+import { createRefund } from '#refunds/create.ts';
+import { addIntent, addPayer, newRequest, openStore, pay, type TestStore } from '#testing/store.ts';
+import {
+  addPayment,
+  addStore,
+  eventTypes,
+  findPayment,
+  playRefunds,
+  see,
+} from '#testing/store-payments.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+/** Later than everything that a test writes. */
+const LATER = new Date('2100-01-01T00:00:00Z');
+const BLOCK = 70n;
+const RANGE = {
+  fromBlock: BLOCK,
+  toBlock: BLOCK,
+  events: [],
+  times: new Map<bigint, Date>(),
+};
+
+let shared: TestStore;
+let network: TestNetwork;
+let store: TestStore;
+let deps: RecoveryDeps;
+before(async () => {
+  [shared, network] = await Promise.all([openStore(), startTestNetwork()]);
+});
+beforeEach(async () => {
+  const clock = new FakeClock();
+  store = await addStore(shared, clock);
+  const { db, wakeups, idKey } = store;
+  deps = { chain: network.chain, db, wakeups, clock, idKey, log: silentLog };
+  await db.query('delete from chain_payments');
+  await db.query('delete from chain_transfers');
+});
+after(async () => {
+  await network.stop();
+  await shared.close();
+});
+
+/** A tap whose request waits for the relayer. */
+async function tapped(key: string) {
+  const { payer, pass } = await addPayer(store);
+  const intentId = await addIntent(store);
+  await pay(store, { intentId, pass, key, hangUp: true });
+  return { intentId, payer };
+}
+
+interface RequestRow {
+  readonly id: bigint;
+  readonly number: bigint;
+  readonly status: string;
+  readonly applied_at: Date | null;
+  readonly in_time: boolean;
+}
+
+async function requestOf(intentId: string): Promise<RequestRow> {
+  const rows = await store.db.query<RequestRow>(
+    `select id, number, status, applied_at, deadline > now() as in_time from chain_requests
+     where kind = 'payment' and subject_id = $1`,
+    [intentId],
+  );
+  assert.ok(rows[0] !== undefined && rows.length === 1);
+  return rows[0];
+}
+
+/** The chain says that this payer has paid the intent, in a transaction that nobody here knows. */
+async function settleOnChain(intentId: string, payer: string): Promise<void> {
+  await store.db.query(
+    `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
+       order_id, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, log_index, block_time)
+     select false, settlement_number, 1, $2, $3, amount, order_id, 7500, 5000, 1250, $4, $5, 0,
+       now()
+     from payment_intents where id = $1`,
+    [intentId, payer, store.standing.merchantNumber, `0x${'ef'.repeat(32)}`, BLOCK],
+  );
+}
+
+const book = () =>
+  store.db.transaction((tx) =>
+    bookPayments(tx, deps, { range: RANGE, after: { block: -1n, logIndex: -1 }, limit: 100 }),
+  );
+
+const replay = (intentId: string, key: string) =>
+  pay(store, { intentId, pass: 'any', key }).then(see);
+
+describe('a payment whose request is under way in the restored copy', () => {
+  it('is answered for the payer whom the chain has charged', async () => {
+    const { intentId, payer } = await tapped('tap 1');
+    await settleOnChain(intentId, payer.address);
+    await book();
+    assert.equal((await requestOf(intentId)).status, 'succeeded');
+  });
+
+  it('is booked to another payer when the chain has charged that one', async () => {
+    const { intentId } = await tapped('tap 2');
+    const { payer: other } = await addPayer(store);
+    await settleOnChain(intentId, other.address);
+    await book();
+    const request = await requestOf(intentId);
+    assert.equal(request.status, 'failed');
+    assert.ok(request.applied_at !== null);
+    const payment = await findPayment(store, intentId);
+    assert.equal(payment?.payerId, other.id);
+    assert.equal((await eventTypes(store, intentId)).at(-1), 'payment_intent.succeeded');
+    const [key] = await store.db.query<{ status: string }>(
+      `select status from idempotency_keys where resource = $1 and key = 'tap 2'`,
+      [intentId],
+    );
+    assert.equal(key?.status, 'completed');
+  });
+});
+
+describe('what waits for its settlement when a loss is shown', () => {
+  it('is declined and canceled when nobody has signed it', async () => {
+    const { intentId } = await tapped('tap 3');
+    const of = { livemode: false, before: LATER, now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const request = await requestOf(intentId);
+    assert.equal(request.status, 'failed');
+    assert.ok(request.applied_at !== null);
+    assert.deepEqual((await eventTypes(store, intentId)).slice(-2), [
+      'payment_intent.payment_failed',
+      'payment_intent.canceled',
+    ]);
+    const { body } = await replay(intentId, 'tap 3');
+    assert.deepEqual([body.status, body.cancellation_reason], ['canceled', 'recovered']);
+  });
+
+  it('is left to the chain when it was signed, and is not signed once more', async () => {
+    const { intentId } = await tapped('tap 4');
+    await store.db.query('update chain_requests set tries = 1 where subject_id = $1', [intentId]);
+    const of = { livemode: false, before: LATER, now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const { status, in_time: inTime } = await requestOf(intentId);
+    assert.deepEqual([status, inTime], ['queued', false]);
+    const created = ['payment_intent.created', 'payment_intent.processing'];
+    assert.deepEqual(await eventTypes(store, intentId), created);
+  });
+
+  it('is owed when it was paid before, and a reorganisation has undone that', async () => {
+    const { intentId } = await tapped('tap 6');
+    await store.db.query('update chain_requests set applied_at = now() where subject_id = $1', [
+      intentId,
+    ]);
+    const of = { livemode: false, before: LATER, now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const { status, in_time: inTime } = await requestOf(intentId);
+    assert.deepEqual([status, inTime], ['queued', true]);
+  });
+
+  it('goes on when it was asked for after the loss', async () => {
+    const { intentId } = await tapped('tap 5');
+    const of = { livemode: false, before: new Date(0), now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const { status, in_time: inTime } = await requestOf(intentId);
+    assert.deepEqual([status, inTime], ['queued', true]);
+  });
+});
+
+describe('a refund that the ledger tells to have failed', () => {
+  it('raises paid_after_failure when the chain has paid it, and stays as it is', async () => {
+    const payment = await addPayment(store);
+    const asked = createRefund(store, {
+      tenant: store.standing.tenant,
+      keyHash: null,
+      idempotency: newRequest(store),
+      requestId: 'req_test',
+      now: store.clock.now(),
+      input: { paymentId: payment.id, amount: 1_000, reason: null, metadata: {}, source: 'api' },
+    }).then(see);
+    while ((await playRefunds(store, 'insufficient_balance')) === 0);
+    const { body } = await asked;
+    assert.equal(body.status, 'failed');
+    const hash = `0x${'ce'.repeat(32)}`;
+    await store.db.query(
+      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+         recipient, amount, block_number, block_time, reference)
+       select false, $2, 0, 'refund', $3, $4, $5, 1000, $6, now(), reference
+       from refunds where id = $1`,
+      [
+        body.id,
+        hash,
+        payment.settlementNumber,
+        store.standing.merchantNumber,
+        payment.payerAddress,
+        BLOCK,
+      ],
+    );
+    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    const alarms = await store.db.query<{ kind: string }>(
+      'select kind from chain_alarms where subject = $1',
+      [`refund ${payment.settlementNumber}/${hash}`],
+    );
+    assert.deepEqual(alarms, [{ kind: 'paid_after_failure' }]);
+    const refunds = await store.db.query<{ status: string }>(
+      'select status from refunds where payment_id = $1',
+      [payment.id],
+    );
+    assert.deepEqual(refunds, [{ status: 'failed' }]);
+  });
+});

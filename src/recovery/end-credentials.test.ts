@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { endCredentials } from '#recovery/end-credentials.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+
+const LOSS = new Date('2030-06-01T12:00:00Z');
+const EARLIER = new Date('2030-06-01T11:00:00Z');
+const LATER = new Date('2030-06-01T12:00:01Z');
+const FAR = new Date('2031-01-01T00:00:00Z');
+/** Of an authenticator app: 30 seconds. One is accepted ahead of its time. */
+const STEP_AHEAD = Math.floor(LOSS.getTime() / 30_000) + 1;
+
+let store: TestStore;
+before(async () => {
+  store = await openStore();
+});
+after(() => store.close());
+
+async function addPerson(created: Date, name: string): Promise<void> {
+  const { db, standing } = store;
+  const { accountId } = standing.tenant;
+  await db.query(
+    `insert into users (id, realm, email, name, password_hash, created, totp_secret,
+       totp_confirmed_at, totp_last_step, recovery_codes_saved_at)
+     values ($1, 'merchant', $1, $1, 'hash', $2, '', $2, 1, $2)`,
+    [name, created],
+  );
+  await db.query('insert into recovery_codes (user_id, hash, created) values ($1, $2, $3)', [
+    name,
+    Buffer.from(name),
+    created,
+  ]);
+  await db.query(
+    `insert into sessions (id, user_id, hash, rotated_at, level, address, user_agent, created,
+       last_seen_at, expires_at)
+     values ($1, $1, $2, $3, 'full', '', '', $3, $3, $4)`,
+    [name, Buffer.from(name), created, FAR],
+  );
+  await db.query(
+    `insert into known_devices (hash, user_id, user_agent, address, created, last_used_at,
+       expires_at)
+     values ($1, $2, '', '', $3, $3, $4)`,
+    [Buffer.from(name), name, created, FAR],
+  );
+  await db.query(
+    `insert into email_tokens (hash, purpose, realm, email, created, expires_at)
+     values ($1, 'password_reset', 'merchant', $2, $3, $4)`,
+    [Buffer.from(name), name, created, FAR],
+  );
+  await db.query(
+    `insert into invitations (id, account_id, email, role, hash, invited_by, created, expires_at)
+     values ($1, $2, $1, 'admin', $3, 'somebody', $4, $5)`,
+    [name, accountId, Buffer.from(name), created, FAR],
+  );
+}
+
+const end = () =>
+  store.db.transaction((tx) => endCredentials(tx, { livemode: false, before: LOSS, now: LATER }));
+
+const left = async (table: string, condition: string) => {
+  const rows = await store.db.query<{ name: string }>(
+    `select name from (select convert_from(hash, 'UTF8') as name, t.* from ${table} t) named
+     where ${condition} order by name`,
+  );
+  return rows.map(({ name }) => name);
+};
+
+test('after a loss what may have been used or revoked is over, what is newer is not', async () => {
+  await addPerson(EARLIER, 'early');
+  await addPerson(LATER, 'late');
+  assert.deepEqual(await end(), {
+    'sessions of people': 1,
+    'devices known from a sign-in': 1,
+    'links in mails': 1,
+    invitations: 1,
+    'recovery codes': 1,
+  });
+  assert.deepEqual(await left('sessions', 'true'), ['late']);
+  assert.deepEqual(await left('known_devices', 'true'), ['late']);
+  assert.deepEqual(await left('email_tokens', 'used_at is null'), ['late']);
+  assert.deepEqual(await left('invitations', 'revoked_at is null'), ['late']);
+  assert.deepEqual(await left('recovery_codes', 'used_at is null'), ['late']);
+  const people = await store.db.query(
+    `select id, totp_last_step::int as step, recovery_codes_saved_at is null as asked
+     from users order by id`,
+  );
+  assert.deepEqual(people, [
+    { id: 'early', step: STEP_AHEAD, asked: true },
+    { id: 'late', step: STEP_AHEAD, asked: false },
+  ]);
+  assert.deepEqual(await end(), {});
+});

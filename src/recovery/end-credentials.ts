@@ -1,0 +1,105 @@
+import { newestTotpStep } from '#accounts/second-factor.ts';
+import type { Tx } from '#db/database.ts';
+
+/** How many of each kind were ended, for `admin -- after-restore`. */
+export type EndedCredentials = Readonly<Record<string, number>>;
+
+export interface Ending {
+  readonly livemode: boolean;
+  /** What is younger was made after the loss. */
+  readonly before: Date;
+  readonly now: Date;
+}
+
+type Values = readonly unknown[];
+
+/** By kind: a statement that returns a row for each that it ends. Those of the network alone. */
+const OF_NETWORK: Readonly<Record<string, readonly [string, (of: Ending) => Values]>> = {
+  'agent tokens': [
+    `update agent_tokens set revoked_at = $3
+     where livemode = $1 and created < $2 and revoked_at is null and expires_at > $3
+     returning 1 as ended`,
+    ({ livemode, before, now }) => [livemode, before, now],
+  ],
+  'sessions of payers': [
+    `delete from payer_sessions s using payers p
+     where p.id = s.payer_id and p.livemode = $1 and s.created < $2 returning 1 as ended`,
+    ({ livemode, before }) => [livemode, before],
+  ],
+  'pairing codes': [
+    `delete from pairing_codes c using terminals t
+     where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,
+    ({ livemode }) => [livemode],
+  ],
+};
+
+/** Those of people and wallets, which belong to no network: all of them end. */
+const OF_PEOPLE: Readonly<Record<string, readonly [string, (of: Ending) => Values]>> = {
+  'sign-in messages of payers': [
+    'delete from payer_nonces where created < $1 returning 1 as ended',
+    ({ before }) => [before],
+  ],
+  'sessions of people': [
+    'delete from sessions where created < $1 returning 1 as ended',
+    ({ before }) => [before],
+  ],
+  'devices known from a sign-in': [
+    'delete from known_devices where created < $1 returning 1 as ended',
+    ({ before }) => [before],
+  ],
+  'links in mails': [
+    `update email_tokens set used_at = $2
+     where created < $1 and used_at is null and expires_at > $2 returning 1 as ended`,
+    ({ before, now }) => [before, now],
+  ],
+  'links that stop payouts': [
+    `update payout_hold_links set used_at = $2
+     where created < $1 and used_at is null and expires_at > $2 returning 1 as ended`,
+    ({ before, now }) => [before, now],
+  ],
+  invitations: [
+    `update invitations set revoked_at = $2
+     where created < $1 and accepted_at is null and revoked_at is null and expires_at > $2
+     returning 1 as ended`,
+    ({ before, now }) => [before, now],
+  ],
+  'recovery codes': [
+    `update recovery_codes set used_at = $2 where created < $1 and used_at is null
+     returning 1 as ended`,
+    ({ before, now }) => [before, now],
+  ],
+  'passkey challenges': ['delete from passkey_challenges returning 1 as ended', () => []],
+};
+
+/** A code of an authenticator app that was used in the lost time is not good once more. */
+async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
+  await tx.query(
+    `update users set totp_last_step = greatest(totp_last_step, $1::bigint)
+     where totp_confirmed_at is not null`,
+    [newestTotpStep(before)],
+  );
+}
+
+/** Whoever has no recovery codes left is asked to make new ones. */
+async function askForNewCodes(tx: Tx): Promise<void> {
+  await tx.query(
+    `update users u set recovery_codes_saved_at = null
+     where recovery_codes_saved_at is not null and not exists (
+       select from recovery_codes c where c.user_id = u.id and c.used_at is null)`,
+  );
+}
+
+/**
+ * Ends what may have been used, revoked or ended in the time that was lost: tokens, one-time codes,
+ * links, invitations, remembered devices, sessions.
+ */
+export async function endCredentials(tx: Tx, of: Ending): Promise<EndedCredentials> {
+  const ended: Record<string, number> = {};
+  for (const [kind, [text, values]] of Object.entries({ ...OF_NETWORK, ...OF_PEOPLE })) {
+    const { length } = await tx.query(text, values(of));
+    if (length > 0) ended[kind] = length;
+  }
+  await voidShownCodes(tx, of);
+  await askForNewCodes(tx);
+  return ended;
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  askForRecovery,
+  finishRecovery,
+  holdRecovery,
+  noteEnded,
+  RecoveryLost,
+  type RecoveryRun,
+  takeRecovery,
+} from '#settlement/network-recovery-queries.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+const LEASE_MS = 60_000;
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase(4);
+});
+after(() => database.close());
+
+const ask = () =>
+  askForRecovery(database.db, {
+    livemode: false,
+    asked: null,
+    reason: 'position',
+    lossShown: true,
+  });
+const take = (owner: string) =>
+  takeRecovery(database.db, { livemode: false, owner, leaseMs: LEASE_MS });
+const work = (run: RecoveryRun) => database.db.transaction((tx) => holdRecovery(tx, run, LEASE_MS));
+const finish = (run: RecoveryRun) => {
+  const of = { incarnation: 'system/1', comparedBlock: 7n, now: new Date() };
+  return database.db.transaction((tx) => finishRecovery(tx, run, of));
+};
+const endLease = () =>
+  database.db.query(`update network_recoveries set lease_until = now() - interval '1 second'`);
+
+test('of two workers that recover at once one does, and a late one changes nothing', async () => {
+  await ask();
+  const both = await Promise.all([take('one'), take('two')]);
+  const first = both.find((run) => run !== null);
+  assert.ok(first !== undefined && first !== null);
+  assert.equal(both.filter((run) => run !== null).length, 1);
+  await work(first);
+  await endLease();
+  const other = first.owner === 'one' ? 'two' : 'one';
+  const second = await take(other);
+  assert.ok(second !== null && second.fence > first.fence);
+  await assert.rejects(work(first), RecoveryLost);
+  assert.equal(await finish(first), false);
+  await work(second);
+  assert.equal(await finish(second), true);
+  assert.equal(await take('one'), null);
+});
+
+test('a recovery that was asked for again does not end', async () => {
+  await ask();
+  const run = await take('one');
+  assert.ok(run !== null);
+  await ask();
+  assert.equal(await finish(run), false);
+  const again = await take('one');
+  assert.ok(again !== null);
+  assert.equal(await finish(again), true);
+});
+
+test('credentials that were ended are counted by kind, over all of its runs', async () => {
+  await ask();
+  const note = (ended: Record<string, number>) =>
+    database.db.transaction((tx) => noteEnded(tx, false, ended));
+  await note({ invitations: 2, 'agent tokens': 1 });
+  await note({ invitations: 1 });
+  await note({});
+  const rows = await database.db.query(
+    'select credentials, ended from network_recoveries where not livemode',
+  );
+  assert.deepEqual(rows, [{ credentials: 4, ended: { invitations: 3, 'agent tokens': 1 } }]);
+});
