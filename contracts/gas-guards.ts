@@ -1,0 +1,101 @@
+// Says what each guard of the contract costs: compiles Settlement without it and measures again, on
+// the real USDC. `node contracts/gas-guards.ts` takes some minutes; README.md has its result.
+
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileContract } from './compile.ts';
+import { contractsFolder } from './forge.ts';
+import { type GasTable, measureOnRealUsdc, readGasTable } from './gas.ts';
+import { mutate } from './mutations.ts';
+import { FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
+
+type Removal = { file: string; from: string; to: string };
+
+const IN_BATCH = `        onlyRole(OPERATOR_ROLE)
+        nonReentrant
+        returns (bytes memory reasons)`;
+
+/**
+ * Each guard without which everything that is measured still works, and what is taken out. Unused
+ * parameters stay, so calldata costs the same.
+ */
+const GUARDS: Record<string, readonly Removal[]> = {
+  'role of the operator': [
+    {
+      file: 'Settlement.sol',
+      from: IN_BATCH,
+      to: '        nonReentrant\n        returns (bytes memory reasons)',
+    },
+  ],
+  'lock against reentry': [
+    {
+      file: 'Settlement.sol',
+      from: IN_BATCH,
+      to: '        onlyRole(OPERATOR_ROLE)\n        returns (bytes memory reasons)',
+    },
+  ],
+  'last block time': [
+    {
+      file: 'Settlement.sol',
+      from: 'if (block.timestamp > validUntil) revert PaymentsTooLate',
+      to: 'if (false) revert PaymentsTooLate',
+    },
+  ],
+  'ceiling of the hour': [
+    {
+      file: 'Batches.sol',
+      from: 'if (tail.amount() > batch.room) return Reason.CEILING_REACHED;',
+      to: '',
+    },
+    { file: 'Batches.sol', from: 'batch.room -= tail.amount();', to: '' },
+    { file: 'Batches.sol', from: 'batch.room = batch.ledger.roomAt(block.timestamp);', to: '' },
+    {
+      file: 'Batches.sol',
+      from: 'ledger = ledger.withSettled(settled, block.timestamp).withBatch(batch.charges);',
+      to: 'ledger = ledger.withBatch(batch.charges);',
+    },
+    {
+      file: 'Batches.sol',
+      from: 'uint256 settled = ledger.hourlyCeiling() * PackedLedgerFields.CEILING_UNIT',
+      to: 'uint256 unused = batch.room',
+    },
+  ],
+  'gas that each pull needs': [
+    {
+      file: 'Settlement.sol',
+      from: 'if (gasleft() < needed) revert GasTooLow(gasleft(), needed);',
+      to: '',
+    },
+  ],
+};
+
+const OPERATIONS = ['single', 'batchOf10', 'batchOf100'] as const;
+
+async function measureWithout(name: string, removals: readonly Removal[]): Promise<GasTable> {
+  const folder = mkdtempSync(join(tmpdir(), 'tapline-guards-'));
+  try {
+    cpSync(contractsFolder, folder, {
+      recursive: true,
+      filter: (path) => path === contractsFolder || path.endsWith('.sol'),
+    });
+    for (const removal of removals) {
+      const path = join(folder, removal.file);
+      writeFileSync(path, mutate(readFileSync(path, 'utf8'), { name, ...removal }));
+    }
+    const contract = compileContract('Settlement', { root: folder, warningsAllowed: true });
+    return await measureOnRealUsdc(contract.bytecode);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (FIAT_TOKEN_MISSING !== undefined) throw new Error(FIAT_TOKEN_MISSING);
+const whole = readGasTable().realUsdc;
+for (const [name, removals] of Object.entries(GUARDS)) {
+  const without = await measureWithout(name, removals);
+  const costs = OPERATIONS.map((operation) => {
+    return `${operation} ${(whole[operation] ?? 0) - (without[operation] ?? 0)}`;
+  });
+  console.log(`${name}: ${costs.join(', ')} per payment`);
+}

@@ -1,0 +1,80 @@
+// Circle's USDC as it runs on public chains: FiatTokenV2_2 behind its proxy, with its signature
+// library. The creation code lies beside the repository and is not part of it: who has no such file
+// goes without these tests and measurements.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Abi, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
+
+const file = fileURLToPath(new URL('../../../shared/data/fiat-token.json', import.meta.url));
+
+/** Why a test that needs the token is skipped; undefined where the file is there. */
+export const FIAT_TOKEN_MISSING = existsSync(file)
+  ? undefined
+  : 'needs ../shared/data/fiat-token.json, the code of the real USDC';
+
+interface Compiled {
+  readonly abi: Abi;
+  readonly bytecode: Hex;
+  readonly linkReferences: Record<string, Record<string, readonly { start: number }[]>>;
+}
+
+type Part = 'FiatTokenProxy' | 'FiatTokenV2_2' | 'SignatureChecker' | 'MockERC1271Wallet';
+
+/** How the token gets onto a chain. */
+export interface FiatTokenChain {
+  /** The address may do nothing else with the token: its proxy takes it for its own admin. */
+  deploy(data: Hex): Promise<Hex>;
+  /** By `roles.owner`. */
+  call(to: Hex, data: Hex): Promise<unknown>;
+}
+
+/** Who may do what. The owner also names who mints. */
+export interface FiatTokenRoles {
+  readonly owner: Hex;
+  readonly minter: Hex;
+  readonly pauser: Hex;
+  readonly blacklister: Hex;
+}
+
+const MAX_MINT = 2n ** 128n;
+/** Bytes of an address. */
+const ADDRESS_LENGTH = 20;
+
+/** A contract of Circle's: ABI and creation code. */
+export function fiatTokenPart(part: Part): Compiled {
+  const parts = JSON.parse(readFileSync(file, 'utf8')) as Record<Part, Compiled>;
+  return parts[part];
+}
+
+/** Deploys and initialises the token as USDC is. @returns the address of its proxy. */
+export async function deployFiatToken(chain: FiatTokenChain, roles: FiatTokenRoles): Promise<Hex> {
+  const library = await chain.deploy(fiatTokenPart('SignatureChecker').bytecode);
+  const logic = fiatTokenPart('FiatTokenV2_2');
+  const implementation = await chain.deploy(link(logic, library));
+  const proxy = fiatTokenPart('FiatTokenProxy');
+  const args = [implementation];
+  const token = await chain.deploy(
+    encodeDeployData({ abi: proxy.abi, bytecode: proxy.bytecode, args }),
+  );
+  const call = (functionName: string, ...values: unknown[]) =>
+    chain.call(token, encodeFunctionData({ abi: logic.abi, functionName, args: values }));
+  const { owner, minter, pauser, blacklister } = roles;
+  await call('initialize', 'USD Coin', 'USDC', 'USD', 6, owner, pauser, blacklister, owner);
+  await call('initializeV2', 'USD Coin');
+  await call('initializeV2_1', owner);
+  await call('initializeV2_2', [], 'USDC');
+  await call('configureMinter', minter, MAX_MINT);
+  return token;
+}
+
+/** The creation code with the address of its library in each place that waits for it. */
+function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
+  let code = bytecode.slice(2);
+  for (const places of Object.values(linkReferences).flatMap((of) => Object.values(of))) {
+    for (const { start } of places.flat()) {
+      code = code.slice(0, start * 2) + library.slice(2) + code.slice((start + ADDRESS_LENGTH) * 2);
+    }
+  }
+  return `0x${code}`;
+}
