@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { StartError } from '#core/start-error.ts';
+import { CONTRACT_USAGE, isContractCommand, runContractCommand } from '#ops/contract-command.ts';
 import { deployContract, newKey, readAddress, requireFloors } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -16,7 +17,9 @@ const USAGE = `npm run chain -- <command>
     --payout-hold-hours <hours>                default 48, at least 24, at most 720
     --hourly-ceiling <USDC>                    whole USDC that may settle per hour
     --test-network                             lifts the floors: for networks without real money
-    --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5`;
+    --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5
+
+${CONTRACT_USAGE}`;
 
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
 const MAX_KEYS = 20;
@@ -87,6 +90,7 @@ const [command, ...rest] = process.argv.slice(2);
 try {
   if (command === 'new-keys') printKeys(rest[0] ?? '');
   else if (command === 'deploy') await deploy(rest);
+  else if (isContractCommand(command)) await runContractCommand(command, rest);
   else throw new StartError(USAGE);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -1,0 +1,154 @@
+import { formatUnits, keccak256, toHex } from 'viem';
+import { StartError } from '#core/start-error.ts';
+import { readAddress } from '#ops/deploy-contract.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** One transaction to the settlement contract, and what it brings about. */
+export interface ContractCall {
+  readonly functionName: string;
+  readonly args: readonly unknown[];
+  /** Who may send it. */
+  readonly by: 'admin' | 'guardian' | 'admin or guardian' | 'treasurer' | 'anyone';
+  /** One sentence, before anything is sent. */
+  readonly says: string;
+}
+
+/** What the present state of the contract says. */
+export interface ContractView {
+  /** Whole USDC per hour. */
+  readonly ceiling: number;
+  /** Atoms. */
+  readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
+  /** Unix seconds from which an announced grant can be made; 0: none is announced. */
+  announcedGrant(role: Hex, account: Hex): Promise<number>;
+}
+
+export type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+const ROLES = ['operator', 'registrar', 'guardian', 'treasurer'] as const;
+const PARTS = ['settling', 'refunding'] as const;
+const USDC_DECIMALS = 6;
+
+export const CONTRACT_ACTIONS = {
+  pause: async (options: Options) => pauses(options, 'pause'),
+  unpause: async (options: Options) => pauses(options, 'unpause'),
+  grant,
+  revoke,
+  rates,
+  ceiling,
+  collect,
+  hold,
+} satisfies Record<
+  string,
+  (options: Options, view: ContractView) => Promise<readonly ContractCall[]>
+>;
+
+/** An option's text. @throws StartError without one. */
+function given(options: Options, name: string): string {
+  const value = options[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new StartError(`--${name} is needed`);
+}
+
+function integer(text: string, name: string): number {
+  const value = Number(text);
+  if (text !== '' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new StartError(`--${name}=${text} must be an integer`);
+}
+
+function usdc(atoms: bigint): string {
+  return `${formatUnits(atoms, USDC_DECIMALS)} USDC`;
+}
+
+function pauses(options: Options, verb: 'pause' | 'unpause'): ContractCall[] {
+  const only = options.only;
+  const parts = PARTS.filter((part) => only === undefined || only === part);
+  if (parts.length === 0) throw new StartError('--only must be settling or refunding');
+  const by = verb === 'pause' ? 'guardian' : 'admin';
+  const says = verb === 'pause' ? 'stops; only the admin can start it again' : 'goes on';
+  return parts.map((part) => {
+    const functionName = `${verb}${part === 'settling' ? 'Settling' : 'Refunding'}`;
+    return { functionName, args: [], by, says: `${part} ${says}` };
+  });
+}
+
+function roleOf(options: Options) {
+  const name = given(options, 'role');
+  if (!ROLES.some((one) => one === name)) {
+    throw new StartError(`--role must be one of ${ROLES.join(', ')}`);
+  }
+  const role = keccak256(toHex(`${name.toUpperCase()}_ROLE`));
+  return { name, role, account: readAddress(given(options, 'account'), 'account') };
+}
+
+/** The first time it announces, and once the delay has passed it grants. */
+async function grant(options: Options, view: ContractView): Promise<ContractCall[]> {
+  const { name, role, account } = roleOf(options);
+  const args = [role, account];
+  if (options.cancel === true) {
+    const says = `the announced grant of ${name} to ${account} is dropped`;
+    return [{ functionName: 'cancelGrant', args, by: 'admin or guardian', says }];
+  }
+  const applicableAt = await view.announcedGrant(role, account);
+  if (applicableAt === 0) {
+    const says = `announces that ${account} becomes ${name}: run this again after the delay`;
+    return [{ functionName: 'announceGrant', args, by: 'admin', says }];
+  }
+  const since = new Date(applicableAt * 1000).toISOString();
+  const says = `${account} becomes ${name} (announced, possible from ${since})`;
+  return [{ functionName: 'grantRole', args, by: 'admin', says }];
+}
+
+async function revoke(options: Options): Promise<ContractCall[]> {
+  const { name, role, account } = roleOf(options);
+  const says = `${account} is no ${name} any more, at once`;
+  return [{ functionName: 'revokeRole', args: [role, account], by: 'admin', says }];
+}
+
+async function rates(options: Options): Promise<ContractCall[]> {
+  if (options.cancel === true) {
+    const says = 'the announced rates are dropped';
+    return [{ functionName: 'cancelRates', args: [], by: 'admin or guardian', says }];
+  }
+  if (options.apply === true) {
+    const says = 'the announced rates come into force';
+    return [{ functionName: 'applyRates', args: [], by: 'anyone', says }];
+  }
+  const text = given(options, 'rates');
+  const values = text.split(',').map((one) => integer(one, 'rates'));
+  const [acquirer = 0, protocol = 0, cashback = 0] = values;
+  if (values.length !== 3) throw new StartError(`--rates=${text} must be three integers`);
+  const says = `announces rates of ${acquirer}, ${protocol} and ${cashback} basis points`;
+  const args = [{ acquirer, protocol, cashback }];
+  return [{ functionName: 'scheduleRates', args, by: 'admin', says }];
+}
+
+async function ceiling(options: Options, view: ContractView): Promise<ContractCall[]> {
+  if (options.apply === true) {
+    const says = 'the announced ceiling comes into force';
+    return [{ functionName: 'applyCeiling', args: [], by: 'anyone', says }];
+  }
+  const value = integer(given(options, 'usdc-per-hour'), 'usdc-per-hour');
+  if (value < view.ceiling) {
+    const says = `at most ${value} USDC settle per hour, from now on (now ${view.ceiling})`;
+    return [{ functionName: 'lowerCeiling', args: [value], by: 'guardian', says }];
+  }
+  const says = `announces a ceiling of ${value} USDC per hour (now ${view.ceiling})`;
+  return [{ functionName: 'scheduleCeiling', args: [value], by: 'admin', says }];
+}
+
+async function collect(options: Options, view: ContractView): Promise<ContractCall[]> {
+  const to = readAddress(given(options, 'to'), 'to');
+  const { acquirer, protocol } = view.bookedFees;
+  const says = `pays ${usdc(acquirer)} of acquirer and ${usdc(protocol)} of protocol fees to ${to}`;
+  return [{ functionName: 'collectFees', args: [to, acquirer, protocol], by: 'treasurer', says }];
+}
+
+async function hold(options: Options): Promise<ContractCall[]> {
+  const merchant = integer(given(options, 'merchant'), 'merchant');
+  const until = new Date(given(options, 'until'));
+  if (Number.isNaN(until.getTime())) throw new StartError('--until must be a time (ISO 8601)');
+  const seconds = Math.floor(until.getTime() / 1000);
+  const says = `merchant ${merchant} withdraws nothing before ${until.toISOString()}`;
+  return [{ functionName: 'holdPayouts', args: [merchant, seconds], by: 'guardian', says }];
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import {
+  createTestClient,
+  createWalletClient,
+  encodeDeployData,
+  http,
+  keccak256,
+  parseEther,
+  publicActions,
+  toHex,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { deployContract, newKey } from '#ops/deploy-contract.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** docs/operate.md, "A key was stolen: minute by minute", rehearsed with the real command. */
+
+const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
+const DAY_SECONDS = 86_400;
+const ADMIN = newKey();
+const GUARDIAN = newKey();
+const TREASURER = newKey();
+const REGISTRAR = newKey();
+const STOLEN = newKey();
+const SPARE = newKey();
+const LATER = newKey();
+const OPERATOR_ROLE = keccak256(toHex('OPERATOR_ROLE'));
+
+describe('npm run chain, on a contract that runs', () => {
+  let chain: ThrowawayChain;
+  let settlement: Hex;
+  let folder: string;
+
+  const client = () =>
+    createTestClient({ mode: 'anvil', transport: http(chain.rpcUrl), cacheTime: 0 }).extend(
+      publicActions,
+    );
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
+    chain = await startThrowawayChain({ chainId: 31_500, blockTime: 'automine' });
+    for (const { address } of [ADMIN, GUARDIAN, TREASURER]) {
+      await client().setBalance({ address, value: parseEther('10') });
+    }
+    const args = [ADMIN.address] as const;
+    const data = encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args });
+    const account = privateKeyToAccount(ADMIN.key);
+    const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) });
+    const hash = await wallet.sendTransaction({ chain: null, data });
+    const { contractAddress } = await client().waitForTransactionReceipt({ hash });
+    const deployed = await deployContract(
+      {
+        rpcUrl: chain.rpcUrl,
+        usdc: contractAddress as Hex,
+        admin: ADMIN.address,
+        operators: [STOLEN.address, SPARE.address],
+        registrar: REGISTRAR.address,
+        guardian: GUARDIAN.address,
+        treasurer: TREASURER.address,
+        walletDelay: DAY_SECONDS,
+        payoutHold: DAY_SECONDS,
+        hourlyCeiling: 1_000,
+        rates: { acquirer: 30, protocol: 20, cashback: 5 },
+      },
+      ADMIN.key,
+    );
+    settlement = deployed.settlement;
+  });
+
+  after(async () => {
+    await chain?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function run(args: readonly string[], key = ''): Promise<{ code: number; out: string }> {
+    const place = ['--rpc-url', chain.rpcUrl, '--settlement', settlement];
+    const [command = '', ...rest] = args;
+    return new Promise((resolve) => {
+      const all = [COMMAND, command, ...place, ...rest];
+      const child = execFile(process.execPath, all, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : 1, out: stdout + stderr });
+      });
+      child.stdin?.end(key);
+    });
+  }
+
+  async function done(args: readonly string[], key: string): Promise<string> {
+    const { code, out } = await run([...args, '--yes'], key);
+    assert.equal(code, 0, out);
+    assert.match(out, /0x[0-9a-f]{64}/, 'it shows the transaction');
+    return out;
+  }
+
+  const read = <T>(functionName: string, args: readonly unknown[] = []) =>
+    client().readContract({
+      address: settlement,
+      abi: settlementAbi as never,
+      functionName,
+      args,
+    } as never) as Promise<T>;
+  const isOperator = (address: Hex) => read<boolean>('hasRole', [OPERATOR_ROLE, address]);
+
+  it('says what it will do and sends nothing without a yes', async () => {
+    const { code, out } = await run(['pause'], GUARDIAN.key);
+    assert.equal(code, 1);
+    assert.match(out, /settling stops[\s\S]*refunding stops[\s\S]*nothing was sent/);
+    assert.equal(await read('settlingPaused'), false);
+  });
+
+  it('says that a key is the wrong one before it spends gas', async () => {
+    const { code, out } = await run(['pause', '--yes'], TREASURER.key);
+    assert.equal(code, 1);
+    assert.match(out, /AccessControlUnauthorizedAccount.*it is for the guardian/);
+    assert.equal(await read('settlingPaused'), false);
+  });
+
+  it('minute by minute: pause, revoke the stolen key, go on with a spare one', async () => {
+    await done(['pause'], GUARDIAN.key);
+    assert.equal(await read('settlingPaused'), true);
+    assert.equal(await read('refundingPaused'), true);
+    assert.match((await run(['status'])).out, /settling: paused\nrefunding: paused/);
+    await done(['revoke', '--role', 'operator', '--account', STOLEN.address], ADMIN.key);
+    assert.equal(await isOperator(STOLEN.address), false);
+    assert.equal(await isOperator(SPARE.address), true);
+    const keyFile = path.join(folder, 'admin');
+    await writeFile(keyFile, `${ADMIN.key}\n`, { mode: 0o600 });
+    await done(['unpause', '--key-file', keyFile], '');
+    assert.equal(await read('settlingPaused'), false);
+    assert.match((await run(['status'])).out, /settling: goes on\nrefunding: goes on/);
+  });
+
+  it('lowers the ceiling at once and raises it by announcement only', async () => {
+    await done(['ceiling', '--usdc-per-hour', '500'], GUARDIAN.key);
+    assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
+    const out = await done(['ceiling', '--usdc-per-hour', '2000'], ADMIN.key);
+    assert.match(out, /announces a ceiling of 2000 USDC per hour \(now 500\)/);
+    assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
+  });
+
+  it('grants in two steps, and rates and the ceiling wait for as long', async () => {
+    const grant = ['grant', '--role', 'operator', '--account', LATER.address];
+    await done(grant, ADMIN.key);
+    await done(['rates', '--rates', '40,20,5'], ADMIN.key);
+    const early = await run([...grant, '--yes'], ADMIN.key);
+    assert.match(early.out, /TooEarly/);
+    await client().increaseTime({ seconds: 2 * DAY_SECONDS });
+    await client().mine({ blocks: 1 });
+    await done(grant, ADMIN.key);
+    assert.equal(await isOperator(LATER.address), true);
+    await done(['rates', '--apply'], GUARDIAN.key);
+    await done(['ceiling', '--apply'], GUARDIAN.key);
+    assert.deepEqual(await read('rates'), { acquirer: 40, protocol: 20, cashback: 5 });
+    assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);
+  });
+
+  it('drops what was announced', async () => {
+    const account = newKey().address;
+    const grant = ['grant', '--role', 'guardian', '--account', account];
+    await done(grant, ADMIN.key);
+    await done([...grant, '--cancel'], GUARDIAN.key);
+    const role = keccak256(toHex('GUARDIAN_ROLE'));
+    assert.equal(await read('announcedGrant', [role, account]), 0);
+  });
+
+  it('collects for the treasurer, and refuses a hold of nobody', async () => {
+    await done(['collect', '--to', TREASURER.address], TREASURER.key);
+    const hold = ['hold', '--merchant', '9', '--until', '2030-01-01T00:00:00Z', '--yes'];
+    const { code, out } = await run(hold, GUARDIAN.key);
+    assert.equal(code, 1);
+    assert.match(out, /holdPayouts from .* would be refused/);
+  });
+
+  it('prints a transaction for another wallet and needs no key for it', async () => {
+    const from = GUARDIAN.address;
+    const { code, out } = await run(['pause', '--only', 'settling', '--unsigned', '--from', from]);
+    assert.equal(code, 0, out);
+    const line = out.split('\n').find((one) => one.startsWith('{')) ?? '';
+    const { chainId, to, data } = JSON.parse(line);
+    assert.deepEqual({ chainId, to }, { chainId: 31_500, to: settlement });
+    assert.equal(await read('settlingPaused'), false);
+    await client().impersonateAccount({ address: from });
+    const wallet = createWalletClient({ transport: http(chain.rpcUrl) });
+    const hash = await wallet.sendTransaction({ account: from, chain: null, to, data });
+    await client().waitForTransactionReceipt({ hash });
+    assert.equal(await read('settlingPaused'), true);
+  });
+});

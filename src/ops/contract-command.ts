@@ -1,0 +1,232 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import {
+  type Abi,
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  formatUnits,
+  http,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { StartError } from '#core/start-error.ts';
+import {
+  CONTRACT_ACTIONS,
+  type ContractCall,
+  type ContractView,
+  type Options,
+} from '#ops/contract-actions.ts';
+import { readAddress } from '#ops/deploy-contract.ts';
+import { readSecret } from '#ops/read-secret.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+/** The worst minute is no time to read an ABI: what people do to a contract that runs. */
+export const CONTRACT_USAGE = `  status|pause|unpause|grant|revoke|rates|ceiling|collect|hold
+    --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
+    pause, unpause          --only settling|refunding, default both
+    grant, revoke           --role operator|registrar|guardian|treasurer --account <address>
+                            (grant announces first; again after the delay it grants; --cancel)
+    rates                   --rates <acquirer>,<protocol>,<cashback>, later --apply; --cancel
+    ceiling                 --usdc-per-hour <USDC>: lower at once, higher later with --apply
+    collect                 --to <address>: all booked fees
+    hold                    --merchant <number> --until <time>
+    --key-file <path>       the private key; without it, it is asked for or read from a pipe
+    --unsigned --from <address>   prints the transaction for another wallet and sends nothing
+    --yes                   does not ask`;
+
+const TEXTS = [
+  ...['network', 'rpc-url', 'settlement', 'only', 'role', 'account', 'rates', 'usdc-per-hour'],
+  ...['to', 'merchant', 'until', 'key-file', 'from'],
+];
+const SWITCHES = ['yes', 'unsigned', 'apply', 'cancel'];
+const HEX_KEY = /^0x[0-9a-f]{64}$/i;
+/** A busy public chain takes its time. */
+const RECEIPT_TIMEOUT_MS = 180_000;
+const POLL_MS = 500;
+/** Atoms of one USDC. */
+const ATOMS = 1_000_000n;
+
+type Reader = ReturnType<typeof createPublicClient>;
+type Action = keyof typeof CONTRACT_ACTIONS;
+
+function isAction(name: string): name is Action {
+  return Object.hasOwn(CONTRACT_ACTIONS, name);
+}
+
+/** Whether `runContractCommand` knows this command. */
+export function isContractCommand(name: string | undefined): name is string {
+  return name === 'status' || (name !== undefined && isAction(name));
+}
+
+/** @throws StartError with what is wrong, before anything is sent. */
+export async function runContractCommand(name: string, args: readonly string[]): Promise<void> {
+  const options = readOptions(args);
+  const setting = (option: string, of: string) => {
+    const value = options[option] ?? process.env[`CHAIN_${networkOf(options)}_${of}`];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const rpcUrl = setting('rpc-url', 'RPC_URL')?.split(',')[0];
+  if (rpcUrl === undefined) throw new StartError('--rpc-url or --network is needed');
+  const settlement = readAddress(setting('settlement', 'SETTLEMENT'), 'settlement');
+  const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: POLL_MS });
+  const place = { reader, settlement, rpcUrl };
+  if (!isAction(name)) return printStatus(place);
+  const calls = await CONTRACT_ACTIONS[name](options, await readView(place));
+  if (options.unsigned === true) return printUnsigned(place, calls, options);
+  return sendAll(place, calls, options);
+}
+
+interface Place {
+  readonly reader: Reader;
+  readonly settlement: Hex;
+  readonly rpcUrl: string;
+}
+
+function readOptions(args: readonly string[]): Options {
+  const typed = (names: readonly string[], type: 'string' | 'boolean') =>
+    names.map((one) => [one, { type }] as const);
+  const options = Object.fromEntries([...typed(TEXTS, 'string'), ...typed(SWITCHES, 'boolean')]);
+  try {
+    return parseArgs({ args: [...args], options }).values as Options;
+  } catch (cause) {
+    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function networkOf(options: Options): string {
+  const { network } = options;
+  if (network === undefined) return '';
+  if (network === 'testnet' || network === 'mainnet') return network.toUpperCase();
+  throw new StartError('--network must be testnet or mainnet');
+}
+
+async function readView({ reader, settlement }: Place): Promise<ContractView> {
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const [ceiling] = await reader.readContract({ ...contract, functionName: 'ceiling' });
+  const [acquirer, protocol] = await reader.readContract({
+    ...contract,
+    functionName: 'bookedFees',
+  });
+  return {
+    ceiling: Number(ceiling / ATOMS),
+    bookedFees: { acquirer, protocol },
+    announcedGrant: (role, account) =>
+      reader.readContract({ ...contract, functionName: 'announcedGrant', args: [role, account] }),
+  };
+}
+
+async function printStatus({ reader, settlement }: Place): Promise<void> {
+  const contract = { address: settlement, abi: settlementAbi } as const;
+  const read = <T>(functionName: string) =>
+    reader.readContract({ address: settlement, abi: settlementAbi as Abi, functionName }) as T;
+  const [perHour, settled] = await reader.readContract({ ...contract, functionName: 'ceiling' });
+  const rates = await reader.readContract({ ...contract, functionName: 'rates' });
+  const [acquirer, protocol] = await reader.readContract({
+    ...contract,
+    functionName: 'bookedFees',
+  });
+  const stopped = (paused: boolean) => (paused ? 'paused' : 'goes on');
+  const inUsdc = (atoms: bigint) => `${formatUnits(atoms, 6)} USDC`;
+  const lines = {
+    contract: settlement,
+    token: await read<Hex>('TOKEN'),
+    settling: stopped(await read<boolean>('settlingPaused')),
+    refunding: stopped(await read<boolean>('refundingPaused')),
+    ceiling: `${inUsdc(perHour)} per hour; ${inUsdc(settled)} in this hour`,
+    rates: `${rates.acquirer}, ${rates.protocol}, ${rates.cashback} basis points`,
+    'booked fees': `${inUsdc(acquirer)} acquirer, ${inUsdc(protocol)} protocol`,
+    admin: await read<Hex>('defaultAdmin'),
+    merchants: await read<number>('merchantCount'),
+    batches: await read<number>('batchCount'),
+  };
+  for (const [name, value] of Object.entries(lines)) console.log(`${name}: ${value}`);
+}
+
+function dataOf({ functionName, args }: ContractCall): Hex {
+  return encodeFunctionData({ abi: settlementAbi as Abi, functionName, args });
+}
+
+/** Asks the contract what it would say. @throws StartError when it refuses. */
+async function requireAllowed(place: Place, call: ContractCall, from: Hex): Promise<void> {
+  const { reader, settlement } = place;
+  const { functionName, args } = call;
+  const abi = settlementAbi as Abi;
+  try {
+    const address = settlement;
+    await reader.simulateContract({ address, abi, functionName, args, account: from });
+  } catch (cause) {
+    if (!(cause instanceof BaseError)) throw cause;
+    const reverted = cause.walk((one) => one instanceof ContractFunctionRevertedError);
+    const why =
+      reverted instanceof ContractFunctionRevertedError
+        ? (reverted.data?.errorName ?? reverted.shortMessage)
+        : cause.shortMessage;
+    throw new StartError(
+      `nothing was sent: ${functionName} from ${from} would be refused (${why}); ` +
+        `it is for the ${call.by}`,
+      { cause },
+    );
+  }
+}
+
+async function printUnsigned(
+  place: Place,
+  calls: readonly ContractCall[],
+  options: Options,
+): Promise<void> {
+  const chainId = await place.reader.getChainId();
+  const { from } = options;
+  for (const call of calls) {
+    if (typeof from === 'string') await requireAllowed(place, call, readAddress(from, 'from'));
+    console.error(`${call.says} (to be sent by the ${call.by})`);
+    console.log(JSON.stringify({ chainId, to: place.settlement, value: '0', data: dataOf(call) }));
+  }
+}
+
+async function readKey(options: Options): Promise<Hex> {
+  const path = options['key-file'];
+  const text =
+    typeof path === 'string' ? await readFile(path, 'utf8') : await readSecret('Private key');
+  const key = text.trim();
+  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
+  return key as Hex;
+}
+
+async function requireYes(options: Options): Promise<void> {
+  if (options.yes === true) return;
+  if (!process.stdin.isTTY) {
+    throw new StartError('nothing was sent: there is nobody to ask, so --yes is needed');
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question('Type yes to send: ');
+  lines.close();
+  if (answer.trim() !== 'yes') throw new StartError('nothing was sent');
+}
+
+async function sendAll(
+  place: Place,
+  calls: readonly ContractCall[],
+  options: Options,
+): Promise<void> {
+  const account = privateKeyToAccount(await readKey(options));
+  for (const call of calls) {
+    console.log(call.says);
+    await requireAllowed(place, call, account.address);
+  }
+  console.log(`contract ${place.settlement}, sent by ${account.address}`);
+  await requireYes(options);
+  const wallet = createWalletClient({ account, transport: http(place.rpcUrl) });
+  for (const call of calls) {
+    const to = place.settlement;
+    const hash = await wallet.sendTransaction({ chain: null, to, data: dataOf(call) });
+    console.log(`${call.functionName}: ${hash}`);
+    const waiting = { hash, timeout: RECEIPT_TIMEOUT_MS };
+    const receipt = await place.reader.waitForTransactionReceipt(waiting);
+    if (receipt.status !== 'success') throw new StartError(`${hash} was reverted`);
+    console.log(`done in block ${receipt.blockNumber}`);
+  }
+}
