@@ -242,7 +242,7 @@ export async function selectWithdrawalDifferences(
        select * from chain_transfers
        where livemode = $1 and kind = 'withdrawal' and number <> 0
      ), mine as (
-       select w.id, w.amount, w.wallet, w.tx_hash, w.updated, q.number
+       select w.id, w.amount, w.wallet, w.tx_hash, w.updated, coalesce(w.number, q.number) as number
        from withdrawals w
        left join chain_requests q on q.kind = 'withdrawal' and q.subject_id = w.id
          and q.status = 'succeeded'
