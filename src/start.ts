@@ -13,7 +13,6 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { migrate } from '#db/migrate.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { reportAuditRole } from '#ops/audit-log-role.ts';
 import { buildOpsServer } from '#ops/operational-routes.ts';
 import { createProcessHealth } from '#ops/process-health.ts';
 import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
@@ -141,8 +140,6 @@ function startDeclining(deps: SettleDeps): Loop {
 
 interface Ground {
   readonly databaseUrl: string;
-  /** After the migrations; does nothing to a PostgreSQL that is not ours. */
-  readonly guardAuditLog: () => Promise<void>;
   readonly networks: readonly NetworkSettings[];
   readonly lost: readonly Promise<string>[];
 }
@@ -156,13 +153,11 @@ async function prepareGround(
   const { folder, secret } = of;
   const log = (line: string) => of.log.info(line);
   const lost: Promise<string>[] = [];
-  let guardAuditLog = async () => {};
   const startDatabase = async () => {
     if (config.databaseUrl !== null) return config.databaseUrl;
     const postgres = await startPostgres({ folder, log });
     stops.push(postgres.stop);
     lost.push(postgres.lost);
-    guardAuditLog = postgres.guardAuditLog;
     return postgres.url;
   };
   const startNetwork = async (network: Network) => {
@@ -197,12 +192,7 @@ async function prepareGround(
   const [databaseUrl, ...networks] = started.map((result) =>
     result.status === 'fulfilled' ? result.value : '',
   );
-  return {
-    databaseUrl: databaseUrl as string,
-    guardAuditLog,
-    networks: networks as NetworkSettings[],
-    lost,
-  };
+  return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
 }
 
 /** A worker of this process is just starting: it gets this long to be heard of. */
@@ -263,8 +253,6 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
   stops.push(db.close);
   await checkDatabase(db, config);
   await migrate(db);
-  await ground.guardAuditLog();
-  await reportAuditRole(db, log);
   const idKey = await openIdKey(db, idSealingKey(secret));
   const clock = new AlignedClock();
   await alignClock(db, clock);

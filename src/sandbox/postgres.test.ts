@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import pg from 'pg';
-import { recordChange } from '#accounts/audit.ts';
 import { StartError } from '#core/start-error.ts';
-import { openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
-import { canOnlyAdd } from '#ops/audit-log-role.ts';
 import { openDataFolder } from './data-folder.ts';
 import { startInstance } from './instance-for-tests.ts';
 import { startPostgres, startThrowawayPostgres } from './postgres.ts';
@@ -250,43 +246,4 @@ test('an ordinary user runs it too', { skip: IS_ROOT ? false : 'already one' }, 
   await instance.kill('SIGTERM');
   const gone = () => findByArgument(join(path, 'postgres')).length === 0;
   assert.equal(await waitUntil(gone, 5000), true);
-});
-
-test('the role of the service can add to the audit log and do nothing else to it', async () => {
-  const server = await startThrowawayPostgres();
-  const db = openDatabase({ url: server.url, maxConnections: 2 });
-  try {
-    await migrate(db);
-    assert.equal(await canOnlyAdd(db), false, 'whoever migrated it owns it');
-    await server.guardAuditLog();
-    await server.guardAuditLog();
-    assert.equal(await canOnlyAdd(db), true);
-    const actor = { type: 'system', name: 'test' } as const;
-    const change = { chain: 'network', actor, action: 'a.b', objectId: 'x', livemode: null };
-    const values = { before: null, after: null, now: new Date() };
-    await db.transaction((tx) => recordChange(tx, { ...change, ...values }));
-    for (const sql of [
-      "update audit_log set action = 'c.d'",
-      'delete from audit_log',
-      'truncate audit_log',
-      'drop table audit_log',
-      'drop trigger audit_log_no_change on audit_log',
-      'alter table audit_log disable trigger all',
-      'create or replace function audit_log_is_append_only() returns trigger language plpgsql ' +
-        'as $$ begin return new; end $$',
-      'alter table audit_log owner to tapline',
-      'grant tapline_audit to tapline',
-      'set role tapline_audit',
-      "set session_replication_role = 'replica'",
-      'drop schema public cascade',
-    ]) {
-      await assert.rejects(ask(server.url, sql), /must be|permission denied|only roles/i, sql);
-    }
-    assert.equal((await ask(server.url, 'select action from audit_log')).length, 1);
-    // The rest of the schema stays the service's: it makes and drops partitions.
-    await ask(server.url, 'create table extra (a integer); drop table extra');
-  } finally {
-    await db.close();
-    await server.stop();
-  }
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import type { DataFolder } from './data-folder.ts';
-import { guardAuditLog } from './guard-audit-log.ts';
 import {
   choosePostgresAccount,
   type PostgresAccount,
@@ -72,8 +71,6 @@ export interface RunningPostgres {
   readonly url: string;
   /** Resolves with the reason when the server ends without being asked to. */
   readonly lost: Promise<string>;
-  /** Takes the audit log out of the service's reach; after the migrations. */
-  guardAuditLog(): Promise<void>;
   /** Ends the server within 8 s, and usually within 0.1 s. */
   stop(): Promise<void>;
 }
@@ -296,20 +293,6 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
   }
 }
 
-async function asSuperuser(
-  site: Site,
-  port: number,
-  work: (superuser: pg.Client, role: string) => Promise<void>,
-): Promise<void> {
-  const client = connectAs(site, { user: SUPERUSER, database: ROLE, port });
-  await client.connect();
-  try {
-    await work(client, ROLE);
-  } finally {
-    await client.end();
-  }
-}
-
 function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres {
   const endWithUs = () => signalProcess(server.pid, 'SIGINT');
   process.once('exit', endWithUs);
@@ -327,7 +310,6 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
   return {
     url: `postgres://${ROLE}:${site.rolePassword}@127.0.0.1:${server.port}/${ROLE}`,
     lost: lost.promise,
-    guardAuditLog: () => asSuperuser(site, server.port, guardAuditLog),
     stop: () => {
       stopped ??= stop();
       return stopped;

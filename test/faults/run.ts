@@ -46,7 +46,7 @@ async function playChaos(): Promise<boolean> {
 }
 
 async function testAll(): Promise<boolean> {
-  const files = ['failpoints', 'model', 'exhaustion', 'recovery'].map((name) =>
+  const files = ['failpoints', 'model', 'exhaustion', 'recovery', 'recovery-cases'].map((name) =>
     path.join(import.meta.dirname, `${name}.test.ts`),
   );
   const env = { ...process.env, FAULTS: 'nightly' };

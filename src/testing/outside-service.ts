@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import {
+  createWalletClient,
+  encodeFunctionData,
+  http,
+  numberToHex,
+  parseEther,
+  publicActions,
+} from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import {
+  type PaymentCall,
+  registerMerchantCall,
+  settleBatchCall,
+} from '#settlement/contract-calls.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { merchantConsent } from '#settlement/signed-messages.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** Acts on a network's contracts by its keys, past the service: the ledger hears nothing of it. */
+export interface OutsideService {
+  /** Settles the payments by the key of the last lane. @throws unless each of them settles. */
+  settle(payments: readonly PaymentCall[]): Promise<void>;
+  /** A merchant that no account of the service has. @returns its number. */
+  addMerchant(): Promise<bigint>;
+  /** A wallet with USDC, allowance and policy that the service has never heard of. */
+  addPayer(): Promise<Hex>;
+  usdcOf(address: Hex): Promise<bigint>;
+}
+
+const FAR_FUTURE = 4_000_000_000;
+const FUNDS = 10n ** 12n;
+const VALID_S = 600;
+
+function clientOf(config: NetworkConfig, account: PrivateKeyAccount) {
+  const transport = http(config.rpcUrls[0]);
+  return createWalletClient({ account, transport, pollingInterval: 50 }).extend(publicActions);
+}
+
+async function send(config: NetworkConfig, account: PrivateKeyAccount, to: Hex, data: Hex) {
+  const client = clientOf(config, account);
+  const hash = await client.sendTransaction({ chain: null, to, data, gas: 2_000_000n });
+  const receipt = await client.waitForTransactionReceipt({ hash });
+  if (receipt.status !== 'success') throw new Error('a transaction of the test reverted');
+  return receipt;
+}
+
+async function addPayer(config: NetworkConfig): Promise<Hex> {
+  const payer = privateKeyToAccount(generatePrivateKey());
+  const { usdc, settlement } = config;
+  await clientOf(config, payer).request({
+    method: 'anvil_setBalance' as never,
+    params: [payer.address, numberToHex(parseEther('1'))] as never,
+  });
+  const token = (functionName: 'mint' | 'approve', to: Hex) =>
+    encodeFunctionData({ abi: testUsdcAbi, functionName, args: [to, FUNDS] });
+  const policy = {
+    perPayment: Number(FUNDS),
+    perPeriod: Number(FUNDS),
+    periodSeconds: 86_400,
+    expiresAt: FAR_FUTURE,
+    maxFeeRate: 100,
+  };
+  await send(config, payer, usdc, token('mint', payer.address));
+  await send(config, payer, usdc, token('approve', settlement));
+  const args = [policy] as const;
+  const allowed = encodeFunctionData({ abi: settlementAbi, functionName: 'setPolicy', args });
+  await send(config, payer, settlement, allowed);
+  return payer.address;
+}
+
+async function addMerchant(config: NetworkConfig): Promise<bigint> {
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const accountId = `acct_${randomBytes(8).toString('hex')}`;
+  const consent = { accountId, wallet: wallet.address, deadline: BigInt(FAR_FUTURE) };
+  const signature = await wallet.signTypedData(merchantConsent(config, consent));
+  const registrar = privateKeyToAccount(config.registrarKey);
+  const deadline = String(FAR_FUTURE);
+  const data = registerMerchantCall({ accountId, wallet: wallet.address, deadline, signature });
+  await send(config, registrar, config.settlement, data);
+  const reader = clientOf(config, registrar);
+  const address = config.settlement;
+  return BigInt(
+    await reader.readContract({ abi: settlementAbi, address, functionName: 'merchantCount' }),
+  );
+}
+
+export function outsideService(config: NetworkConfig): OutsideService {
+  const operator = privateKeyToAccount(present(config.relayerKeys.at(-1), 'key of the last lane'));
+  return {
+    settle: async (payments) => {
+      const client = clientOf(config, operator);
+      const { timestamp } = await client.getBlock();
+      const data = settleBatchCall(payments, Number(timestamp) + VALID_S);
+      await send(config, operator, config.settlement, data);
+      for (const { number } of payments) {
+        const settled = await client.readContract({
+          abi: settlementAbi,
+          address: config.settlement,
+          functionName: 'isSettled',
+          args: [number],
+        });
+        if (!settled) throw new Error(`payment ${number} was not settled`);
+      }
+    },
+    addMerchant: () => addMerchant(config),
+    addPayer: () => addPayer(config),
+    usdcOf: (address) =>
+      clientOf(config, operator).readContract({
+        abi: testUsdcAbi,
+        address: config.usdc,
+        functionName: 'balanceOf',
+        args: [address],
+      }),
+  };
+}

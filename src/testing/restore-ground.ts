@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { type Chain, openChain } from '#settlement/chain.ts';
+import { readEvents } from '#settlement/contract-events.ts';
+import { type Caller, caller, type Reply } from '#testing/api-client.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants-chain.ts';
+
+/** How long a request is sent again, or a recovery waited for. */
+export const REST_MS = 45_000;
+const AMOUNT = 2_500_000;
+
+/** What a test reads of the test network's recovery. */
+export interface RecoveryRow {
+  readonly status: string;
+  readonly reason: string;
+  readonly loss_shown: boolean;
+  readonly payments: number;
+  readonly refunds: number;
+  readonly withdrawals: number;
+  readonly canceled: number;
+  readonly asked: bigint;
+  readonly fence: bigint;
+}
+
+export interface CreateOptions {
+  /** Default: one of its own per order. */
+  readonly key?: string;
+  readonly amount?: number;
+}
+
+/** Two API nodes and the workers of a service whose database can be put back. */
+export interface RestoreGround {
+  readonly ground: ChaosGround;
+  readonly db: Database;
+  readonly sandbox: SandboxFile;
+  /** The two API nodes, then the workers. */
+  readonly nodes: ChaosProcess[];
+  node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
+  create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
+  /** Of the pass `ok`, unless another is named. */
+  tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
+  /** Once, whatever the answer. */
+  tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
+  pay(order: string): Promise<{ intent: string; payment: string }>;
+  /** Settlements that the contract has made for this order. */
+  settledOnChain(order: string): Promise<number>;
+  onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
+  recovery(): Promise<RecoveryRow>;
+  /** Waits until a recovery that was asked for after `asked` is done. */
+  recovered(asked: bigint): Promise<RecoveryRow>;
+  /** What a payer paid is what the ledger says, per intent. */
+  comeToRest(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Sends the same request until it is answered for good: nobody is there, or not yet, or 503. */
+export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
+  let answer: Reply | undefined;
+  await waitUntil(async () => {
+    answer = await ask().catch(() => undefined);
+    return answer !== undefined && answer.status < 500;
+  }, REST_MS);
+  assert.ok(answer !== undefined, 'no answer came');
+  return answer;
+}
+
+type Callers = Pick<RestoreGround, 'node' | 'sandbox'>;
+
+function sales({ node, sandbox }: Callers) {
+  const create: RestoreGround['create'] = (place, order, options = {}) => {
+    const { key = `create ${order}`, amount = AMOUNT } = options;
+    const body = { amount, terminal: sandbox.test.terminal, order_id: order };
+    return persist(() => node(place).merchant.post('/payment_intents', body, key));
+  };
+  const present = (place: number, intent: unknown, key: string, pass: 'ok' | 'ok_2' = 'ok') => {
+    const credential = { type: 'nfc_id', value: sandbox.test.passes[pass] };
+    return node(place).terminal.post(`/payment_intents/${intent}/tap`, { credential }, key);
+  };
+  const tap: RestoreGround['tap'] = (place, intent, key, pass) =>
+    persist(() => present(place, intent, key, pass));
+  const pay: RestoreGround['pay'] = async (order) => {
+    const created = await create(0, order);
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    const tapped = await tap(0, created.body.id, `tap ${order}`);
+    assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
+    return { intent: String(created.body.id), payment: String(tapped.body.payment) };
+  };
+  return { create, tap, tapOnce: present, pay };
+}
+
+function watching(ground: ChaosGround, db: Database) {
+  const onChain: RestoreGround['onChain'] = async (read) => {
+    const chain = await openChain(ground.testnet.config, silentLog);
+    return read(chain).finally(() => chain.close());
+  };
+  const recovery: RestoreGround['recovery'] = async () => {
+    const [row] = await db.query<RecoveryRow>(
+      'select * from network_recoveries where livemode = false',
+    );
+    assert.ok(row !== undefined);
+    return row;
+  };
+  const recovered: RestoreGround['recovered'] = async (asked) => {
+    let row: RecoveryRow | undefined;
+    await waitUntil(async () => {
+      row = await recovery().catch(() => undefined);
+      return row !== undefined && row.status === 'done' && row.asked > asked;
+    }, REST_MS);
+    assert.ok(row !== undefined && row.asked > asked, 'no recovery was done');
+    return row;
+  };
+  const settledOnChain: RestoreGround['settledOnChain'] = (order) =>
+    onChain(async (chain) => {
+      const head = await chain.block('latest');
+      const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
+      const events = readEvents(chain.config.settlement, logs);
+      return events.filter((one) => one.event === 'PaymentSettled' && one.orderId === order).length;
+    });
+  const comeToRest: RestoreGround['comeToRest'] = async () => {
+    let broken: string[] = ['nothing was checked'];
+    await waitUntil(async () => {
+      broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
+      return broken.length === 0;
+    }, REST_MS);
+    assert.deepEqual(broken, []);
+    assert.deepEqual(await onChain((chain) => checkAgainstChain(db, chain)), []);
+  };
+  return { onChain, recovery, recovered, settledOnChain, comeToRest };
+}
+
+export async function openRestoreGround(workers = 1): Promise<RestoreGround> {
+  const ground = await openChaosGround();
+  const first = await makeDemo(ground);
+  const { sandbox } = first;
+  await first.stop();
+  const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  const names = Array.from({ length: workers }, (_, number) => `worker ${number}`);
+  const nodes = await Promise.all([
+    startChaosProcess(ground, { name: 'api', role: 'api' }),
+    startChaosProcess(ground, { name: 'other', role: 'api' }),
+    ...names.map((name) => startChaosProcess(ground, { name, role: 'worker' })),
+  ]);
+  const node = (place: number) => {
+    const url = nodes[place]?.url;
+    return {
+      merchant: caller(`${url}/v1`, sandbox.test.secret_key),
+      terminal: caller(`${url}/device/v1`, sandbox.test.device_key),
+    };
+  };
+  return {
+    ground,
+    db,
+    sandbox,
+    nodes,
+    node,
+    ...sales({ node, sandbox }),
+    ...watching(ground, db),
+    close: async () => {
+      await Promise.all(nodes.map((one) => one.close()));
+      await db.close();
+      await ground.close();
+    },
+  };
+}

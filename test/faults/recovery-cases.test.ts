@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { withdraw } from '#accounts/withdraw.ts';
+import { idSealingKey } from '#config.ts';
+import { present } from '#core/assert.ts';
+import { systemClock } from '#core/clock.ts';
+import type { IdKey } from '#core/derived-ids.ts';
+import { silentLog } from '#core/log.ts';
+import { openIdKey } from '#db/id-key.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { fingerprint } from '#idempotency/request.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { PaymentCall } from '#settlement/contract-calls.ts';
+import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
+import { reconcileOnce } from '#settlement/reconcile.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { Reply } from '#testing/api-client.ts';
+import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { type OutsideService, outsideService } from '#testing/outside-service.ts';
+import {
+  openRestoreGround,
+  REST_MS,
+  type RecoveryRow,
+  type RestoreGround,
+} from '#testing/restore-ground.ts';
+import { type Seen, see } from '#testing/store-payments.ts';
+
+/** One copy that is put back, after everything has happened that it does not know of. */
+
+const AMOUNT = 2_500_000n;
+/** With the fees of decisions.md section 4, less the cashback. */
+const CHARGE = 2_511_250n;
+/** Numbers that the service has not drawn. */
+const DRAWN_BY_NOBODY = 900_000_000n;
+
+let world: RestoreGround;
+let outside: OutsideService;
+let idKey: IdKey;
+
+before(async () => {
+  world = await openRestoreGround(2);
+  outside = outsideService(world.ground.testnet.config);
+  idKey = await openIdKey(world.db, idSealingKey(world.ground.secret));
+});
+after(() => world?.close());
+
+/** A request to withdraw, as the dashboard would make it. */
+async function askToWithdraw(key: string, amount: bigint): Promise<Seen> {
+  const { db, sandbox } = world;
+  const tenant = { accountId: sandbox.account, livemode: false };
+  const path = '/withdrawals';
+  const answer = await world.onChain((chain) =>
+    withdraw(
+      { db, wakeups: localWakeups(), idKey, chains: [chain] },
+      {
+        tenant,
+        amount,
+        actor: { type: 'system', name: 'tests' },
+        idempotency: {
+          tenant,
+          caller: '',
+          key,
+          method: 'POST',
+          path,
+          fingerprint: fingerprint('POST', path, { amount: Number(amount) }),
+        },
+        requestId: 'req_test',
+        now: new Date(),
+      },
+    ),
+  );
+  return see(answer);
+}
+
+interface Known {
+  readonly merchantNumber: bigint;
+  readonly payer: Hex;
+}
+
+/** The demo merchant, and who pays with the pass `ok`, as the contract knows them. */
+async function selectKnown(): Promise<Known> {
+  const [row] = await world.db.query<{ merchant_number: bigint; address: Hex }>(
+    `select m.merchant_number, y.address from account_modes m, passes s
+     join payers y on y.id = s.payer_id
+     where m.account_id = $1 and not m.livemode and s.label = $2 and not y.livemode`,
+    [world.sandbox.account, 'Demo: ok'],
+  );
+  const { merchant_number: merchantNumber, address: payer } = present(row, 'demo payer');
+  return { merchantNumber, payer };
+}
+
+async function numberOf(intent: unknown): Promise<bigint> {
+  const [row] = await world.db.query<{ number: bigint }>(
+    'select settlement_number as number from payment_intents where id = $1',
+    [intent],
+  );
+  return present(row, 'intent').number;
+}
+
+async function alarms(subject: string): Promise<string[]> {
+  const rows = await world.db.query<{ kind: string }>(
+    'select kind from chain_alarms where subject = $1 and not livemode',
+    [subject],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
+describe('a copy of the database that is put back', () => {
+  let row: RecoveryRow;
+  let once: Reply;
+  let twice: Reply;
+  let paidByOnce: bigint;
+  let withdrawn: Seen;
+  const intents = new Map<string, unknown>();
+  const of = (order: string) => present(intents.get(order), `intent of ${order}`);
+  const number = (place: number) => DRAWN_BY_NOBODY + BigInt(place);
+  const read = async (order: string) => {
+    const { body } = await world.node(0).merchant.get(`/payment_intents/${of(order)}`);
+    return body;
+  };
+
+  before(async () => {
+    for (const order of ['ONCE', 'CANCELED', 'EXPIRED', 'NUMBER', 'TAKEN']) {
+      intents.set(order, (await world.create(0, order)).body.id);
+    }
+    await world.pay('EARLIER');
+    const { node, db, ground } = world;
+    await node(0).merchant.post(`/payment_intents/${of('CANCELED')}/cancel`);
+    await db.query('update payment_intents set expires_at = now() where id = $1', [of('EXPIRED')]);
+    const numbers = new Map<string, bigint>();
+    for (const [order, id] of intents) numbers.set(order, await numberOf(id));
+    const known = await selectKnown();
+    const { asked } = await world.recovery();
+    await ground.database.copy('early');
+
+    const [payer] = await db.query<{ address: Hex }>(
+      `select y.address from passes s join payers y on y.id = s.payer_id
+       where s.label = 'Demo: ok_2' and not y.livemode`,
+    );
+    const address = present(payer, 'payer').address;
+    const before = await outside.usdcOf(address);
+    once = await world.tap(0, of('ONCE'), 'tap ONCE', 'ok_2');
+    withdrawn = await askToWithdraw('withdraw 1', 1_000_000n);
+    await world.pay('LOST');
+    await waitUntil(async () => {
+      const rows = await db.query(`select from withdrawals where status = 'succeeded'`);
+      return rows.length === 1;
+    }, REST_MS);
+    const pay = (order: string, payment: Partial<PaymentCall> = {}): PaymentCall => ({
+      ...known,
+      amount: AMOUNT,
+      orderId: order,
+      number: numbers.get(order) ?? 0n,
+      ...payment,
+    });
+    const strangers = {
+      merchantNumber: await outside.addMerchant(),
+      payer: await outside.addPayer(),
+    };
+    await outside.settle([
+      pay('CANCELED'),
+      pay('EXPIRED'),
+      pay('NUMBER', { amount: AMOUNT + 1n }),
+      pay('TAKEN', { number: number(1) }),
+      pay('DIRECT', { number: number(2) }),
+      pay('ALIEN-1', { number: number(3), merchantNumber: strangers.merchantNumber }),
+      pay('ALIEN-2', { number: number(4), payer: strangers.payer }),
+    ]);
+    await ground.database.putBack('early');
+    twice = await world.tap(1, of('ONCE'), 'tap ONCE', 'ok_2');
+    row = await world.recovered(asked);
+    paidByOnce = before - (await outside.usdcOf(address));
+  });
+
+  it('charges the payer of an intent of 2,500,000 exactly 2,511,250, once', async () => {
+    assert.equal(once.body.status, 'succeeded', JSON.stringify(once.body));
+    assert.equal(twice.body.status, 'succeeded', JSON.stringify(twice.body));
+    assert.equal(twice.body.payment, once.body.payment);
+    assert.equal(paidByOnce, CHARGE);
+    assert.equal(await world.settledOnChain('ONCE'), 1);
+  });
+
+  it('is recovered by one of two workers, and each loss is booked once', async () => {
+    assert.ok(row.loss_shown);
+    // ONCE, LOST, CANCELED, EXPIRED, TAKEN, DIRECT.
+    assert.equal(row.payments, 6);
+    const booked = await world.db.query<{ count: bigint }>(
+      `select count(*) as count from payments where recovered`,
+    );
+    assert.equal(booked[0]?.count, 6n);
+  });
+
+  for (const order of ['CANCELED', 'EXPIRED']) {
+    it(`shows an intent as succeeded that it had as ${order.toLowerCase()}`, async () => {
+      const body = await read(order);
+      assert.equal(body.status, 'succeeded', JSON.stringify(body));
+      assert.equal(body.recovered, true);
+    });
+  }
+
+  it('books what an operator key has settled outside the service', async () => {
+    const created = await world.create(0, 'DIRECT');
+    assert.deepEqual([created.status, created.body.status], [201, 'succeeded']);
+    assert.deepEqual(await alarms(`payment ${number(2)}`), []);
+  });
+
+  it('raises foreign_settlement for a merchant and for a payer that are unknown', async () => {
+    assert.deepEqual(await alarms(`payment ${number(3)}`), ['foreign_settlement']);
+    assert.deepEqual(await alarms(`payment ${number(4)}`), ['foreign_settlement']);
+  });
+
+  it('raises number_taken for an intent whose number has settled another sale', async () => {
+    assert.deepEqual(await alarms(`payment ${await numberOf(of('NUMBER'))}`), ['number_taken']);
+    assert.equal((await read('NUMBER')).status, 'canceled');
+  });
+
+  it('books a payment whose order_id belongs to another intent, and says so', async () => {
+    const rows = await world.db.query<{ payment_intent_id: string }>(
+      `select payment_intent_id from payments where settlement_number = $1 and order_id = 'TAKEN'`,
+      [number(1)],
+    );
+    assert.equal(rows.length, 1);
+    assert.deepEqual(await alarms(rows[0]?.payment_intent_id ?? ''), ['order_id_taken']);
+    assert.equal((await read('TAKEN')).status, 'canceled');
+  });
+
+  it('answers a create for a rebuilt intent with it, whatever the key', async () => {
+    const own = await world.create(0, 'LOST');
+    const other = await world.create(1, 'LOST', { key: 'another key' });
+    for (const { status, headers } of [own, other]) {
+      assert.deepEqual([status, headers.get('Idempotent-Replayed')], [201, 'true']);
+    }
+    assert.equal(other.body.id, own.body.id);
+    assert.deepEqual([own.body.status, own.body.recovered], ['succeeded', true]);
+  });
+
+  it('refuses a create for a rebuilt intent with another amount', async () => {
+    const answer = await world.create(0, 'LOST', { key: 'more', amount: 2_500_001 });
+    assert.equal(answer.status, 409);
+    assert.deepEqual(Object(answer.body.error).code, 'order_id_in_use');
+  });
+
+  it('rebuilds a withdrawal under its id, and answers the repeated request with it', async () => {
+    assert.equal(withdrawn.status, 201, JSON.stringify(withdrawn.body));
+    assert.equal(row.withdrawals, 1);
+    const again = await askToWithdraw('withdraw 1', 1_000_000n);
+    assert.deepEqual([again.status, again.replayed], [201, true]);
+    assert.equal(again.body.id, withdrawn.body.id);
+    assert.deepEqual([again.body.status, again.body.recovered], ['succeeded', true]);
+  });
+
+  it('agrees with the chain but for what a person was told of', async () => {
+    const taken = await numberOf(of('NUMBER'));
+    const differences = await world.onChain((chain) => checkAgainstChain(world.db, chain));
+    assert.deepEqual(
+      differences.filter((one) => !/^(merchant \d+ has|the contract holds) /.test(one)).toSorted(),
+      [taken, number(3), number(4)]
+        .map((one) => `settlement ${one} of the chain is no payment of ours`)
+        .toSorted(),
+    );
+  });
+
+  it('is not recovered again for what a person was told of', async () => {
+    const { db } = world;
+    await world.onChain((chain) =>
+      reconcileOnce({ chain, db, clock: systemClock, log: silentLog }, { graceMs: 0 }),
+    );
+    assert.equal(await countUnknownHere(db, false), 0);
+  });
+});
