@@ -1,6 +1,11 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import { blockInterval, nextLookAt, withArrival } from '#settlement/block-rhythm.ts';
-import { type HeadSubscription, subscribeHeads, type ToldHead } from '#settlement/heads.ts';
+import {
+  type HeadSubscription,
+  headsAdvice,
+  subscribeHeads,
+  type ToldHead,
+} from '#settlement/heads.ts';
 import { type HeadChange, readHead } from '#settlement/read-head.ts';
 import type { RelayerState } from '#settlement/relayer-state.ts';
 
@@ -50,6 +55,8 @@ export function startHeadWatcher(
     relayer.rhythm = withArrival(relayer.rhythm, { ...head, at: performance.now() });
     if (pace.told(head)) loop.wake();
   };
+  const advice = headsAdvice(relayer.chain.config);
+  if (advice !== null) relayer.log.info(advice);
   if (headsUrl !== null) heads = subscribeHeads(headsUrl, onHead, relayer.log);
   return {
     wake: loop.wake,

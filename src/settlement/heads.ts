@@ -127,3 +127,16 @@ export function headsUrlOf(rpcUrl: string): string {
   if (/\.infura\.io$/i.test(url.hostname)) url.pathname = url.pathname.replace(/^\/v3/, '/ws/v3');
   return url.href;
 }
+
+/** For the log of a start, where nobody has said whether a node tells of blocks. */
+export function headsAdvice(config: {
+  readonly network: string;
+  readonly headsUrl: string | null;
+}): string | null {
+  if (config.headsUrl !== null) return null;
+  const setting = `CHAIN_${config.network.toUpperCase()}_HEADS_URL`;
+  return (
+    `${setting} is not set: the head is polled. With "auto" outcomes are seen sooner and with ` +
+    'fewer requests, if the provider tells of new blocks'
+  );
+}

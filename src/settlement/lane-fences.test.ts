@@ -52,6 +52,7 @@ describe('a worker with an outdated fence', () => {
       lanes: new Map(),
       head: null,
       doubt: null,
+      spread: 0n,
       sight: newSight(),
       fees: null,
       tips: NO_TIPS,

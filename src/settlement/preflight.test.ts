@@ -14,6 +14,9 @@ import {
 } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
+/** What a node has not yet is asked for again once, before a try counts as failed. */
+const LOOKS_WITHIN_A_TRY = 2;
+
 describe('the check before a payment', () => {
   let network: TestNetwork;
   let node: FaultyNode;
@@ -92,6 +95,18 @@ describe('the check before a payment', () => {
     assert(results.every((result) => result.status === 'ok'));
     const calls = (node.calls.get('eth_call') ?? 0) - before;
     assert(calls <= 12, `${calls} calls for 80 checks`);
+  });
+
+  it('is made again within the tap when a node cannot answer it', async () => {
+    const payer = await addPayer();
+    for (const failures of [1, 2]) {
+      let left = failures * LOOKS_WITHIN_A_TRY;
+      node.refuse = ({ method }) =>
+        method === 'eth_call' && left-- > 0 ? 'header not found' : null;
+      assert.deepEqual(await check(sale(payer)), { status: 'ok' }, `after ${failures}`);
+      assert(left <= 0, 'the node was not asked');
+    }
+    node.refuse = () => null;
   });
 
   it('says unavailable when no node answers, and declines nothing', async () => {

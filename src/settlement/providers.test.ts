@@ -16,6 +16,8 @@ const SHORT: readonly BehaviourName[] = [
   'refuses batches',
   'leaves calls of batches out',
   'gives logs of ten blocks',
+  'has nodes that are up to three blocks apart',
+  'stands still',
   'says "insufficient funds" to all',
 ];
 

@@ -69,7 +69,10 @@ function settled(relayer: RelayerState, change: HeadChange): HeadChange {
 async function askAgain(relayer: RelayerState, block: Block, known: Block): Promise<HeadChange> {
   const again = await relayer.chain.block(known.number);
   if (again?.hash === known.hash) {
-    if (block.number <= known.number) return settled(relayer, { kind: 'none' });
+    if (block.number <= known.number) {
+      noteSpread(relayer, known.number - block.number);
+      return settled(relayer, { kind: 'none' });
+    }
     relayer.recheckAll = true;
     return settled(relayer, { kind: 'next', block });
   }
@@ -80,6 +83,10 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
   if (looks + 1 < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
   return settled(relayer, { kind: 'reorganised', block });
+}
+
+function noteSpread(relayer: RelayerState, blocks: bigint): void {
+  if (blocks > relayer.spread && blocks <= USUAL_LAG) relayer.spread = blocks;
 }
 
 /** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */

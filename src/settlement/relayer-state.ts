@@ -36,6 +36,8 @@ export interface RelayerState extends Required<RelayerDeps> {
   readonly lanes: Map<number, HeldLane>;
   head: Block | null;
   /** Something contradicts the head; null: nothing does. */
+  /** So many blocks nodes behind one address were seen to differ by: what lags is not lost. */
+  spread: bigint;
   doubt: HeadDoubt | null;
   /** What is told to all processes of this worker's view of the chain. */
   readonly sight: ChainSight;

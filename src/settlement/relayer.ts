@@ -64,6 +64,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     lanes: new Map(),
     head: null,
     doubt: null,
+    spread: 0n,
     sight: newSight(),
     fees: null,
     tips: NO_TIPS,

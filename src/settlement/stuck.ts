@@ -22,7 +22,7 @@ const FOREIGN_AFTER = 5;
 /** Looks after what should have been mined by now. Call it after the receipts of a new head. */
 export async function tendLanes(relayer: RelayerState, head: Block): Promise<void> {
   const due = [...relayer.lanes.values()].filter((lane) =>
-    [...lane.open.values()].some((transaction) => isDue(transaction, head)),
+    [...lane.open.values()].some((transaction) => isDue(relayer, transaction, head)),
   );
   if (due.length === 0) return;
   // At the head that we follow: a node that lags behind would answer with an older nonce.
@@ -33,8 +33,9 @@ export async function tendLanes(relayer: RelayerState, head: Block): Promise<voi
   }
 }
 
-function isDue({ sentAtBlock }: OpenTransaction, head: Block): boolean {
-  return sentAtBlock === null || head.number - sentAtBlock >= RESEND_BLOCKS;
+/** The head that we knew when we sent it may have been that of a node that lags. */
+function isDue({ spread }: RelayerState, { sentAtBlock }: OpenTransaction, head: Block): boolean {
+  return sentAtBlock === null || head.number - sentAtBlock >= RESEND_BLOCKS + spread;
 }
 
 async function tend(

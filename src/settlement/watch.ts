@@ -28,7 +28,12 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
     await finish(relayer, await resolveEach(relayer, portion));
   }
   relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
-  for (const { transaction } of wanted) transaction.recheck = transaction.undecided > 0;
+  // A node that lags has no receipt of what the head lists: the next look asks again.
+  const listed = new Set(head.transactions);
+  wanted.forEach(({ transaction, hash }, index) => {
+    const isMissing = receipts[index] === null && listed.has(hash);
+    transaction.recheck = transaction.undecided > 0 || isMissing;
+  });
   return mined.length;
 }
 

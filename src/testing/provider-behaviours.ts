@@ -1,3 +1,5 @@
+import { answerOnFork } from '#testing/back-ends.ts';
+
 /** One call as it reaches a provider. */
 export interface ProviderCall {
   readonly id: number;
@@ -12,18 +14,33 @@ export interface ProviderAnswer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
+type WholeAnswer =
+  | { status: number; body: string; headers?: Record<string, string> }
+  /** The connection is closed. */
+  | 'cut'
+  /** It is closed on the provider's side, after half of an answer. */
+  | 'half-closed'
+  /** Nothing comes. */
+  | 'silent';
+
 /** What a provider does to an exchange. What it leaves out happens as usual. */
 export interface Behaviour {
   /** Before anything is passed on: waits, in milliseconds. */
   readonly delayMs?: () => number;
-  /** The whole HTTP answer. `cut`: the socket is closed. null: this time nothing special. */
-  readonly whole?: (
-    calls: readonly ProviderCall[],
-  ) => { status: number; body: string; headers?: Record<string, string> } | 'cut' | null;
+  /** The whole HTTP answer; null: this time nothing special. */
+  readonly whole?: (calls: readonly ProviderCall[]) => WholeAnswer | null;
+  /** The block that the node which gets the call has reached. */
+  readonly sees?: (call: ProviderCall, head: bigint) => bigint;
+  /** Broadcasts reach the chain so many blocks later. */
+  readonly holdsBlocks?: bigint;
   /** Calls that never reach the node. */
   readonly keeps?: (call: ProviderCall) => boolean;
   /** The answer to one call; `undefined` leaves it out of a batch. */
-  readonly answer?: (call: ProviderCall, real: ProviderAnswer) => ProviderAnswer | undefined;
+  readonly answer?: (
+    call: ProviderCall,
+    real: ProviderAnswer,
+    head: bigint,
+  ) => ProviderAnswer | undefined;
   /** The text of the whole answer. */
   readonly text?: (text: string) => string;
 }
@@ -70,6 +87,23 @@ function dropping(share: number): Behaviour {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
+/** Of a node that has heard of no block since. */
+function standingStill(forMs: number): Behaviour {
+  let stopped: { readonly at: number; readonly head: bigint } | null = null;
+  return {
+    sees: (_, head) => {
+      stopped ??= { at: performance.now(), head };
+      return performance.now() - stopped.at < forMs ? stopped.head : head;
+    },
+  };
+}
+
+/** So many blocks behind, but not before the first one. */
+const behind = (head: bigint, blocks: number) => {
+  const seen = head - BigInt(blocks);
+  return seen < 0n ? 0n : seen;
+};
+
 const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
 
 /** As providers are, by name. Each call makes one that has no memory of another test. */
@@ -91,6 +125,22 @@ export const BEHAVIOURS = {
   'answers with the wrong length': () => resulting(/^eth_call$/, `0x${'00'.repeat(31)}`),
   'answers with the wrong type': () => resulting(READS, 7),
   'gives odd fees': () => resulting(/^eth_feeHistory$/, { reward: [null] }),
+  'half-closes its connections': () => ({ whole: () => 'half-closed' as const }),
+  'leaves requests unanswered': () => ({ whole: () => 'silent' as const }),
+  'has nodes that are up to three blocks apart': () => ({
+    sees: (_: ProviderCall, head: bigint) => behind(head, Math.floor(Math.random() * 4)),
+  }),
+  'has one node on a fork': () => ({
+    answer: (call: ProviderCall, real: ProviderAnswer, head: bigint) =>
+      sometimes(1 / 4) ? answerOnFork(call, real, head) : real,
+  }),
+  'stands still': () => standingStill(Number.POSITIVE_INFINITY),
+  'stalls for three seconds': () => standingStill(3_000),
+  'counts nonces of five blocks ago': () => ({
+    sees: ({ method }: ProviderCall, head: bigint) =>
+      method === 'eth_getTransactionCount' ? behind(head, 5) : head,
+  }),
+  'lets broadcasts be mined 20 blocks late': () => ({ holdsBlocks: 20n }),
   'is slow and uneven': () => ({ delayMs: () => Math.random() * 120 }),
   'refuses batches': () => ({
     whole: (calls: readonly ProviderCall[]) =>

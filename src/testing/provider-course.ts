@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readEvents } from '#settlement/contract-events.ts';
+import { headsUrlOf } from '#settlement/heads.ts';
 import { createPaymentCheck } from '#settlement/preflight.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
@@ -21,7 +22,9 @@ export async function startProviderCourse(
   const proxies: ProviderProxy[] = [];
   const world = await startRelayerWorld(async (rpcUrl) => {
     proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
-    return { rpcUrls: proxies.map((proxy) => proxy.url), rpcTimeoutsMs: [1_000] };
+    const rpcUrls = proxies.map((proxy) => proxy.url);
+    // Providers of the kind refuse subscriptions: the head is polled.
+    return { rpcUrls, rpcTimeoutsMs: [1_000], headsUrl: headsUrlOf(rpcUrls[0] ?? '') };
   }, database);
   const stopMining = world.network.mineEvery(blockMs);
   const [first, second] = proxies as [ProviderProxy, ProviderProxy];

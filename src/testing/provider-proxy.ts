@@ -2,6 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keccak256 } from 'viem';
+import { answerSeenAt, asSeenAt } from '#testing/back-ends.ts';
 import type { Behaviour, ProviderAnswer, ProviderCall } from '#testing/provider-behaviours.ts';
 
 /** Somebody else's address in front of the test's chain. */
@@ -16,7 +18,11 @@ export interface ProviderProxy {
 
 export async function startProviderProxy(target: string): Promise<ProviderProxy> {
   const proxy = { behaviour: null as Behaviour | null, calls: 0 };
+  const held: HeldBroadcast[] = [];
+  const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
+    // Subscriptions are not offered.
+    if (request.method !== 'POST') return void response.writeHead(405).end();
     const parsed: unknown = JSON.parse(await text(request));
     const isBatch = Array.isArray(parsed);
     const calls = (isBatch ? parsed : [parsed]) as ProviderCall[];
@@ -24,12 +30,8 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     const { behaviour } = proxy;
     if (behaviour?.delayMs !== undefined) await sleep(behaviour.delayMs());
     const whole = behaviour?.whole?.(calls) ?? null;
-    if (whole === 'cut') return void request.socket.destroy();
-    if (whole !== null) {
-      response.writeHead(whole.status, whole.headers).end(whole.body);
-      return;
-    }
-    const answers = await answerAll(target, calls, behaviour).catch(() => null);
+    if (whole !== null) return sendWhole(response, whole);
+    const answers = await answerAll({ target, held }, calls, behaviour).catch(() => null);
     if (answers === null) return void request.socket.destroy();
     send(response, isBatch ? answers.reverse() : answers[0], behaviour);
   });
@@ -38,30 +40,95 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   return Object.assign(proxy, {
     url: `http://127.0.0.1:${port}`,
     stop: async () => {
+      clearInterval(releasing);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   });
 }
 
-async function answerAll(
+/** A broadcast that the chain has not got yet. */
+interface HeldBroadcast {
+  readonly call: ProviderCall;
+  readonly fromBlock: bigint;
+}
+
+const RELEASE_MS = 20;
+
+async function release(target: string, held: HeldBroadcast[]): Promise<void> {
+  if (held.length === 0) return;
+  const head = await headOf(target).catch(() => -1n);
+  const due = held.filter((one) => one.fromBlock <= head);
+  for (const one of due) held.splice(held.indexOf(one), 1);
+  if (due.length > 0)
+    await ask(
+      target,
+      due.map(({ call }) => call),
+    ).catch(() => {});
+}
+
+async function ask(
   target: string,
+  calls: readonly ProviderCall[],
+): Promise<Map<unknown, ProviderAnswer>> {
+  if (calls.length === 0) return new Map();
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call })));
+  const response = await fetch(target, { method: 'POST', headers, body });
+  const answers = (await response.json()) as ProviderAnswer[];
+  return new Map(answers.map((answer) => [answer.id, answer]));
+}
+
+async function headOf(target: string): Promise<bigint> {
+  const answers = await ask(target, [{ id: 0, method: 'eth_blockNumber', params: [] }]);
+  return BigInt(answers.get(0)?.result as string);
+}
+
+async function answerAll(
+  { target, held }: { readonly target: string; readonly held: HeldBroadcast[] },
   calls: readonly ProviderCall[],
   behaviour: Behaviour | null,
 ): Promise<ProviderAnswer[]> {
-  const passed = calls.filter((call) => behaviour?.keeps?.(call) !== true);
-  const real = new Map<unknown, ProviderAnswer>();
-  if (passed.length > 0) {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(passed) });
-    for (const answer of (await response.json()) as ProviderAnswer[]) real.set(answer.id, answer);
+  const head = behaviour === null ? 0n : await headOf(target);
+  const { holdsBlocks } = behaviour ?? {};
+  const isHeld = (call: ProviderCall) =>
+    holdsBlocks !== undefined && call.method === 'eth_sendRawTransaction';
+  if (holdsBlocks !== undefined) {
+    const fromBlock = head + holdsBlocks;
+    held.push(...calls.filter(isHeld).map((call) => ({ call, fromBlock })));
   }
-  return calls.flatMap((call) => {
-    // Kept back and told to have been taken.
-    const own = real.get(call.id) ?? { result: `0x${'00'.repeat(32)}` };
-    const answer = behaviour?.answer === undefined ? own : behaviour.answer(call, own);
+  const seen = calls.map((call) => behaviour?.sees?.(call, head) ?? null);
+  const passed = calls.flatMap((call, at) => {
+    if (isHeld(call) || behaviour?.keeps?.(call) === true) return [];
+    const block = seen[at] ?? null;
+    return [block === null ? call : asSeenAt(call, block)];
+  });
+  const real = await ask(target, passed);
+  return calls.flatMap((call, at) => {
+    const block = seen[at] ?? null;
+    const told = real.get(call.id) ?? takenAnswer(call, isHeld(call));
+    const own = block === null ? told : answerSeenAt(call, told, block);
+    const answer = behaviour?.answer === undefined ? own : behaviour.answer(call, own, head);
     return answer === undefined ? [] : [{ jsonrpc: '2.0', ...answer, id: call.id }];
   });
+}
+
+/** Kept back and told to have been taken: dropped for good under a hash that is not its own. */
+function takenAnswer({ params }: ProviderCall, isHeld: boolean): ProviderAnswer {
+  return { result: isHeld ? keccak256(params[0] as `0x${string}`) : `0x${'00'.repeat(32)}` };
+}
+
+function sendWhole(
+  response: ServerResponse,
+  whole: Exclude<ReturnType<NonNullable<Behaviour['whole']>>, null>,
+): void {
+  if (whole === 'silent') return;
+  if (whole === 'cut') return void response.socket?.destroy();
+  if (whole === 'half-closed') {
+    response.writeHead(200, { 'content-length': '1000' }).write('[{"jsonrpc"');
+    return void response.socket?.end();
+  }
+  response.writeHead(whole.status, whole.headers).end(whole.body);
 }
 
 function send(response: ServerResponse, answer: unknown, behaviour: Behaviour | null): void {

@@ -9,6 +9,8 @@ export interface TcpProxy {
   onClientBytes: (text: string) => Passage;
   /** Whether answers of the server wait; they are sent on as soon as this says no. */
   holdAnswers: () => boolean;
+  /** Ends all connections; new ones are taken. */
+  cutAll(): void;
   close(): Promise<void>;
 }
 
@@ -47,12 +49,17 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     join(proxy, client, upstream);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
   const proxy: TcpProxy = {
     port: (server.address() as AddressInfo).port,
     onClientBytes: () => 'pass',
     holdAnswers: () => false,
+    cutAll,
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      cutAll();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -63,6 +63,19 @@ test('a chain with another id than configured is refused', async () => {
   await chain.stop();
 });
 
+test('a node address without a scheme and a bad header are named, without keys', async () => {
+  const bare = { CHAIN_TESTNET_RPC_URL: 'eth.example.com/v2/secretkey' };
+  const line = await failedStart(bare);
+  assert.match(line, /CHAIN_TESTNET_RPC_URL: must begin with http:\/\/ or https:\/\//);
+  const headers = {
+    CHAIN_TESTNET_RPC_URL: 'http://127.0.0.1:1',
+    CHAIN_TESTNET_RPC_HEADERS: '[{"x-key": "secretkey\\n"}]',
+  };
+  const other = await failedStart(headers);
+  assert.match(other, /CHAIN_TESTNET_RPC_HEADERS must be a JSON list/);
+  assert(!`${line}${other}`.includes('secretkey'));
+});
+
 test('missing, unknown and wrong settings are named', async () => {
   const rpc = { CHAIN_TESTNET_RPC_URL: 'http://127.0.0.1:1' };
   assert.match(await failedStart(rpc), /CHAIN_TESTNET_CHAIN_ID must be set/);

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const BLOCK_MS = 250;
+const PAYMENTS = 12;
+const WAIT_MS = 30_000;
+
+/** One address with several nodes behind it that do not agree about the newest blocks. */
+describe('an address whose nodes disagree', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let proxy: ProviderProxy;
+  let stopMining: () => Promise<void>;
+  let broadcasts: unknown[];
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(async (rpcUrl) => {
+      proxy = await startProviderProxy(rpcUrl);
+      return { rpcUrls: [proxy.url], headPollMs: 25 };
+    }, database);
+    broadcasts = [];
+    // What set the test up is known to all nodes.
+    await world.network.mine(4);
+    stopMining = world.network.mineEvery(BLOCK_MS);
+  });
+
+  afterEach(async () => {
+    await stopMining();
+    await world.stop();
+    await proxy.stop();
+  });
+
+  function behaveAs(name: BehaviourName): void {
+    const behaviour = BEHAVIOURS[name]();
+    proxy.behaviour = {
+      ...behaviour,
+      keeps: (call) => {
+        if (call.method === 'eth_sendRawTransaction') broadcasts.push(call.params[0]);
+        return false;
+      },
+    };
+  }
+
+  async function payOneByOne(payments: number): Promise<void> {
+    const [payer] = await world.network.addPayers(1);
+    assert(payer !== undefined);
+    for (let i = 0; i < payments; i++) {
+      const [outcome] = await world.outcomes([await world.pay({ payer })], WAIT_MS);
+      assert.equal(outcome?.succeeded, true);
+      await sleep(Math.random() * BLOCK_MS);
+    }
+  }
+
+  const alarms = () => world.count('select count(*) from chain_alarms');
+
+  it('by up to three blocks is no reorganisation: no alarm, nothing is sent again', async () => {
+    behaveAs('has nodes that are up to three blocks apart');
+    world.startRelayer();
+    // How far they are apart is learned first.
+    await payOneByOne(6);
+    broadcasts.length = 0;
+    await payOneByOne(PAYMENTS);
+    assert.deepEqual(world.complaints, []);
+    assert.equal(await alarms(), 0);
+    assert.equal(new Set(broadcasts).size, broadcasts.length, 'bytes were sent again');
+    assert.equal(broadcasts.length, PAYMENTS);
+  });
+
+  it('by a fork of one of them raises no alarm, and each payment is made once', async () => {
+    behaveAs('has one node on a fork');
+    world.startRelayer();
+    await payOneByOne(PAYMENTS);
+    assert.deepEqual(world.complaints, []);
+    assert.equal(await alarms(), 0);
+    const { merchantNumber } = world.merchant;
+    const balance = await world.network.merchantBalance(merchantNumber);
+    assert.equal(balance, BigInt(PAYMENTS) * 1_000_000n);
+  });
+});

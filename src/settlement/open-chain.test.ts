@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Log, silentLog } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import { openChain } from '#settlement/chain.ts';
+import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+const NOWHERE = 'http://127.0.0.1:1/v2/secret-key';
+let network: TestNetwork;
+let foreign: ScriptedNode;
+
+before(async () => {
+  network = await startTestNetwork();
+  foreign = await startScriptedNode('of another chain', 8);
+});
+
+after(async () => {
+  foreign.stop();
+  await network.stop();
+});
+
+/** @returns what was said about the addresses, a line each. */
+async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
+  const lines: string[] = [];
+  const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
+  const chain = await openChain({ ...network.config, rpcUrls }, log);
+  await chain.close();
+  return lines.filter((line) => line.includes('RPC_URL'));
+}
+
+test('an address that cannot be reached is named in one line, and the start goes on', async () => {
+  const [good = ''] = network.config.rpcUrls;
+  assert.deepEqual(await linesOfStart([good]), []);
+  const [line = '', ...more] = await linesOfStart([good, NOWHERE]);
+  assert.match(line, /^address 2 of CHAIN_TESTNET_RPC_URL \(127\.0\.0\.1:1\) cannot be used yet: /);
+  assert(!line.includes('secret-key') && !line.includes('\n'));
+  assert.deepEqual(more, []);
+});
+
+test('the start goes on when no address can be reached', async () => {
+  assert.equal((await linesOfStart([NOWHERE, NOWHERE])).length, 2);
+});
+
+test('an address of another chain ends the start, the second one as well', async () => {
+  const [good = ''] = network.config.rpcUrls;
+  const opening = openChain({ ...network.config, rpcUrls: [good, foreign.url] }, silentLog);
+  await assert.rejects(opening, (error) => {
+    assert(error instanceof StartError);
+    assert.match(error.message, /RPC_URL \(address 2, 127\.0\.0\.1:\d+\) leads to chain 8, but/);
+    assert(!error.message.includes('secret'));
+    return true;
+  });
+});

@@ -1,0 +1,81 @@
+import type { ProviderAnswer, ProviderCall } from '#testing/provider-behaviours.ts';
+
+// A provider's address has several nodes behind it, and each has reached a block of its own.
+
+/** Where a method names the block whose state it asks for. */
+const TAG_AT: Readonly<Record<string, number>> = {
+  eth_call: 1,
+  eth_getBalance: 1,
+  eth_getCode: 1,
+  eth_getTransactionCount: 1,
+  eth_getBlockByNumber: 0,
+};
+
+const hex = (value: bigint) => `0x${value.toString(16)}`;
+
+/** The call as the chain's own node is to answer it for one that has reached this block. */
+export function asSeenAt(call: ProviderCall, seen: bigint): ProviderCall {
+  const at = TAG_AT[call.method];
+  if (at === undefined || call.params[at] !== 'latest') return call;
+  return { ...call, params: call.params.with(at, hex(seen)) };
+}
+
+interface Placed {
+  readonly blockNumber: string | null;
+}
+
+/** What a node that has reached this block says; `real` is what the chain's own node says. */
+export function answerSeenAt(
+  call: ProviderCall,
+  real: ProviderAnswer,
+  seen: bigint,
+): ProviderAnswer {
+  const isAhead = (number: unknown) => typeof number === 'string' && BigInt(number) > seen;
+  switch (call.method) {
+    case 'eth_blockNumber':
+      return { result: hex(seen) };
+    case 'eth_getBlockByNumber':
+      return isNumber(call.params[0]) && isAhead(call.params[0]) ? { result: null } : real;
+    case 'eth_call':
+      return isNumber(call.params[1]) && isAhead(call.params[1])
+        ? { error: { code: -32_000, message: 'header not found' } }
+        : real;
+    case 'eth_getTransactionReceipt':
+      return isAhead((real.result as Placed | null)?.blockNumber) ? { result: null } : real;
+    case 'eth_getLogs': {
+      const logs = (real.result ?? []) as readonly Placed[];
+      return { result: logs.filter(({ blockNumber }) => !isAhead(blockNumber)) };
+    }
+    default:
+      return real;
+  }
+}
+
+function isNumber(tag: unknown): boolean {
+  return typeof tag === 'string' && tag.startsWith('0x');
+}
+
+interface RawBlock {
+  readonly number: string;
+  readonly hash: string;
+}
+
+/**
+ * What a node says that has another block at the head than the others: for a moment, as the next
+ * block stands on theirs. Transactions of that block are not mined for it.
+ */
+export function answerOnFork(
+  call: ProviderCall,
+  real: ProviderAnswer,
+  head: bigint,
+): ProviderAnswer {
+  if (call.method === 'eth_getBlockByNumber') {
+    const block = real.result as RawBlock | null | undefined;
+    if (!block || BigInt(block.number) !== head) return real;
+    const hash = `0xf0f0${block.hash.slice(6)}`;
+    return { result: { ...block, hash, transactions: [] } };
+  }
+  if (call.method !== 'eth_getTransactionReceipt') return real;
+  const receipt = real.result as Placed | null | undefined;
+  return receipt?.blockNumber === hex(head) ? { result: null } : real;
+}
