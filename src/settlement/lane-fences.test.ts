@@ -9,15 +9,18 @@ import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts'
 import { NO_TIPS } from '#settlement/fees.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
+import { shareHeldLanes } from '#settlement/lane-queries.ts';
 import { keepLanes } from '#settlement/lanes.ts';
+import { reopenBlocks } from '#settlement/recovery-queries.ts';
 import type { RelayerState } from '#settlement/relayer-state.ts';
 import { newSight } from '#settlement/report.ts';
 import { collectReceipts, readFees } from '#settlement/watch.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** A worker whose lanes another has taken, and that has not noticed yet. */
-describe('a worker with an outdated fence', () => {
+/** Beside others, one of which may have taken its lanes before it has noticed. */
+describe('a worker beside others', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -72,7 +75,7 @@ describe('a worker with an outdated fence', () => {
   const takeOver = () => database.db.query('update relayer_lanes set fence = fence + 1');
   const count = (where: string) => world.count(`select count(*) from ${where}`);
 
-  it('signs nothing', async () => {
+  it('with an outdated fence signs nothing', async () => {
     const payment = await world.pay({ payer });
     const faucet = await world.ask({
       kind: 'faucet',
@@ -88,7 +91,29 @@ describe('a worker with an outdated fence', () => {
     ]);
   });
 
-  it('writes no outcome down, and the one that took over does', async () => {
+  it('takes no request that another one has in hand, and does not wait for it', async () => {
+    const payment = await world.pay({ payer });
+    const faucet = await world.ask({
+      kind: 'faucet',
+      payload: { to: payer.address, amount: '1' },
+    });
+    const subjects = [[payment, faucet]];
+    const other = await underWay(database.db, (tx) =>
+      tx.query(
+        'select 1 as held from chain_requests where subject_id = any($1) for update',
+        subjects,
+      ),
+    );
+    for (const flush of [flushPayments, flushSingles]) {
+      const flushed = flush(worker, lane());
+      const waits = waitingForLocks(database.db, 1).then(() => 'waits');
+      assert.equal(await Promise.race([flushed, waits]), 0);
+    }
+    await other.commit();
+    await database.db.query('delete from chain_requests where subject_id = any($1)', subjects);
+  });
+
+  it('with an outdated fence writes no outcome, and the one that took over does', async () => {
     const payment = await world.pay({ payer });
     assert.equal(await flushPayments(worker, lane()), 1);
     await world.network.mine();
@@ -102,7 +127,35 @@ describe('a worker with an outdated fence', () => {
     assert.equal((await world.outcome(payment))?.succeeded, true);
   });
 
-  it('keeps no lease', async () => {
+  it('keeps its fence for as long as it writes an outcome down', async () => {
+    const { fence } = lane();
+    const held = { livemode: false, owner: worker.owner, lanes: [0], fences: [fence] };
+    const writing = await underWay(database.db, async (tx) => {
+      assert.deepEqual(await shareHeldLanes(tx, held), [0]);
+    });
+    const taken = takeOver();
+    await waitingForLocks(database.db, 1);
+    await writing.commit();
+    await taken;
+    assert.deepEqual(await database.db.transaction((tx) => shareHeldLanes(tx, held)), []);
+  });
+
+  it('opens no block again of lanes that others hold', async () => {
+    const blockHash = `0x${'bb'.repeat(32)}` as const;
+    await database.db.query(
+      `update chain_transactions set status = 'mined', block_hash = $1 where lane = 0`,
+      [blockHash],
+    );
+    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    const of = { livemode: false, blockHashes: [blockHash] };
+    const reopened = (lanes: number[]) =>
+      database.db.transaction((tx) => reopenBlocks(tx, { ...of, lanes }));
+    assert.deepEqual(await reopened([1, 2]), []);
+    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    assert.deepEqual(await reopened([0, 1]), [{ lane: 0 }]);
+  });
+
+  it('with an outdated fence keeps no lease', async () => {
     await takeOver();
     await database.db.query(`update relayer_lanes set lease_owner = 'quick'`);
     await keepLanes(worker);

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { giveUpUnpaid } from '#payments/give-up.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { addIntent, addPayer, bodyOf, openStore, pay, type TestStore } from '#testing/store.ts';
+import { addPayment } from '#testing/store-payments.ts';
+
+let store: TestStore;
+const clock = new FakeClock();
+before(async () => {
+  store = await openStore({ clock });
+});
+after(() => store.close());
+
+const giveUp = (cutoff: Date, livemode = false) =>
+  store.db.transaction((tx) => giveUpUnpaid(tx, { livemode, before: cutoff, now: clock.now() }));
+
+async function stateOf(id: string): Promise<string> {
+  const rows = await store.db.query<{ state: string }>(
+    `select concat_ws(' ', status, cancellation_reason) as state from payment_intents where id = $1`,
+    [id],
+  );
+  return rows[0]?.state ?? 'missing';
+}
+
+test('after a loss what is unpaid is canceled: of this network, from before, and no more', async () => {
+  const open = await addIntent(store);
+  const paid = await addPayment(store);
+  clock.advance(1_000);
+  const loss = clock.now();
+  const newer = await addIntent(store);
+  await giveUp(loss, true);
+  assert.equal(await stateOf(open), 'requires_payment_method');
+  await giveUp(loss);
+  assert.equal(await stateOf(open), 'canceled recovered');
+  assert.equal(await stateOf(paid.paymentIntentId), 'succeeded');
+  assert.equal(await stateOf(newer), 'requires_payment_method');
+});
+
+test('after a loss an intent that is being tapped is taken as the tap has left it', async () => {
+  const { pass } = await addPayer(store);
+  const intentId = await addIntent(store);
+  clock.advance(1_000);
+  const held = await underWay(store.db, (tx) =>
+    tx.query('select 1 as held from payment_intents where id = $1 for update', [intentId]),
+  );
+  const tap = pay(store, { intentId, pass, hangUp: true });
+  await waitingForLocks(store.db, 1);
+  const given = giveUp(clock.now());
+  await waitingForLocks(store.db, 2);
+  await held.commit();
+  assert.equal(bodyOf(await tap).status, 'processing');
+  await given;
+  assert.equal(await stateOf(intentId), 'processing');
+});
