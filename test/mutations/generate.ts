@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
-import { createRandom } from '#testing/chaos-random.ts';
-import type { Mutation } from './mutation.ts';
+import { digest, type Mutation } from './mutation.ts';
 
 /** What the generator does to a file, each in every place where it can. */
 export const KINDS = ['comparison', 'where term', 'lock', 'arguments', 'await'] as const;
@@ -117,6 +116,12 @@ export function candidates(file: string, text: string): Candidate[] {
   ].sort((a, b) => a.offset - b.offset);
 }
 
+/** Of its own place alone, so that a change elsewhere leaves the choice as it is. */
+function drawn(seed: number, text: string, one: Candidate): string {
+  const nth = text.slice(0, one.offset).split(one.from).length;
+  return digest([seed, one.file, one.name, one.from, one.to, nth].join('\n'));
+}
+
 /**
  * `count` mutations of these files, chosen by the seed: of each kind as many as of the others
  * while there are some, so that the many comparisons do not crowd out the few locks.
@@ -127,15 +132,14 @@ export function generate(of: {
   readonly seed: number;
   readonly count: number;
 }): Mutation[] {
-  const random = createRandom(of.seed, 'mutations');
-  const all = of.files.flatMap((file) =>
-    candidates(file, readFileSync(path.join(of.root, file), 'utf8')),
-  );
+  const all = of.files.flatMap((file) => {
+    const text = readFileSync(path.join(of.root, file), 'utf8');
+    return candidates(file, text).map((one) => ({ one, at: drawn(of.seed, text, one) }));
+  });
   const queues = KINDS.map((kind) =>
     all
-      .filter((one) => one.name === kind)
-      .map((one) => ({ one, at: random.below(1_000_000_000) }))
-      .sort((a, b) => a.at - b.at)
+      .filter(({ one }) => one.name === kind)
+      .sort((a, b) => a.at.localeCompare(b.at))
       .map(({ one }) => one),
   );
   const chosen: Mutation[] = [];

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Mutation, mutate, type Verdict } from './mutation.ts';
 
-/** A mutant that never ends is caught, too. The longest folder of tests takes two minutes. */
+/** A mutant that never ends is caught, too. The longest file takes a minute. */
 const TIMEOUT_MS = 300_000;
 /** What a test needs of the tree. */
 const PARTS = ['src', 'test', 'migrations', 'contracts', 'package.json', 'tsconfig.json'];
@@ -44,10 +45,12 @@ async function judge(
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutation));
   try {
+    // The tests are quicker than the compiler, which is asked about what they let through.
+    const failed = await firstFailure(folder, databaseUrl, tests);
+    if (failed !== null) return { verdict: 'caught', by: failed };
     const complaint = compile(folder);
     if (complaint !== null) return { verdict: 'caught by types', by: complaint };
-    const failed = await firstFailure(folder, databaseUrl, tests);
-    return failed === null ? { verdict: 'survived', by: '' } : { verdict: 'caught', by: failed };
+    return { verdict: 'survived', by: '' };
   } finally {
     writeFileSync(file, source);
   }
@@ -59,29 +62,41 @@ function compile(folder: string): string | null {
   return status === 0 ? null : (/error (TS\d+)/.exec(stdout)?.[1] ?? 'tsc');
 }
 
-/** @returns the name of the first test that fails, or null when all pass. */
+/** One file after the other, in their order: @returns the first test that fails, or null. */
 async function firstFailure(
   folder: string,
   databaseUrl: string,
   tests: readonly string[],
+): Promise<string | null> {
+  for (const file of tests) {
+    const failed = await failureOf(folder, databaseUrl, file);
+    if (failed !== null) return failed;
+  }
+  return null;
+}
+
+async function failureOf(
+  folder: string,
+  databaseUrl: string,
+  test: string,
 ): Promise<string | null> {
   const child = spawn(
     process.execPath,
     [
       `--import=${path.join(folder, 'test', 'end-when-done.ts')}`,
       '--test',
-      '--test-concurrency=1',
       '--test-reporter=tap',
-      ...tests,
+      test,
     ],
     {
       cwd: folder,
-      env: { ...process.env, TAPLINE_TEST_DATABASE_URL: databaseUrl, NODE_TEST_CONTEXT: '' },
+      env: { ...process.env, TAPLINE_TEST_DATABASE_URL: databaseUrl },
       stdio: ['ignore', 'pipe', 'ignore'],
       // A group of its own, so that the chains and servers of its tests end with it.
       detached: true,
     },
   );
+  const ended = once(child, 'exit');
   const timer = setTimeout(() => endGroup(child), TIMEOUT_MS);
   const seen = { failed: null as string | null, passed: 0 };
   for await (const line of createInterface({ input: child.stdout })) {
@@ -92,10 +107,11 @@ async function firstFailure(
     }
     if (/^\s*ok \d+ - /.test(line)) seen.passed++;
   }
+  await ended;
   clearTimeout(timer);
   if (seen.failed !== null) return seen.failed;
   if (child.signalCode !== null) return `no end within ${TIMEOUT_MS / 1000} s`;
-  if (seen.passed === 0) throw new Error(`no test ran: ${tests.join(' ')}`);
+  if (seen.passed === 0) throw new Error(`no test ran: ${test}`);
   return child.exitCode === 0 ? null : `exit code ${child.exitCode}`;
 }
 

@@ -9,6 +9,8 @@ export interface Mutation {
   /** What is replaced. Hand-made: occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
+  /** The test file that has to notice it; the others of the file are asked behind it. */
+  readonly by?: string;
   /** Where `from` begins, for generated mutations: the same text may occur more than once. */
   readonly offset?: number;
 }

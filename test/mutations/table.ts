@@ -6,20 +6,26 @@ const README = path.join(import.meta.dirname, 'README.md');
 const MARK = '<!-- The rest is written by `npm run mutations`. -->';
 
 /** The one table of results, at the end of README.md. */
-export function writeTable(results: readonly Result[], seed: number): void {
+export function writeTable(
+  results: readonly Result[],
+  of: { readonly seed: number; readonly left: number },
+): void {
   const text = readFileSync(README, 'utf8');
   const head = text.slice(0, text.indexOf(MARK) + MARK.length);
-  writeFileSync(README, `${head}\n\n${render(results, seed)}`);
+  writeFileSync(README, `${head}\n\n${render(results, of)}`);
 }
 
-function render(results: readonly Result[], seed: number): string {
+function render(
+  results: readonly Result[],
+  { seed, left }: { readonly seed: number; readonly left: number },
+): string {
   const tally = Map.groupBy(results, ({ verdict }) => verdict);
   const counts = [...tally].map(([verdict, all]) => `${all.length} ${verdict}`).join(', ');
   const rows = results.map((one) =>
     ['', one.origin, place(one), change(one), one.verdict, cell(one.by), ''].join(' | ').trim(),
   );
   return [
-    `Seed ${seed}: ${results.length} mutations, ${counts}.`,
+    `Seed ${seed}: ${results.length} mutations judged (${counts}), ${left} chosen and not judged yet.`,
     '',
     '| origin | where | what | verdict | by |',
     '|---|---|---|---|---|',
