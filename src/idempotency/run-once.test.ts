@@ -6,7 +6,7 @@ import { addMs, FakeClock } from '#core/clock.ts';
 import { type ErrorCode, type Refusal, refuse } from '#core/refusal.ts';
 import type { Tx } from '#db/database.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
-import { updateCompleted, updateWaiting } from '#idempotency/queries.ts';
+import { selectKey, updateCompleted, updateWaiting } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { claim, complete, type Done, keyExpiry, runOnce, waitFor } from '#idempotency/run-once.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
@@ -162,6 +162,16 @@ describe('a key', () => {
     assert.notDeepEqual(second.body, first.body);
     assert.equal(await traces(), before + 1);
     assert.deepEqual(await run(other), { ...second, replayed: true });
+  });
+
+  test('that has expired is found by nobody who looks for it', async () => {
+    const request = newRequest(store);
+    await run(request);
+    const find = () => selectKey(store.db, request.tenant, { ...request, now: clock.now() });
+    clock.advance(48 * 3_600_000 - 1);
+    assert.equal((await find())?.key, request.key);
+    clock.advance(1);
+    assert.equal(await find(), undefined);
   });
 
   test('that has expired is dropped, one that has not stays', async () => {

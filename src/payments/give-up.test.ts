@@ -18,13 +18,14 @@ const giveUp = (cutoff: Date, livemode = false) =>
 
 async function stateOf(id: string): Promise<string> {
   const rows = await store.db.query<{ state: string }>(
-    `select concat_ws(' ', status, cancellation_reason) as state from payment_intents where id = $1`,
+    `select concat_ws(' ', status, cancellation_reason) as state
+     from payment_intents where id = $1`,
     [id],
   );
   return rows[0]?.state ?? 'missing';
 }
 
-test('after a loss what is unpaid is canceled: of this network, from before, and no more', async () => {
+test('after a loss what is unpaid is canceled, of this network and from before', async () => {
   const open = await addIntent(store);
   const paid = await addPayment(store);
   clock.advance(1_000);

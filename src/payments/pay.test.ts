@@ -306,6 +306,17 @@ describe('a key', () => {
     assert.equal(summaryOf(again), 'succeeded');
   });
 
+  test('that has expired pays anew: what it answered before is forgotten', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    await settled(pay(store, { intentId, pass, key: 'two days old' }));
+    clock.advance(48 * HOUR_MS);
+    const { pass: other } = await addPayer(store);
+    const newer = await addIntent(store);
+    const again = await settled(pay(store, { intentId: newer, pass: other, key: 'two days old' }));
+    assert.deepEqual([bodyOf(again).id, summaryOf(again)], [newer, 'succeeded']);
+  });
+
   test('whose tap is under way says so', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
