@@ -203,7 +203,9 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a database whose log went back is relied on',
     file: 'src/settlement/network-guard.ts',
-    from: "  if (found.wentBack) return { kind: 'recover', reason: 'position', lossShown: true };\n",
+    from:
+      `  if (found.wentBack) return { kind: 'recover', reason: 'position', ` +
+      `lossShown: true };\n`,
     to: '',
   },
   {

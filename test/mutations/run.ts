@@ -2,7 +2,7 @@
 //
 //   npm run mutations                          all hand-made ones and 66 generated ones
 //   npm run mutations -- --seed 7 --count 60   other generated ones
-//   npm run mutations -- --only facts,refunds  those in files with this in their names, in this order
+//   npm run mutations -- --only facts,refunds  those in files named so, in this order
 //
 // Bounded and resumable: results are kept in results.json, and what was judged is not judged again
 // while its file is the same. Exits with 1 when a mutation survives that has no proof.
@@ -75,7 +75,7 @@ function readResults(): Map<string, Result> {
 async function work(tasks: readonly Task[], done: Map<string, Result>): Promise<void> {
   // What survived may have its test by now.
   const isLeft = ({ id }: Task) => (done.get(id)?.verdict ?? 'survived') === 'survived';
-  const queue = [...new Set(tasks.filter(isLeft))];
+  const queue = tasks.filter(isLeft);
   console.log(`${tasks.length} mutations, ${tasks.length - queue.length} judged before`);
   if (queue.length === 0) return;
   const postgres = await startThrowawayPostgres();
@@ -112,9 +112,10 @@ async function main(): Promise<number> {
     MUTATIONS.map((mutation) => toTask('hand', mutation)),
   );
   const names = (values.only ?? '').split(',');
-  const wanted = names.flatMap((name) =>
+  const named = names.flatMap((name) =>
     tasks.filter(({ mutation }) => mutation.file.includes(name)),
   );
+  const wanted = [...new Set(named)];
   const done = readResults();
   await work(wanted, done);
   const results = tasks.flatMap(({ id }) => done.get(id) ?? []);

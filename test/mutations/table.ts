@@ -25,7 +25,7 @@ function render(
     ['', one.origin, place(one), change(one), one.verdict, cell(one.by), ''].join(' | ').trim(),
   );
   return [
-    `Seed ${seed}: ${results.length} mutations judged (${counts}), ${left} chosen and not judged yet.`,
+    `Seed ${seed}: ${results.length} mutations judged (${counts}), ${left} not judged yet.`,
     '',
     '| origin | where | what | verdict | by |',
     '|---|---|---|---|---|',
