@@ -19,10 +19,16 @@ const DROPPED: IntentCommand = {
 };
 
 function giveUp(before: PaymentIntent, now: Date): Change {
+  const ended = transition(before, { type: 'give_up' }, now);
+  // One that was tapped while its lock was waited for is on its way: it stays so.
+  return { before, steps: isRefusal(ended) ? [] : ended };
+}
+
+function giveUpDropped(before: PaymentIntent, now: Date): Change {
   const dropped = before.status === 'processing' ? transition(before, DROPPED, now) : [];
   const declined = isRefusal(dropped) ? [] : dropped;
-  const ended = transition(declined.at(-1)?.intent ?? before, { type: 'give_up' }, now);
-  return { before, steps: [...declined, ...(isRefusal(ended) ? [] : ended)] };
+  const { steps } = giveUp(declined.at(-1)?.intent ?? before, now);
+  return { before, steps: [...declined, ...steps] };
 }
 
 /**
@@ -38,7 +44,10 @@ export async function giveUpUnpaid(
   const dropped = await dropUnsignedPayments(tx, { ...of, limit: BATCH });
   const waiting = await lockIntents(tx, dropped);
   const unpaid = await lockUnpaidIntents(tx, { ...of, limit: BATCH });
-  const changes = [...waiting, ...unpaid].map((before) => giveUp(before, now));
+  const changes = [
+    ...waiting.map((before) => giveUpDropped(before, now)),
+    ...unpaid.map((before) => giveUp(before, now)),
+  ];
   await saveSteps(tx, changes, now);
   await updateWaiting(
     tx,
