@@ -31,6 +31,14 @@ export async function updateTotpStep(
   return rows.length === 1;
 }
 
+/** When the person said that the present codes are kept somewhere; null for new codes. */
+export async function updateCodesSaved(
+  tx: Tx,
+  of: { readonly userId: string; readonly at: Date | null },
+): Promise<void> {
+  await tx.query('update users set recovery_codes_saved_at = $2 where id = $1', [of.userId, of.at]);
+}
+
 export async function deleteRecoveryCodes(tx: Tx, userId: string): Promise<void> {
   await tx.query('delete from recovery_codes where user_id = $1', [userId]);
 }

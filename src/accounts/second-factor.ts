@@ -10,9 +10,11 @@ import { deleteDevicesOf } from '#accounts/device-queries.ts';
 import { countPasskeys } from '#accounts/passkey-queries.ts';
 import type { PeopleDeps } from '#accounts/people.ts';
 import {
+  countRecoveryCodes,
   deleteRecoveryCodes,
   insertRecoveryCodes,
   takeRecoveryCode,
+  updateCodesSaved,
   updateTotpConfirmed,
   updateTotpSecret,
   updateTotpStep,
@@ -103,6 +105,7 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await deleteRecoveryCodes(tx, userId);
   await insertRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
+  await updateCodesSaved(tx, { userId, at: null });
   return codes;
 }
 
@@ -213,4 +216,16 @@ export async function proveSecondFactor(
     for (const { bucket } of counted) await forgetAttempts(deps.db, bucket);
   }
   return session;
+}
+
+/** The person says that the recovery codes are kept somewhere: nobody asks any more. */
+export async function confirmCodesSaved(deps: PeopleDeps, ref: FactorRef): Promise<Refusal | null> {
+  return deps.db.transaction(async (tx) => {
+    await lockUser(tx, ref.userId);
+    if ((await countRecoveryCodes(tx, ref.userId)) === 0) {
+      return refuse('unexpected_state', 'There are no recovery codes: make new ones first.');
+    }
+    await updateCodesSaved(tx, { userId: ref.userId, at: ref.now });
+    return null;
+  });
 }

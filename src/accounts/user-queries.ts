@@ -13,11 +13,12 @@ export interface UserRow {
   readonly totp_secret: Buffer | null;
   readonly totp_confirmed_at: Date | null;
   readonly totp_last_step: bigint | null;
+  readonly recovery_codes_saved_at: Date | null;
   readonly created: Date;
 }
 
 const COLUMNS = `id, realm, email, name, password_hash, status, totp_secret, totp_confirmed_at,
-  totp_last_step, created`;
+  totp_last_step, recovery_codes_saved_at, created`;
 
 export async function insertUser(
   tx: Tx,

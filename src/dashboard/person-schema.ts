@@ -67,7 +67,13 @@ export const SessionSchema = Type.Object({
     factors: Type.Object({
       totp: Type.Boolean(),
       passkeys: Type.Integer(),
+      first_choice: nullable(
+        oneOf(['passkey', 'totp'] as const, 'What to offer first; null: no factor is set up.'),
+      ),
       recovery_codes_left: Type.Integer(),
+      recovery_codes_to_save: Type.Boolean({
+        description: 'Ask to keep the codes, until POST /me/recovery_codes/saved says it is done.',
+      }),
     }),
   }),
   accounts: Type.Array(

@@ -25,8 +25,15 @@ export async function sessionView(
     countPasskeys(db, of.userId),
     countRecoveryCodes(db, of.userId),
   ]);
-  const { id, email, name, totp_confirmed_at } = present(user, 'user');
-  const factors = { totp: totp_confirmed_at !== null, passkeys, recovery_codes_left: codes };
+  const { id, email, name, totp_confirmed_at, recovery_codes_saved_at } = present(user, 'user');
+  const totp = totp_confirmed_at !== null;
+  const factors = {
+    totp,
+    passkeys,
+    first_choice: passkeys > 0 ? 'passkey' : totp ? 'totp' : null,
+    recovery_codes_left: codes,
+    recovery_codes_to_save: codes > 0 && recovery_codes_saved_at === null,
+  };
   return {
     object: 'session',
     id: of.sessionId,

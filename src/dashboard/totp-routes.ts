@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import {
   beginTotp,
+  confirmCodesSaved,
   confirmTotp,
   removeTotp,
   replaceRecoveryCodes,
@@ -101,6 +102,23 @@ function replaceRecoveryCodesRoute(settings: SurfaceSettings) {
   });
 }
 
+function savedRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'POST',
+    path: '/me/recovery_codes/saved',
+    operationId: `${settings.cookies.realm}ConfirmRecoveryCodesSaved`,
+    tag: TAG,
+    summary: 'Say that the recovery codes are kept somewhere',
+    access: 'signed_in',
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, now }) => {
+      const refused = await confirmCodesSaved(settings.people, factorRef(caller, now));
+      return refused ?? answerWith(200, { status: 'saved' });
+    },
+  });
+}
+
 /** Authenticator app and recovery codes. */
 export function totpRoutes(settings: SurfaceSettings): AnyRoute<PersonCaller>[] {
   return [
@@ -108,5 +126,6 @@ export function totpRoutes(settings: SurfaceSettings): AnyRoute<PersonCaller>[] 
     confirmTotpRoute(settings),
     removeTotpRoute(settings),
     replaceRecoveryCodesRoute(settings),
+    savedRoute(settings),
   ];
 }
