@@ -88,3 +88,43 @@ describe('a withdrawal is answered', () => {
     for (const other of others) assert.equal(answers(other, request), false);
   });
 });
+
+describe('a payment is answered', () => {
+  const request: OpenRequest = {
+    ...REQUEST,
+    kind: 'payment',
+    number: 7n,
+    payload: { merchantNumber: '3', payer: WALLET, amount: '500', orderId: 'A-1' },
+  };
+  const event = {
+    ...PLACE,
+    event: 'PaymentSettled' as const,
+    number: 7n,
+    batchNumber: 1n,
+    payer: WALLET,
+    merchantNumber: 3n,
+    amount: 500n,
+    orderId: 'A-1',
+    feeAcquirer: 1n,
+    feeProtocol: 1n,
+    cashback: 0n,
+  } as const;
+
+  it('by the event of its number, payer, merchant, amount and order', () => {
+    assert.equal(answers(event, request), true);
+  });
+
+  it('by no other settlement: of another number, payer, merchant, amount or order', () => {
+    const others: Partial<SettlementEvent>[] = [
+      { number: 8n },
+      { payer: OTHER_WALLET },
+      { merchantNumber: 4n },
+      { amount: 501n },
+      { orderId: 'A-2' },
+    ];
+    for (const other of others) {
+      const changed = { ...event, ...other } as SettlementEvent;
+      assert.equal(answers(changed, request), false, Object.keys(other).join());
+    }
+  });
+});

@@ -2,20 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
-import { NO_RHYTHM } from '#settlement/block-rhythm.ts';
-import { configuredLanes, configureLanes } from '#settlement/configure-lanes.ts';
-import { NO_TIPS } from '#settlement/fees.ts';
 import { flushPayments, LaneLost } from '#settlement/flush-payments.ts';
 import { flushSingles } from '#settlement/flush-singles.ts';
 import { shareHeldLanes } from '#settlement/lane-queries.ts';
 import { keepLanes } from '#settlement/lanes.ts';
 import { reopenBlocks } from '#settlement/recovery-queries.ts';
 import type { RelayerState } from '#settlement/relayer-state.ts';
-import { newSight } from '#settlement/report.ts';
-import { collectReceipts, readFees } from '#settlement/watch.ts';
+import { collectReceipts } from '#settlement/watch.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { idleRelayer } from '#testing/idle-relayer.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
@@ -38,35 +33,7 @@ describe('a worker beside others', () => {
   });
 
   beforeEach(async () => {
-    const { chain } = world.network;
-    const { db } = database;
-    await configureLanes({ chain, db });
-    await db.query('update relayer_lanes set lease_owner = null, lease_until = null');
-    await db.query('delete from relayer_workers');
-    worker = {
-      chain,
-      db,
-      wakeups: world.wakeups,
-      clock: systemClock,
-      log: silentLog,
-      leaseMs: 60_000,
-      owner: 'slow',
-      configured: configuredLanes(chain.config),
-      lanes: new Map(),
-      head: null,
-      doubt: null,
-      spread: 0n,
-      sight: newSight(),
-      fees: null,
-      tips: NO_TIPS,
-      rhythm: NO_RHYTHM,
-      recheckAll: true,
-      deferred: new Map(),
-    };
-    const head = present(await chain.block('latest'), 'head');
-    worker.head = head;
-    await readFees(worker, head);
-    await keepLanes(worker);
+    worker = await idleRelayer(world);
     assert.equal(worker.lanes.size, 5);
   });
 
