@@ -1,0 +1,49 @@
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { newId } from '#core/ids.ts';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { addTestMerchant } from '#testing/merchants.ts';
+import { startFlags } from '#testing/start-flags.ts';
+import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';
+
+/**
+ * One side of bench/compare.ts: a durable PostgreSQL, a merchant with stored intents, and an API
+ * process, all of the tree that this file lies in. bench/compare.ts copies it into an earlier tree,
+ * so it uses only what that has as well.
+ */
+const temporary = await openTemporaryFolder('tapline-compare');
+const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+const db = openDatabase({ url: postgres.url, maxConnections: 4 });
+await migrate(db);
+const merchant = await addTestMerchant(db, { now: new Date() });
+const now = new Date();
+await db.query(
+  `insert into webhook_endpoints
+     (id, account_id, livemode, url, enabled_events, api_version, secret, created, updated)
+   values ($1, $2, false, 'https://example.com/', '{*}', '2026-09-28', $3, $4, $4)`,
+  [newId('webhookEndpoint', now), merchant.accountId, randomBytes(60), now],
+);
+await db.query(STORE_INTENTS, [merchant.accountId, merchant.test.terminal, STORED_INTENTS]);
+await db.query('vacuum analyze payment_intents');
+const server = fork(join(import.meta.dirname, 'api-server.ts'), {
+  env: { ...process.env, DATABASE_URL: postgres.url, RATE_LIMIT: '100000000/1' },
+  execArgv: startFlags(),
+});
+const [{ port }] = (await once(server, 'message')) as [{ port: number }];
+process.send?.({ port, key: merchant.test.key, terminal: merchant.test.terminal });
+process.on('message', async () => {
+  await db.query('checkpoint');
+  process.send?.({ ready: true });
+});
+process.on('disconnect', async () => {
+  server.disconnect();
+  await db.close();
+  await postgres.stop();
+  await temporary.remove();
+  process.exit();
+});

@@ -1,0 +1,148 @@
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createRandom } from '#testing/chaos-random.ts';
+import { earlierRelease } from '#testing/earlier-release.ts';
+import { startFlags } from '#testing/start-flags.ts';
+import { STORED_INTENTS, storedId } from './floors.ts';
+import type { Job, Result } from './http-load.ts';
+import { type BenchLine, median, printTable, RESULTS } from './report.ts';
+
+/**
+ * `node bench/compare.ts <commit>`: this tree beside an earlier one, in turn on one machine,
+ * because its speed drifts. Each round measures both with the same load, in an order that changes. The
+ * table holds the median of the rounds' ratios (this tree / the earlier one) and its 95 % interval.
+ */
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
+const CONNECTIONS = 64;
+const WARM_UP_SECONDS = 1;
+const RESAMPLES = 10_000;
+/** One whole run of bench/journey.ts, its start included. */
+const JOURNEY_LIMIT_MS = 180_000;
+const READ_TARGETS = Array.from({ length: 20_000 }, (_, i) =>
+  storedId((i * 7919) % STORED_INTENTS),
+);
+
+type Kind = 'create' | 'get';
+
+interface Ground {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly key: string;
+  readonly terminal: string;
+}
+
+async function openGround(root: string): Promise<Ground> {
+  const child = fork(path.join(root, 'bench/compare-ground.ts'), { cwd: root });
+  const [message] = (await once(child, 'message')) as [Omit<Ground, 'child'>];
+  return { child, ...message };
+}
+
+async function load(ground: Ground, kind: Kind): Promise<number> {
+  // What was written before is written out now, and not during the measurement of the other.
+  ground.child.send('checkpoint');
+  await once(ground.child, 'message');
+  const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
+  const { port, key, terminal } = ground;
+  const job: Job = {
+    ...{ port, key, terminal, kind },
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+    warmUpSeconds: WARM_UP_SECONDS,
+    targets: kind === 'get' ? READ_TARGETS : [],
+  };
+  child.send(job);
+  const [result] = (await once(child, 'message')) as [Result];
+  child.disconnect();
+  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
+  return result.perSecond;
+}
+
+/** Median milliseconds from a tap's block to its answer, at 400 taps a second on a real chain. */
+async function tapMs(root: string): Promise<number> {
+  const program = path.join(root, 'bench/journey.ts');
+  const env = { ...process.env, BENCH_SECONDS: String(SECONDS), BENCH_RATES: '400' };
+  const args = [...startFlags(), program];
+  await promisify(execFile)(process.execPath, args, { cwd: root, env, timeout: JOURNEY_LIMIT_MS });
+  const file = path.join(root, 'bench/results/journey.json');
+  const { lines } = JSON.parse(await readFile(file, 'utf8')) as { lines: BenchLine[] };
+  const [line] = lines;
+  if (line?.failures !== 0) throw new Error(`taps failed: ${JSON.stringify(lines)}`);
+  return line.p50Ms ?? Number.NaN;
+}
+
+/** The 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
+function interval(ratios: readonly number[]): readonly [number, number] {
+  const random = createRandom(1, 'bootstrap');
+  const medians = Array.from({ length: RESAMPLES }, () =>
+    median(ratios.map(() => random.pick(ratios))),
+  ).sort((a, b) => a - b);
+  return [medians[Math.floor(RESAMPLES * 0.025)] ?? 0, medians[Math.floor(RESAMPLES * 0.975)] ?? 0];
+}
+
+function toLine(work: string, ratios: readonly number[]): BenchLine {
+  const [low, high] = interval(ratios);
+  const shown = `${low.toFixed(2)} to ${high.toFixed(2)} over ${ratios.length} rounds`;
+  return { work, ratio: median(ratios), value: shown, target: 'lower end >= 0.95' };
+}
+
+/** Measures both sides, the first one first in every other round. */
+async function pair<T>(round: number, here: () => Promise<T>, there: () => Promise<T>) {
+  if (round % 2 === 0) return { now: await here(), before: await there() };
+  const before = await there();
+  return { now: await here(), before };
+}
+
+async function compareHttp(root: string): Promise<BenchLine[]> {
+  const now = await openGround(path.join(import.meta.dirname, '..'));
+  const before = await openGround(root);
+  const ratios: Record<Kind, number[]> = { create: [], get: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const kind of ['create', 'get'] as const) {
+      const both = await pair(
+        round,
+        () => load(now, kind),
+        () => load(before, kind),
+      );
+      ratios[kind].push(both.now / both.before);
+      console.log(kind, round, both.now.toFixed(0), both.before.toFixed(0));
+    }
+  }
+  now.child.disconnect();
+  before.child.disconnect();
+  return [toLine('create intent', ratios.create), toLine('get intent', ratios.get)];
+}
+
+async function compareTaps(root: string): Promise<BenchLine> {
+  const ratios: number[] = [];
+  for (let round = 0; round < TAP_ROUNDS; round++) {
+    const both = await pair(
+      round,
+      () => tapMs(path.join(import.meta.dirname, '..')),
+      () => tapMs(root),
+    );
+    // Time, not speed: turned around, so that above 1 is faster for all lines.
+    ratios.push(both.before / both.now);
+    console.log('tap', round, both.now.toFixed(1), both.before.toFixed(1));
+  }
+  return toLine('tap to succeeded less block wait, 400/s, p50 (earlier / now)', ratios);
+}
+
+const [commit = ''] = process.argv.slice(2);
+const earlier = await earlierRelease(commit);
+if (earlier === null) throw new Error(`the repository does not know the commit "${commit}"`);
+await copyFile(
+  path.join(import.meta.dirname, 'compare-ground.ts'),
+  path.join(earlier.root, 'bench/compare-ground.ts'),
+);
+const lines = await compareHttp(earlier.root);
+if (TAP_ROUNDS > 0) lines.push(await compareTaps(earlier.root));
+printTable(lines);
+await mkdir(RESULTS, { recursive: true });
+const text = JSON.stringify({ at: new Date(), commit, lines }, null, 2);
+await writeFile(path.join(RESULTS, 'compare.json'), `${text}\n`);
+await earlier.remove();
