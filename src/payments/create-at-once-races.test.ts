@@ -36,6 +36,18 @@ function otherNode(t: TestContext, store: TestStore): TestStore {
   return { ...store, db };
 }
 
+/** A test that has not met enough after this long fails, however slow the machine is. */
+const PATIENCE_MS = 60_000;
+
+/** Whether to go on: for so long, and then until enough was met. */
+function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
+  const begun = performance.now();
+  return () => {
+    const spentMs = performance.now() - begun;
+    return spentMs < ms || (!isEnough() && spentMs < PATIENCE_MS);
+  };
+}
+
 async function dueOf(store: TestStore, endpointId: string): Promise<number> {
   const rows = await store.db.query('select 1 as due from webhook_due where endpoint_id = $1', [
     endpointId,
@@ -129,8 +141,8 @@ test('endpoints that come and go under load hear of all after them, and of no mo
   const stop = keepCreating([store, otherNode(t, store)], 6);
   const kept: { id: string; position: bigint }[] = [];
   const ended: string[] = [];
-  const end = performance.now() + 2_000;
-  for (let n = 0; performance.now() < end; n++) {
+  const goesOn = goOnFor(2_000, () => kept.length > 2 && ended.length > 10);
+  for (let n = 0; goesOn(); n++) {
     const id = newId('webhookEndpoint', new Date());
     const position = await store.db.transaction(async (tx) => {
       await countEndpointsLocked(tx, bench.tenant);
@@ -184,7 +196,7 @@ test('a poller that goes forward misses nothing that both ways and others write'
   const other = otherNode(t, store);
   const { pass } = await addPayer(store);
   let writing = true;
-  const counts = { atOnce: 0, carefully: 0 };
+  const counts = { atOnce: 0, carefully: 0, ended: 0 };
   const loop = async (work: (n: number) => Promise<unknown>) => {
     for (let n = 0; writing; n++) await work(n);
   };
@@ -219,10 +231,15 @@ test('a poller that goes forward misses nothing that both ways and others write'
       if (n % 2 === 0) await cancelIntent(store, { ...request, now: new Date() });
       else await pay(store, { intentId, pass, hangUp: true });
       if (n % 4 === 1) await playChain(store);
+      counts.ended++;
     }),
     loop(poll),
   ];
-  await sleep(2_000);
+  const goesOn = goOnFor(
+    2_000,
+    () => counts.atOnce > 50 && counts.carefully > 50 && counts.ended > 3,
+  );
+  while (goesOn()) await sleep(20);
   writing = false;
   await Promise.all(writers);
   await poll();
@@ -286,7 +303,8 @@ describe('a connection that breaks', () => {
     };
     const lanes = Array.from({ length: 24 }, lane);
     let broken = 0;
-    for (let n = 0; n < 25; n++) {
+    const goesOn = goOnFor(1_000, () => broken > 3);
+    while (goesOn()) {
       await sleep(40);
       const rows = await store.db.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
