@@ -32,14 +32,19 @@ function mac(walk: Walk, place: Buffer, key: Buffer): Buffer {
   return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
 }
 
+/** A cursor that says this place, to this walk alone. */
+export function sealCursor(walk: Walk, place: Buffer): string {
+  return Buffer.concat([place, mac(walk, place, walk.cursorKey)]).toString('base64url');
+}
+
 export function encodeCursor(walk: Walk, at: Place): string {
   const place = Buffer.alloc(PLACE_BYTES);
   place.writeBigInt64BE(BigInt(at.created.getTime()), 0);
   place.writeBigInt64BE(at.position, CREATED_BYTES);
-  return Buffer.concat([place, mac(walk, place, walk.cursorKey)]).toString('base64url');
+  return sealCursor(walk, place);
 }
 
-function cursorInvalid(): Refusal {
+export function cursorInvalid(): Refusal {
   return refuse(
     'cursor_invalid',
     'This cursor was not made by this list with these filters. Send next_cursor unchanged, with ' +
@@ -48,18 +53,23 @@ function cursorInvalid(): Refusal {
   );
 }
 
-export function decodeCursor(walk: Walk, cursor: string): Place | Refusal {
+/** The place that a cursor of this walk says. */
+export function openCursor(walk: Walk, cursor: string): Buffer | Refusal {
   const bytes = Buffer.from(cursor, 'base64url');
   // Node's decoder skips what it does not know: only the one spelling of the bytes is accepted.
-  if (bytes.length !== PLACE_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) {
-    return cursorInvalid();
-  }
-  const place = bytes.subarray(0, PLACE_BYTES);
-  const sent = bytes.subarray(PLACE_BYTES);
+  if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return cursorInvalid();
+  const place = bytes.subarray(0, -MAC_BYTES);
+  const sent = bytes.subarray(-MAC_BYTES);
   const isOurs = keysOf(walk.cursorKey).some((key) =>
     equalInConstantTime(sent, mac(walk, place, key)),
   );
-  if (!isOurs) return cursorInvalid();
+  return isOurs ? place : cursorInvalid();
+}
+
+export function decodeCursor(walk: Walk, cursor: string): Place | Refusal {
+  const place = openCursor(walk, cursor);
+  if (isRefusal(place)) return place;
+  if (place.length !== PLACE_BYTES) return cursorInvalid();
   return {
     created: new Date(Number(place.readBigInt64BE(0))),
     position: place.readBigInt64BE(CREATED_BYTES),

@@ -1,15 +1,12 @@
 import { selectStandings } from '#accounts/queries.ts';
 import { answerWith } from '#core/answer.ts';
-import { refuse, resourceMissing } from '#core/refusal.ts';
+import { isRefusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { listOf } from '#http/schema.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#payer-app/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
 import type { PayerDeps } from '#payer-app/deps.ts';
-import {
-  AgentTokenSchema,
-  NewAgentTokenBody,
-  NewAgentTokenSchema,
-  shortListOf,
-} from '#payer-app/schema.ts';
+import { AgentTokenSchema, NewAgentTokenBody, NewAgentTokenSchema } from '#payer-app/schema.ts';
 import { agentTokenStatus, renderAgentToken, type TokenUse } from '#payers/agent-token.ts';
 import {
   type AgentTokenRow,
@@ -22,7 +19,6 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectIntents } from '#payments/queries.ts';
 
 const TAG = 'Payer app';
-const MAX_SHOWN = 100;
 
 function useOf(row: AgentTokenRow, intent: PaymentIntent | undefined, now: Date): TokenUse {
   if (intent === undefined || !isTokenTaken(row.id, intent, now)) return 'unused';
@@ -76,20 +72,24 @@ function createRoute(deps: PayerDeps) {
 }
 
 function listRoute(deps: PayerDeps) {
-  return defineRoute<PayerCaller>({
+  return defineRoute<PayerCaller, typeof OwnQuery>({
     method: 'GET',
     path: '/agent_tokens',
     operationId: 'listAgentTokens',
     tag: TAG,
-    summary: "The payer's agent tokens, newest first",
+    summary: "The payer's agent tokens: those that are not revoked first, then newest first",
     scope: null,
     idempotency: 'ignored',
-    responses: { 200: { schema: shortListOf(AgentTokenSchema), description: 'At most 100.' } },
-    errors: [],
-    handle: async ({ caller, now }) => {
-      const rows = await selectAgentTokens(deps.db, payerOfCaller(caller).id, MAX_SHOWN);
-      const data = await renderTokens(deps, rows, now);
-      return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+    query: OwnQuery,
+    responses: { 200: { schema: listOf(AgentTokenSchema), description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query, now }) => {
+      const { cursorKey } = deps;
+      const walk = { list: 'agent tokens of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readOwnPage(walk, query);
+      if (isRefusal(page)) return page;
+      const found = await selectAgentTokens(deps.db, payerOfCaller(caller).id, page);
+      return answerOwnPage(walk, page, found, (rows) => renderTokens(deps, rows, now));
     },
   });
 }

@@ -3,6 +3,8 @@ import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { isRefusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { listOf } from '#http/schema.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#payer-app/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#payer-app/authenticate.ts';
 import type { PayerDeps } from '#payer-app/deps.ts';
 import {
@@ -11,7 +13,6 @@ import {
   NewPassSchema,
   PassSchema,
   PayerSchema,
-  shortListOf,
 } from '#payer-app/schema.ts';
 import { createPass } from '#payers/create-pass.ts';
 import {
@@ -26,25 +27,29 @@ import { renderPass, renderPayer } from '#payers/render.ts';
 const TAG = 'Payer app';
 /** A card, a phone, a watch, a ring, and spares: nobody carries more. */
 const MAX_ACTIVE_PASSES = 16;
-/** Revoked ones included, newest first. */
-const MAX_SHOWN = 100;
 
 function listRoute(deps: PayerDeps) {
-  return defineRoute<PayerCaller>({
+  return defineRoute<PayerCaller, typeof OwnQuery>({
     method: 'GET',
     path: '/passes',
     operationId: 'listPasses',
     tag: TAG,
-    summary: "The payer's passes, newest first",
+    summary: "The payer's passes: those that work first, then newest first",
     scope: null,
     idempotency: 'ignored',
-    responses: { 200: { schema: shortListOf(PassSchema), description: 'At most 100.' } },
-    errors: [],
-    handle: async ({ caller }) => {
+    query: OwnQuery,
+    responses: { 200: { schema: listOf(PassSchema), description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query }) => {
       const { id, livemode } = payerOfCaller(caller);
-      const rows = await selectPasses(deps.db, id, MAX_SHOWN);
-      const data = rows.map((row) => renderPass(row, livemode));
-      return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+      const { cursorKey } = deps;
+      const walk = { list: 'passes of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readOwnPage(walk, query);
+      if (isRefusal(page)) return page;
+      const found = await selectPasses(deps.db, id, page);
+      return answerOwnPage(walk, page, found, (rows) =>
+        rows.map((row) => renderPass(row, livemode)),
+      );
     },
   });
 }

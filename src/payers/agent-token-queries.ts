@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
 
 /** A row of agent_tokens. */
 export interface AgentTokenRow {
@@ -41,15 +42,13 @@ export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow 
   return rows[0];
 }
 
-export async function selectAgentTokens(
+/** A payer's agent tokens, those first that are not revoked. */
+export function selectAgentTokens(
   sql: Sql,
   payerId: string,
-  limit: number,
+  page: OwnPage,
 ): Promise<AgentTokenRow[]> {
-  return sql.query(
-    `select ${COLUMNS} from agent_tokens where payer_id = $1 order by created desc, id limit $2`,
-    [payerId, limit],
-  );
+  return selectActiveFirst(sql, { table: 'agent_tokens', columns: COLUMNS }, payerId, page);
 }
 
 export async function insertAgentToken(

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
 
 /** A row of payers. */
 export interface PayerRow {
@@ -147,11 +148,9 @@ export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefi
   return rows[0];
 }
 
-export async function selectPasses(sql: Sql, payerId: string, limit: number): Promise<PassRow[]> {
-  return sql.query(
-    `select ${PASS_COLUMNS} from passes where payer_id = $1 order by created desc, id limit $2`,
-    [payerId, limit],
-  );
+/** A payer's passes, those that work first. */
+export function selectPasses(sql: Sql, payerId: string, page: OwnPage): Promise<PassRow[]> {
+  return selectActiveFirst(sql, { table: 'passes', columns: PASS_COLUMNS }, payerId, page);
 }
 
 export async function countActivePasses(tx: Tx, payerId: string): Promise<number> {

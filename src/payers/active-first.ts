@@ -1,0 +1,43 @@
+import type { Sql } from '#db/database.ts';
+
+/** Where a row stands in a list of what a payer owns: what works first, then newest first. */
+export interface OwnPlace {
+  /** Not revoked. */
+  readonly active: boolean;
+  readonly created: Date;
+  readonly id: string;
+}
+
+export interface OwnPage {
+  readonly limit: number;
+  /** The last row of the page before. */
+  readonly after: OwnPlace | null;
+}
+
+interface OwnRow {
+  readonly id: string;
+  readonly created: Date;
+  readonly revoked_at: Date | null;
+}
+
+export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
+  return { active: revoked_at === null, created, id };
+}
+
+/** One page of a payer's rows, with one row too many, so that it is known whether there are more. */
+export async function selectActiveFirst<Row extends OwnRow>(
+  sql: Sql,
+  /** Names written in our code, never a client's. */
+  list: { readonly table: 'passes' | 'agent_tokens'; readonly columns: string },
+  payerId: string,
+  { limit, after }: OwnPage,
+): Promise<Row[]> {
+  const behind =
+    after === null ? '' : 'and ((revoked_at is null), created, id) < ($3::boolean, $4, $5)';
+  const place = after === null ? [] : [after.active, after.created, after.id];
+  return sql.query<Row>(
+    `select ${list.columns} from ${list.table} where payer_id = $1 ${behind}
+     order by (revoked_at is null) desc, created desc, id desc limit $2`,
+    [payerId, limit + 1, ...place],
+  );
+}
