@@ -11,9 +11,9 @@ import type { Job, Result } from './http-load.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * `node bench/compare.ts <commit>`: this tree beside an earlier one, in turn on one machine,
- * because its speed drifts. Each round measures both with the same load, in an order that changes.
- * The table holds the median of the rounds' ratios (this tree / the earlier one) and its 95 % interval.
+ * `node bench/compare.ts <commit>`: this tree beside an earlier one, in turn on one machine, whose
+ * speed drifts. Each round measures both with the same load, in an order that changes. The table
+ * holds the median of the rounds' ratios (this tree / the earlier one) and its 95 % interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);

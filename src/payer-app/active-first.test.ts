@@ -35,7 +35,8 @@ async function newPayer(): Promise<{ readonly me: Caller; readonly payerId: stri
 /** Two rows each share their time; all but the active ones are revoked. */
 function rowsOf(payerId: string, prefix: string) {
   return Array.from({ length: ROWS }, (_, n) => ({
-    id: `${prefix}${payerId}${String(n).padStart(4, '0')}`,
+    // Ids hold letters and digits only behind their prefix.
+    id: `${prefix}${payerId.replace('_', '')}${String(n).padStart(4, '0')}`,
     hash: hashSecret(`${prefix}${payerId}${n}`).toString('hex'),
     created: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 2) * 1_000),
     revoked_at: ACTIVE.includes(n) ? null : new Date(Date.UTC(2026, 1, 1)),

@@ -54,8 +54,8 @@ function sessionOf(caller: PayerCaller, now: Date): PayerSession {
 async function collect(deps: PayerDeps, payer: PayerRow, now: Date) {
   const { db } = deps;
   const [passes, tokens, requests, sessions, payments] = await Promise.all([
-    selectPasses(db, payer.id, MAX_ROWS),
-    selectAgentTokens(db, payer.id, MAX_ROWS),
+    selectPasses(db, payer.id, { limit: MAX_ROWS, after: null }),
+    selectAgentTokens(db, payer.id, { limit: MAX_ROWS, after: null }),
     selectRequestsOf(db, payer.id, MAX_ROWS),
     selectPayerSessions(db, payer.id),
     selectPayerPayments(db, payer.id, { limit: MAX_ROWS, after: null }),

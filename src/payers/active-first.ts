@@ -24,7 +24,7 @@ export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
   return { active: revoked_at === null, created, id };
 }
 
-/** One page of a payer's rows, with one row too many, so that it is known whether there are more. */
+/** One page of a payer's rows, and one row more: it tells whether there is another page. */
 export async function selectActiveFirst<Row extends OwnRow>(
   sql: Sql,
   /** Names written in our code, never a client's. */
