@@ -63,7 +63,7 @@ const LISTS = [
   {
     path: '/agent_tokens',
     insert: async (payerId: string): Promise<readonly Row[]> => {
-      const rows = rowsOf(payerId, 'agt_');
+      const rows = rowsOf(payerId, 'agtok_');
       await store.db.query(
         `insert into agent_tokens
            (id, payer_id, hash, created, revoked_at, account_id, livemode, amount, expires_at)

@@ -28,7 +28,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   const { chain, db } = deps;
   const { livemode, deployedAtBlock, confirmations } = chain.config;
   const uncompared = (await selectFirstUncompared(db, livemode)) ?? deployedAtBlock;
-  const first = uncompared < deployedAtBlock ? deployedAtBlock : uncompared;
+  const first = later(uncompared, deployedAtBlock);
   const newest = async () => present(await chain.block('latest'), 'newest block').number;
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;
@@ -60,4 +60,9 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
 async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
   let after: After | null = { block: -1n, logIndex: -1 };
   while (after !== null) after = await book(after);
+}
+
+/** `Math.max` takes no bigint. */
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
