@@ -139,8 +139,14 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await world.network.send(guardian, config.settlement, pause);
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
       world.startRelayer();
+      const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
+      await mineUntil(isMined);
+      // Settling is paused, so they wait for their deadline: it passes while the bytes still hold.
+      await database.db.query(
+        `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,
+      );
       assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
-      assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+      assert.ok(await isMined());
       // The new blocks do not pause anything: the old bytes would succeed in them.
       await reorganise(start);
       await settleDown();
