@@ -1,4 +1,5 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
+import { isBreached } from '#accounts/breached-passwords.ts';
 import { type HashCaller, HashGate } from '#accounts/hash-shares.ts';
 import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 
@@ -22,7 +23,7 @@ const OBVIOUS =
   /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
 const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';
 
-/** Length in code points, and none of the guesses that come first. */
+/** Length in code points, none of the guesses that come first, and not known from a breach. */
 export function checkPassword(password: string, email: string): Refusal | null {
   const length = [...password].length;
   if (length < MIN_LENGTH || length > MAX_LENGTH) {
@@ -40,8 +41,13 @@ export function checkPassword(password: string, email: string): Refusal | null {
     STAIRS.includes(lower) ||
     lower.includes(email) ||
     (name.length >= 6 && lower.replaceAll(name, '').length < MIN_LENGTH / 2);
-  if (!guessable) return null;
-  return refuse('parameter_invalid', 'password is too easy to guess: choose another.', 'password');
+  if (!guessable && !isBreached(password, ['tapline', email, name])) return null;
+  return refuse(
+    'parameter_invalid',
+    'password is too easy to guess, or close to one that was leaked: ' +
+      'use four or more unrelated words, or let a password manager make one.',
+    'password',
+  );
 }
 
 const gate = new HashGate();
