@@ -5,6 +5,7 @@ import { type RotatingKey, withPrevious } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import { readNodeSettings } from '#node-settings.ts';
+import type { AnchorTarget } from '#ops/audit-anchors.ts';
 import {
   CHAIN_SETTINGS,
   chainPrefix,
@@ -47,6 +48,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** The sender of all mails. */
   readonly mailFrom: string;
+  /** null: mails to the operators, or without a mail server a file in the data folder. */
+  readonly auditAnchors: AnchorTarget | null;
   /** Where people reach the web apps; null: this machine and port. */
   readonly publicUrl: string | null;
 }
@@ -119,6 +122,18 @@ function secret(env: Env): RotatingKey | null {
   if (previous === null) return current;
   if (current === null) throw new StartError('TAPLINE_SECRET_PREVIOUS needs TAPLINE_SECRET');
   return withPrevious(current, previous);
+}
+
+/** Where the daily anchor of the audit log goes. */
+function auditAnchors(env: Env): AnchorTarget | null {
+  const text = read(env, 'AUDIT_ANCHORS');
+  if (text === null) return null;
+  const [, address] = /^mail:([^\s@,<>]+@[^\s@,<>]+)$/.exec(text) ?? [];
+  if (address !== undefined) return { to: 'mail', address };
+  const [, path] = /^file:(?:\/\/)?(\/.+)$/.exec(text) ?? [];
+  if (path !== undefined) return { to: 'file', path };
+  if (text.startsWith('https://') && URL.canParse(text)) return { to: 'url', url: text };
+  throw new StartError('AUDIT_ANCHORS must be mail:<address>, https://… or file:/<path>');
 }
 
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
@@ -227,6 +242,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     secret: secret(env),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: read(env, 'MAIL_FROM') ?? 'Tapline <no-reply@localhost>',
+    auditAnchors: auditAnchors(env),
     publicUrl: url(env, 'TAPLINE_PUBLIC_URL', ['http:', 'https:']),
   };
   if (config.production) checkProduction(config);

@@ -40,6 +40,7 @@ const SOME: Readonly<Record<string, string>> = {
   WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8',
   TRUSTED_PROXIES: '10.0.0.0/8',
   SMTP_URL: 'smtp://127.0.0.1',
+  AUDIT_ANCHORS: 'mail:audit@example.com',
 };
 
 async function readExamples(): Promise<Example[]> {

@@ -39,6 +39,7 @@ const GENERAL_SETTINGS = [
   'TRUSTED_PROXIES',
   'SMTP_URL',
   'MAIL_FROM',
+  'AUDIT_ANCHORS',
 ] as const;
 
 export type ChainPrefix = `CHAIN_${Uppercase<Network>}_`;

@@ -13,6 +13,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { migrate } from '#db/migrate.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import type { AnchorTarget } from '#ops/audit-anchors.ts';
 import { buildOpsServer } from '#ops/operational-routes.ts';
 import { createProcessHealth } from '#ops/process-health.ts';
 import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
@@ -239,6 +240,12 @@ function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
   return smtpMailer({ url: smtpUrl, from: mailFrom });
 }
 
+function anchorTargetOf({ auditAnchors, smtpUrl }: Config, folder: DataFolder): AnchorTarget {
+  if (auditAnchors !== null) return auditAnchors;
+  if (smtpUrl !== null) return { to: 'operators' };
+  return { to: 'file', path: path.join(folder.path, 'audit-anchors.jsonl') };
+}
+
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
 async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Running, 'stop'>> {
   for (const place of placesOf(config)) await requirePort(place);
@@ -278,6 +285,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Omit<Runn
       webhookAllowCidrs: config.webhookAllowCidrs,
       peopleKey: peopleKey(secret),
       mailer: mailerOf(config, folder),
+      anchorTarget: anchorTargetOf(config, folder),
     });
     stops.push(workers.stop);
   }

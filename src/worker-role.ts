@@ -11,6 +11,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
+import { type AnchorTarget, anchorAuditLog } from '#ops/audit-anchors.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { expireIntents } from '#payments/expire.ts';
 import { applySettlements } from '#payments/settle.ts';
@@ -36,6 +37,8 @@ export interface WorkerDeps {
   /** Opens what waits to be mailed. */
   readonly peopleKey: Buffer;
   readonly mailer: Mailer;
+  /** Where the heads of the audit log are written down. */
+  readonly anchorTarget: AnchorTarget;
 }
 
 /** A hint that got lost delays an outcome by at most this. */
@@ -46,6 +49,8 @@ const EXPIRY_POLL_MS = 500;
 const WALLET_POLL_MS = 10_000;
 /** Expired idempotency keys only take room. */
 const KEY_EXPIRY_POLL_MS = 60_000;
+/** Once a day there is something to do. */
+const ANCHOR_POLL_MS = 60_000;
 
 /** Loops that write down what time and the chains have done. */
 function startLoops(deps: WorkerDeps): Loop[] {
@@ -69,6 +74,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
     onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
+    every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(deps)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(deps)),
   ];
 }

@@ -1,5 +1,6 @@
 import { entryHash, GENESIS } from '#accounts/audit.ts';
 import { type AuditRow, selectChains, selectEntries } from '#accounts/audit-queries.ts';
+import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Entries held in memory at a time. */
@@ -60,10 +61,52 @@ export interface Anchor {
   readonly hash: string;
 }
 
+export function anchorLine({ chain, sequence, hash }: Anchor): string {
+  return `${chain} ${sequence} ${hash}`;
+}
+
 export function parseAnchor(line: string): Anchor | null {
   const [, chain, sequence, hash] = /^(\S+) (\d+) ([0-9a-f]{64})$/.exec(line.trim()) ?? [];
   if (chain === undefined || sequence === undefined || hash === undefined) return null;
   return { chain, sequence: BigInt(sequence), hash };
+}
+
+interface WrittenHead {
+  readonly chain?: unknown;
+  readonly sequence?: unknown;
+  readonly hash?: unknown;
+}
+
+/** The heads of one line of JSON; null when it is anything else. */
+function parseAnchorJson(line: string): Anchor[] | null {
+  let heads: unknown;
+  try {
+    ({ heads } = JSON.parse(line) as { heads?: unknown });
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(heads)) return null;
+  const anchors = heads.map((head: WrittenHead | null) =>
+    parseAnchor(`${head?.chain} ${head?.sequence} ${head?.hash}`),
+  );
+  return anchors.every((anchor) => anchor !== null) ? anchors : null;
+}
+
+/**
+ * The heads in a file: lines of an earlier output, lines of JSON as the service writes them once
+ * a day, or the text of its mail. Empty lines and those that begin with # say nothing.
+ * @throws StartError for any other line.
+ */
+export function parseAnchors(text: string): Anchor[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .flatMap((line) => {
+      const anchor = parseAnchor(line);
+      const anchors = anchor === null ? parseAnchorJson(line) : [anchor];
+      if (anchors !== null) return anchors;
+      throw new StartError(`--anchors: not a head: ${line.slice(0, 100)}`);
+    });
 }
 
 /** Whether an anchor's entry is still there with its hash: nothing was cut off or rewritten. */

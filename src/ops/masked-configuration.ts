@@ -1,5 +1,6 @@
 import type { Config } from '#config.ts';
 import type { Json } from '#core/canonical-json.ts';
+import type { AnchorTarget } from '#ops/audit-anchors.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
@@ -39,6 +40,13 @@ function maskedNetwork(network: NetworkSettings | null): Json {
   };
 }
 
+/** A receiver's path may be its key. */
+function maskedAnchors(target: AnchorTarget | null): string | null {
+  if (target === null || target.to === 'operators') return null;
+  if (target.to === 'url') return plainUrl(target.url);
+  return target.to === 'mail' ? `mail:${target.address}` : `file:${target.path}`;
+}
+
 /** The configuration as the process has read it: what is secret shows only that it is set. */
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
@@ -58,6 +66,7 @@ export function maskedConfiguration(config: Config): { readonly [key: string]: J
     secret: masked(config.secret),
     smtp_url: plainUrl(config.smtpUrl),
     mail_from: config.mailFrom,
+    audit_anchors: maskedAnchors(config.auditAnchors),
     public_url: config.publicUrl,
     testnet: maskedNetwork(config.chains.testnet),
     mainnet: maskedNetwork(config.chains.mainnet),

@@ -17,6 +17,7 @@ import { PersonClient } from '#testing/person-client.ts';
 const NOT_SEALED = [
   'agent_tokens.hash',
   'api_keys.hash',
+  'audit_anchors.hash',
   'audit_log.hash',
   'audit_log.previous_hash',
   'chain_attempts.raw',

@@ -1,0 +1,72 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Anchor } from '#ops/audit-log.ts';
+
+/** Takes the day, unless it is anchored already or another process is at work on it. */
+export async function claimAnchorDay(
+  sql: Sql,
+  of: { readonly day: string; readonly now: Date; readonly until: Date },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update audit_anchor_state set claimed_until = $3
+     where anchored_day < $1::date and claimed_until <= $2 returning one`,
+    [of.day, of.now, of.until],
+  );
+  return rows.length === 1;
+}
+
+/** @returns false when the claim has run out and another process has taken the day. */
+export async function finishAnchorDay(
+  tx: Tx,
+  of: { readonly day: string; readonly until: Date },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update audit_anchor_state set anchored_day = $1::date
+     where anchored_day < $1::date and claimed_until = $2 returning one`,
+    [of.day, of.until],
+  );
+  return rows.length === 1;
+}
+
+/** The heads of all chains that are not as they were last anchored. */
+export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
+  return sql.query(
+    `with recursive walk as (
+       (select chain from audit_log order by chain limit 1)
+       union all
+       select (select a.chain from audit_log a where a.chain > w.chain order by a.chain limit 1)
+       from walk w where w.chain is not null
+     )
+     select w.chain, head.sequence, encode(head.hash, 'hex') as hash
+     from walk w
+     cross join lateral (
+       select a.sequence, a.hash from audit_log a
+       where a.chain = w.chain order by a.sequence desc limit 1) head
+     left join audit_anchors last on last.chain = w.chain
+     where last.sequence is distinct from head.sequence or last.hash is distinct from head.hash
+     order by w.chain`,
+  );
+}
+
+export async function upsertAnchors(tx: Tx, heads: readonly Anchor[], now: Date): Promise<void> {
+  await tx.query(
+    `insert into audit_anchors (chain, sequence, hash, anchored_at)
+     select chain, sequence, decode(hash, 'hex'), $4
+     from unnest($1::text[], $2::bigint[], $3::text[]) as head (chain, sequence, hash)
+     on conflict (chain) do update set
+       sequence = excluded.sequence, hash = excluded.hash, anchored_at = excluded.anchored_at`,
+    [
+      heads.map((head) => head.chain),
+      heads.map((head) => head.sequence.toString()),
+      heads.map((head) => head.hash),
+      now,
+    ],
+  );
+}
+
+export async function selectOperatorMailboxes(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ email: string }>(
+    `select email from users
+     where realm = 'operator' and status = 'active' and erased_at is null order by email`,
+  );
+  return rows.map((row) => row.email);
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { recordChange } from '#accounts/audit.ts';
+import type { Mail } from '#accounts/mail.ts';
+import { readConfig } from '#config.ts';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { type AnchorDeps, type AnchorTarget, anchorAuditLog } from '#ops/audit-anchors.ts';
+import { parseAnchors, reportAuditLog } from '#ops/audit-log.ts';
+import { testDatabase } from '#testing/database.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
+
+const DAY_MS = 86_400_000;
+const actor = {
+  type: 'user',
+  userId: 'usr_1',
+  email: 'olga@demo.test',
+  requestId: 'req_1',
+  address: '203.0.113.9',
+} as const;
+
+async function scene(t: TestContext) {
+  const database = await testDatabase();
+  const folder = await mkdtemp(path.join(tmpdir(), 'anchors-'));
+  t.after(async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+  const { db } = database;
+  const clock = new FakeClock();
+  const mails: Mail[] = [];
+  const complaints: string[] = [];
+  const file = path.join(folder, 'anchors.jsonl');
+  const mailer = { send: async (mail: Mail) => void mails.push(mail) };
+  const log = { ...silentLog, error: (message: string) => void complaints.push(message) };
+  const depsFor = (anchorTarget: AnchorTarget): AnchorDeps => ({
+    ...{ db, clock, log, mailer, anchorTarget },
+  });
+  const record = (chain: string) =>
+    db.transaction((tx) =>
+      recordChange(tx, {
+        ...{ chain, actor, action: 'api_key.created', objectId: 'key_1', livemode: true },
+        ...{ before: null, after: { name: 'till' }, now: clock.now() },
+      }),
+    );
+  const verify = (text: string) =>
+    reportAuditLog(db, { anchors: parseAnchors(text), print: () => {} });
+  const cut = async (chain: string, after: number) => {
+    await db.query('alter table audit_log disable trigger all');
+    await db.query('delete from audit_log where chain = $1 and sequence > $2', [chain, after]);
+    await db.query('alter table audit_log enable trigger all');
+  };
+  const lines = async () => (await readFile(file, 'utf8')).split('\n').filter((one) => one !== '');
+  return {
+    ...{ db, clock, mails, complaints, file, depsFor, record, verify, cut, lines },
+  };
+}
+
+test('a worker leaves the day alone while another is at work on it', async (t) => {
+  const { depsFor, record } = await scene(t);
+  const receiver = await startReceiver();
+  t.after(() => receiver.close());
+  const deps = depsFor({ to: 'url', url: receiver.url });
+  receiver.answer(async (_received, response) => {
+    if (receiver.received.length === 1) await anchorAuditLog(deps);
+    response.end();
+  });
+  await record('acct_0');
+  await anchorAuditLog(deps);
+  assert.equal(receiver.received.length, 1);
+});
+
+test('several workers write one anchor a day', async (t) => {
+  const { depsFor, file, record, lines, clock } = await scene(t);
+  await record('acct_0');
+  await record('acct_0');
+  await record('acct_1');
+  const deps = depsFor({ to: 'file', path: file });
+  await Promise.all(Array.from({ length: 6 }, () => anchorAuditLog(deps)));
+  clock.advance(3_600_000);
+  await record('acct_1');
+  await anchorAuditLog(deps);
+  const [line = '', ...more] = await lines();
+  assert.deepEqual(more, []);
+  assert.deepEqual(
+    parseAnchors(line).map(({ chain, sequence }) => [chain, sequence]),
+    [
+      ['acct_0', 2n],
+      ['acct_1', 1n],
+    ],
+  );
+});
+
+test('the next day brings only the chains that moved, a quiet day nothing', async (t) => {
+  const { depsFor, file, record, lines, clock } = await scene(t);
+  const deps = depsFor({ to: 'file', path: file });
+  await record('acct_0');
+  await record('acct_1');
+  await anchorAuditLog(deps);
+  await record('acct_1');
+  clock.advance(DAY_MS);
+  await anchorAuditLog(deps);
+  clock.advance(DAY_MS);
+  await anchorAuditLog(deps);
+  const [, second = '', ...more] = await lines();
+  assert.deepEqual(more, []);
+  assert.deepEqual(
+    parseAnchors(second).map(({ chain, sequence }) => [chain, sequence]),
+    [['acct_1', 2n]],
+  );
+});
+
+test('entries removed from the end after an anchor show against the file', async (t) => {
+  const { depsFor, file, record, verify, cut } = await scene(t);
+  for (let i = 0; i < 3; i++) await record('acct_0');
+  await anchorAuditLog(depsFor({ to: 'file', path: file }));
+  const text = await readFile(file, 'utf8');
+  await record('acct_0');
+  assert.equal(await verify(text), 0, 'a longer chain holds the anchor');
+  await cut('acct_0', 2);
+  assert.equal(await verify(''), 0, 'without the anchor it looks whole');
+  assert.equal(await verify(text), 1);
+  await cut('acct_0', 0);
+  assert.equal(await verify(text), 1, 'a chain that is gone shows too');
+});
+
+test('without a setting all active operators get a mail, and its text is a file', async (t) => {
+  const { db, depsFor, record, mails, verify, cut } = await scene(t);
+  for (const [name, status] of [
+    ['ada', 'active'],
+    ['bob', 'active'],
+    ['eve', 'disabled'],
+  ]) {
+    await db.query(
+      `insert into users (id, realm, email, name, password_hash, status, created)
+       values ($1, 'operator', $1 || '@staff.test', $1, '', $2, now())`,
+      [name, status],
+    );
+  }
+  await record('acct_0');
+  await anchorAuditLog(depsFor({ to: 'operators' }));
+  const [mail, ...more] = mails;
+  assert.deepEqual(more, []);
+  assert.equal(mail?.to, 'ada@staff.test, bob@staff.test');
+  assert.equal(parseAnchors(mail.text).length, 1);
+  assert.equal(await verify(mail.text), 0);
+  await cut('acct_0', 0);
+  assert.equal(await verify(mail.text), 1);
+});
+
+test('an anchor that was not taken is tried again until it is', async (t) => {
+  const { depsFor, record, clock, complaints, verify } = await scene(t);
+  const receiver = await startReceiver();
+  t.after(() => receiver.close());
+  receiver.answer((_received, response) => void response.writeHead(503).end());
+  const deps = depsFor({ to: 'url', url: receiver.url });
+  await record('acct_0');
+  await anchorAuditLog(deps);
+  await anchorAuditLog(deps);
+  assert.equal(receiver.received.length, 1, 'not at once');
+  assert.equal(complaints.length, 1);
+  receiver.answer((_received, response) => void response.end());
+  clock.advance(300_000);
+  await anchorAuditLog(deps);
+  clock.advance(300_000);
+  await anchorAuditLog(deps);
+  assert.equal(receiver.received.length, 2, 'and not again once it was taken');
+  const body = receiver.received[1]?.body.toString() ?? '';
+  assert.equal(parseAnchors(body).length, 1);
+  assert.equal(await verify(body), 0);
+});
+
+test('the setting takes a mailbox, an https address or a file, and nothing else', () => {
+  const read = (value: string) => readConfig({ AUDIT_ANCHORS: value }, []).auditAnchors;
+  assert.deepEqual(read('mail:a@example.com'), { to: 'mail', address: 'a@example.com' });
+  assert.deepEqual(read('https://example.com/a'), { to: 'url', url: 'https://example.com/a' });
+  assert.deepEqual(read('file:/var/lib/a'), { to: 'file', path: '/var/lib/a' });
+  for (const wrong of ['http://example.com', 'mail:nobody', 'file:here', 'mail:a@b.c,d@e.f']) {
+    assert.throws(() => read(wrong), /AUDIT_ANCHORS must be/);
+  }
+});
+
+test('a line that is no head is refused', () => {
+  const hash = 'ab'.repeat(32);
+  assert.equal(parseAnchors(`# words\n\nacct_0 1 ${hash}\n`).length, 1);
+  for (const wrong of [
+    'words',
+    '{"heads":[{"chain":"acct_0"}]}',
+    '{"heads":[null]}',
+    'null',
+    '{}',
+  ]) {
+    assert.throws(() => parseAnchors(wrong), /not a head/);
+  }
+});

@@ -1,0 +1,116 @@
+import { open } from 'node:fs/promises';
+import type { Mailer } from '#accounts/mail.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import {
+  claimAnchorDay,
+  finishAnchorDay,
+  selectMovedHeads,
+  selectOperatorMailboxes,
+  upsertAnchors,
+} from '#ops/audit-anchor-queries.ts';
+import { type Anchor, anchorLine } from '#ops/audit-log.ts';
+
+/** Where the heads of the audit log are written down, out of reach of the database's owner. */
+export type AnchorTarget =
+  | { readonly to: 'operators' }
+  | { readonly to: 'mail'; readonly address: string }
+  | { readonly to: 'url'; readonly url: string }
+  | { readonly to: 'file'; readonly path: string };
+
+export interface AnchorDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  readonly anchorTarget: AnchorTarget;
+}
+
+/**
+ * How long one process has the day to itself, and so also the wait after a failure. Longer than
+ * any mail server or receiver may take.
+ */
+const CLAIM_MS = 300_000;
+const POST_TIMEOUT_MS = 20_000;
+
+/** One line of JSON, which `--anchors` reads. */
+function anchorJson(heads: readonly Anchor[], now: Date): string {
+  const plain = heads.map((head) => ({ ...head, sequence: Number(head.sequence) }));
+  return JSON.stringify({ object: 'audit_anchor', created: now.toISOString(), heads: plain });
+}
+
+/** The text of the mail is itself a file for `--anchors`: what is not a head begins with #. */
+function anchorText(heads: readonly Anchor[]): string {
+  return [
+    '# The newest entry of each chain of the audit log that has grown: chain, number, hash.',
+    '# Keep this mail. Saved as a file, its text shows whether entries were removed later:',
+    '# npm run audit-log -- --anchors FILE',
+    ...heads.map(anchorLine),
+    '',
+  ].join('\n');
+}
+
+async function sendMail(deps: AnchorDeps, to: readonly string[], heads: readonly Anchor[]) {
+  if (to.length === 0) throw new Error('there is no active operator to send the anchor to');
+  const day = deps.clock.now().toISOString().slice(0, 10);
+  await deps.mailer.send({
+    to: to.join(', '),
+    subject: `Tapline: anchor of the audit log, ${day}`,
+    text: anchorText(heads),
+  });
+}
+
+async function post(url: string, body: string): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(POST_TIMEOUT_MS),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the receiver of anchors answered ${response.status}`);
+}
+
+/** On the disk when it returns: the day counts as anchored from then on. */
+async function append(path: string, line: string): Promise<void> {
+  const file = await open(path, 'a', 0o600);
+  try {
+    await file.appendFile(`${line}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function deliver(deps: AnchorDeps, heads: readonly Anchor[]): Promise<void> {
+  const { anchorTarget: target } = deps;
+  const json = anchorJson(heads, deps.clock.now());
+  if (target.to === 'url') return post(target.url, json);
+  if (target.to === 'file') return append(target.path, json);
+  const to = target.to === 'mail' ? [target.address] : await selectOperatorMailboxes(deps.db);
+  return sendMail(deps, to, heads);
+}
+
+/**
+ * Writes the day's anchor, once over all processes: the heads of the chains that moved since the
+ * last one. What failed is tried again after a few minutes. A process that dies between delivery
+ * and commit leaves it to be delivered again, which does no harm.
+ */
+export async function anchorAuditLog(deps: AnchorDeps): Promise<boolean> {
+  const now = deps.clock.now();
+  const claim = { day: now.toISOString().slice(0, 10), until: addMs(now, CLAIM_MS) };
+  if (!(await claimAnchorDay(deps.db, { ...claim, now }))) return false;
+  const heads = await selectMovedHeads(deps.db);
+  try {
+    if (heads.length > 0) await deliver(deps, heads);
+  } catch (error) {
+    deps.log.error('the anchor of the audit log was not delivered', { error });
+    return false;
+  }
+  await deps.db.transaction(async (tx) => {
+    if (await finishAnchorDay(tx, claim)) await upsertAnchors(tx, heads, now);
+  });
+  return false;
+}
