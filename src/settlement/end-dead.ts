@@ -23,7 +23,7 @@ const MAX_AT_ONCE = 200;
 /**
  * Declines signed payments that can never settle any more: a block later than their bytes are valid
  * lies deep enough, and the contract's state at that block does not know them as settled. It needs
- * no lane, so it also ends what was signed by a key that nobody has any more.
+ * no lane, so it also ends payments whose relayer key was removed.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db } = relayer;

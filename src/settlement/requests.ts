@@ -201,7 +201,7 @@ export async function takeOutcomes<K extends RequestKind>(
 /**
  * Locks up to `limit` payments whose deadline has passed before anybody signed them: nothing has
  * moved and nothing will. Their outcome says so; apply it in this transaction, like the others. It
- * needs neither a worker of their network nor a lease: whoever comes second finds nothing to do.
+ * needs neither a worker of their network nor a lease: a second process finds nothing to do.
  */
 export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
   return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
