@@ -56,7 +56,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
     mapping(uint32 merchant => MerchantHistory) private _histories;
     mapping(uint32 merchant => WalletChange) private _walletChanges;
     mapping(bytes32 merchantReference => uint32 merchant) private _merchantOf;
-    mapping(uint64 number => bool) private _withdrawn;
+    /// @dev A whole word for a bit: writing a part of one would read it first.
+    mapping(uint64 number => uint256) private _withdrawn;
     uint32 private _merchantCount;
 
     event MerchantRegistered(
@@ -188,8 +189,8 @@ abstract contract Merchants is Governance, SpendingPolicies {
         nonReentrant
     {
         if (number == 0) revert NumberZero();
-        if (_withdrawn[number]) revert WithdrawalAlreadyPaid(number);
-        _withdrawn[number] = true;
+        if (_withdrawn[number] != 0) revert WithdrawalAlreadyPaid(number);
+        _withdrawn[number] = 1;
         _withdraw(merchant, wallet, amount, number);
     }
 
@@ -231,7 +232,7 @@ abstract contract Merchants is Governance, SpendingPolicies {
 
     /// @notice Whether an operator has paid the withdrawal of this number.
     function isWithdrawalPaid(uint64 number) external view returns (bool) {
-        return _withdrawn[number];
+        return _withdrawn[number] != 0;
     }
 
     function _withdraw(uint32 merchant, address wallet, uint64 amount, uint64 number) private {
@@ -247,12 +248,15 @@ abstract contract Merchants is Governance, SpendingPolicies {
     /// @return account The merchant's slot as it was before.
     function _debit(uint32 merchant, uint256 amount) internal returns (uint256 account) {
         if (amount == 0) revert AmountZero();
-        account = _loadAccount(merchant);
+        Merchant storage slot = _merchants[merchant];
+        assembly ("memory-safe") {
+            account := sload(slot.slot)
+        }
         if (account == 0) revert MerchantNotRegistered(merchant);
         uint256 balance = account >> BALANCE_SHIFT;
         if (amount > balance) revert InsufficientMerchantBalance(amount, balance);
-        unchecked {
-            _storeAccount(merchant, account - (amount << BALANCE_SHIFT));
+        assembly ("memory-safe") {
+            sstore(slot.slot, sub(account, shl(BALANCE_SHIFT, amount)))
         }
     }
 

@@ -12,7 +12,8 @@ import {PaymentTree} from "./PaymentTree.sol";
 abstract contract Refunds is Batches {
     using SafeERC20 for IERC20;
 
-    mapping(uint64 number => uint64 atoms) private _refunded;
+    /// @dev A whole word: writing a part of one would read it first.
+    mapping(uint64 number => uint256 atoms) private _refunded;
 
     /// @param refundReference Names the refund to whoever keeps the ledger; no part of any rule.
     event PaymentRefunded(
@@ -59,7 +60,7 @@ abstract contract Refunds is Batches {
 
     /// @notice Atoms refunded of a payment.
     function refundsOf(uint64 number) external view returns (uint64 total) {
-        return _refunded[number];
+        return uint64(_refunded[number]);
     }
 
     /// @return total Atoms refunded of the payment, this refund included: at most what was paid.
@@ -67,13 +68,13 @@ abstract contract Refunds is Batches {
         private
         returns (uint64 total)
     {
-        uint64 refunded = _refunded[number];
+        uint256 refunded = _refunded[number];
         if (refundedBefore != refunded) revert RefundOutOfOrder(refundedBefore, refunded);
         // Never more than was paid, so neither runs over.
         unchecked {
             uint256 refundable = paid - refunded;
             if (amount > refundable) revert RefundTooHigh(amount, refundable);
-            total = refunded + amount;
+            total = uint64(refunded + amount);
         }
         _refunded[number] = total;
     }

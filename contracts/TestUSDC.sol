@@ -1,39 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC3009} from "@openzeppelin/contracts/token/ERC20/extensions/draft-ERC3009.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title A stand-in for USDC on test networks: 6 decimals, EIP-2612, EIP-3009 and a faucet.
-/// @dev Like Circle's, it also takes authorizations as `bytes`: ECDSA, or ERC-1271 of any length.
+/// @dev In Circle's shape where that changes cost or behaviour: behind a proxy, with a pause and a
+/// blocklist that each transfer looks at, with signatures as `bytes` (ECDSA, or ERC-1271 of any
+/// length), and allowances that every transfer lowers, however high they are.
 /// @notice Worth nothing. Anybody can mint. The owner can block an address, as Circle can.
-contract TestUSDC is ERC20Permit, ERC3009, Ownable {
-    mapping(address account => bool) public isBlacklisted;
-
+contract TestUSDCLogic is ERC20Permit, ERC3009 {
     bytes32 private constant PERMIT_TYPEHASH = keccak256(
         "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
     );
 
-    /// @dev Spares transfers two storage reads as long as nobody is blocked.
-    uint256 private _blockedCount;
-
+    address public owner;
     /// @notice Whether nothing moves now, as Circle can bring about.
     bool public paused;
+    mapping(address account => bool) public isBlacklisted;
 
     event PausedSet(bool paused);
     event BlockedSet(address indexed account, bool blocked);
 
     error AccountBlocked(address account);
     error TokenPaused();
+    error NotOwner(address attempted);
+    error AlreadyInitialized();
 
-    constructor(address owner)
-        ERC20("Test USD Coin", "USDC")
-        ERC20Permit("Test USD Coin")
-        Ownable(owner)
-    {}
+    modifier onlyOwner() {
+        if (msg.sender != owner) revert NotOwner(msg.sender);
+        _;
+    }
+
+    constructor() ERC20("", "") ERC20Permit("Test USD Coin") {}
+
+    /// @dev By the proxy's constructor.
+    function initialize(address owner_) external {
+        if (owner != address(0)) revert AlreadyInitialized();
+        owner = owner_;
+    }
+
+    function name() public pure override returns (string memory) {
+        return "Test USD Coin";
+    }
+
+    function symbol() public pure override returns (string memory) {
+        return "USDC";
+    }
 
     function decimals() public pure override returns (uint8) {
         return 6;
@@ -46,11 +61,7 @@ contract TestUSDC is ERC20Permit, ERC3009, Ownable {
 
     /// @notice Blocks an account from sending and receiving, or lets it again.
     function setBlocked(address account, bool blocked) external onlyOwner {
-        if (isBlacklisted[account] != blocked) {
-            isBlacklisted[account] = blocked;
-            if (blocked) ++_blockedCount;
-            else --_blockedCount;
-        }
+        isBlacklisted[account] = blocked;
         emit BlockedSet(account, blocked);
     }
 
@@ -104,10 +115,53 @@ contract TestUSDC is ERC20Permit, ERC3009, Ownable {
 
     function _update(address from, address to, uint256 value) internal override {
         if (paused) revert TokenPaused();
-        if (_blockedCount != 0) {
-            if (isBlacklisted[from]) revert AccountBlocked(from);
-            if (isBlacklisted[to]) revert AccountBlocked(to);
-        }
+        if (isBlacklisted[from]) revert AccountBlocked(from);
+        if (isBlacklisted[to]) revert AccountBlocked(to);
         super._update(from, to, value);
+    }
+
+    /// @dev An allowance without end is none that ends at the highest number, as Circle's.
+    function _spendAllowance(address owner_, address spender, uint256 value) internal override {
+        uint256 allowed = allowance(owner_, spender);
+        if (allowed < value) revert ERC20InsufficientAllowance(spender, allowed, value);
+        unchecked {
+            _approve(owner_, spender, allowed - value, false);
+        }
+    }
+}
+
+/// @title What stands at the token's address: Circle's kind of proxy.
+/// @dev Both slots are read at each call. The logic never changes here.
+contract TestUSDC {
+    bytes32 private constant LOGIC = keccak256("tapline.test-usdc.logic");
+    bytes32 private constant PROXY_ADMIN = keccak256("tapline.test-usdc.admin");
+
+    error AdminMayNot();
+
+    constructor(address owner) {
+        address logic = address(new TestUSDCLogic());
+        (bytes32 logicSlot, bytes32 adminSlot) = (LOGIC, PROXY_ADMIN);
+        assembly ("memory-safe") {
+            sstore(logicSlot, logic)
+            sstore(adminSlot, 0xdead)
+        }
+        (bool done,) = logic.delegatecall(abi.encodeCall(TestUSDCLogic.initialize, (owner)));
+        if (!done) revert AdminMayNot();
+    }
+
+    fallback() external {
+        (bytes32 logicSlot, bytes32 adminSlot) = (LOGIC, PROXY_ADMIN);
+        address admin;
+        assembly ("memory-safe") {
+            admin := sload(adminSlot)
+        }
+        if (msg.sender == admin) revert AdminMayNot();
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), sload(logicSlot), 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(done) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
     }
 }

@@ -58,6 +58,9 @@ const PRODUCTS = [
   { contractName: 'TestUSDC', exportName: 'testUsdc' },
 ] as const;
 
+/** A proxy answers as its logic, which lies in the same file. */
+const LOGIC_OF: Readonly<Record<string, string>> = { TestUSDC: 'TestUSDCLogic' };
+
 /** Reads every source that `entry` imports, directly or not, under its import path. */
 function collectSources(entry: string, root = folder): Map<string, string> {
   const sources = new Map<string, string>();
@@ -90,6 +93,7 @@ export function compileContract(
 ): Artifact {
   const contractName = basename(path);
   const entry = `${path}.sol`;
+  const logic = LOGIC_OF[contractName];
   const sources = collectSources(entry, root);
   const input = {
     language: 'Solidity',
@@ -97,7 +101,10 @@ export function compileContract(
     settings: {
       ...compilerSettings,
       outputSelection: {
-        [entry]: { [contractName]: ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+        [entry]: {
+          [contractName]: ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'],
+          ...(logic === undefined ? {} : { [logic]: ['abi'] }),
+        },
       },
     },
   };
@@ -125,11 +132,18 @@ export function compileContract(
   }
   return {
     contractName,
-    abi: contract.abi,
+    abi: logic === undefined ? contract.abi : abiBehind(contract, output.contracts[entry]?.[logic]),
     bytecode: `0x${contract.evm.bytecode.object}`,
     deployedBytecode: `0x${contract.evm.deployedBytecode.object}`,
     sourceHash: hashSources(path),
   };
+}
+
+/** What the logic has, and how the proxy is made. */
+function abiBehind(proxy: SolcContract, logic: SolcContract | undefined): unknown[] {
+  const isConstructor = (item: unknown) => (item as { type: string }).type === 'constructor';
+  const others = (logic?.abi ?? []).filter((item) => !isConstructor(item));
+  return [...proxy.abi.filter(isConstructor), ...others];
 }
 
 /** A hash of everything that the bytecode depends on: sources, settings and compiler version. */

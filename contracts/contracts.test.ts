@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { mutate } from '../test/mutations/mutation.ts';
 import { staleArtifacts } from './compile.ts';
 import { contractsFolder, runForge } from './forge.ts';
 import { GAS_CEILINGS, measureGas, readGasTable } from './gas.ts';
-import { MUTATIONS } from './mutation-list.ts';
-import { mutate } from './mutations.ts';
+import { candidates, generate, KINDS, SOURCES } from './mutations/generate.ts';
+import { MUTATIONS } from './mutations/list.ts';
 import { FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 
 test('the committed artifacts are those of the sources', () => {
@@ -43,7 +44,20 @@ test('no operation costs more than its ceiling', () => {
   }
 });
 
-test('every seeded mutation still has its place in the sources', () => {
+test('the generator plants as many bugs as were made by hand, of every kind, by its seed', () => {
+  const choice = { root: contractsFolder, seed: 5, count: MUTATIONS.length };
+  const chosen = generate(choice);
+  assert.ok(chosen.length + MUTATIONS.length >= 100 && chosen.length >= MUTATIONS.length);
+  assert.deepEqual(chosen, generate(choice));
+  assert.notDeepEqual(chosen, generate({ ...choice, seed: 6 }));
+  assert.deepEqual(new Set(chosen.map(({ name }) => name)), new Set(KINDS));
+  for (const file of SOURCES) {
+    const source = readFileSync(join(contractsFolder, file), 'utf8');
+    for (const one of candidates(file, source)) assert.notEqual(mutate(source, one), source);
+  }
+});
+
+test('every mutation that was made by hand still has its place in the sources', () => {
   for (const mutation of MUTATIONS) {
     const source = readFileSync(join(contractsFolder, mutation.file), 'utf8');
     assert.notEqual(mutate(source, mutation), source, mutation.name);

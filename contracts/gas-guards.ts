@@ -1,16 +1,20 @@
 // Says what each guard of the contract costs: compiles Settlement without it and measures again, on
 // the real USDC. `node contracts/gas-guards.ts` takes some minutes; README.md has its result.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mutate } from '../test/mutations/mutation.ts';
 import { compileContract } from './compile.ts';
-import { contractsFolder } from './forge.ts';
 import { type GasTable, measureOnRealUsdc, readGasTable } from './gas.ts';
-import { mutate } from './mutations.ts';
+import { copySources } from './mutations/judge.ts';
 import { FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 
 type Removal = { file: string; from: string; to: string };
+
+const ALONE = `        onlyRole(OPERATOR_ROLE)
+        nonReentrant
+        returns (uint8)`;
 
 const IN_BATCH = `        onlyRole(OPERATOR_ROLE)
         nonReentrant
@@ -27,12 +31,18 @@ const GUARDS: Record<string, readonly Removal[]> = {
       from: IN_BATCH,
       to: '        nonReentrant\n        returns (bytes memory reasons)',
     },
+    { file: 'Settlement.sol', from: ALONE, to: '        nonReentrant\n        returns (uint8)' },
   ],
   'lock against reentry': [
     {
       file: 'Settlement.sol',
       from: IN_BATCH,
       to: '        onlyRole(OPERATOR_ROLE)\n        returns (bytes memory reasons)',
+    },
+    {
+      file: 'Settlement.sol',
+      from: ALONE,
+      to: '        onlyRole(OPERATOR_ROLE)\n        returns (uint8)',
     },
   ],
   'last block time': [
@@ -75,10 +85,7 @@ const OPERATIONS = ['single', 'batchOf10', 'batchOf100'] as const;
 async function measureWithout(name: string, removals: readonly Removal[]): Promise<GasTable> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-guards-'));
   try {
-    cpSync(contractsFolder, folder, {
-      recursive: true,
-      filter: (path) => path === contractsFolder || path.endsWith('.sol'),
-    });
+    copySources(folder);
     for (const removal of removals) {
       const path = join(folder, removal.file);
       writeFileSync(path, mutate(readFileSync(path, 'utf8'), { name, ...removal }));

@@ -1,65 +1,99 @@
-// Puts one bug at a time into a copy of the contracts and shows that a forge test notices. `node
-// contracts/mutations.ts` runs all of them (about 8 s each), `node contracts/mutations.ts 3 7` only
-// these. Exits with 1 when a mutation survives, or no longer applies to the source.
+// Puts one bug at a time into a copy of the contracts and shows that a forge test notices.
+//
+//   node contracts/mutations.ts                          those made by hand, and as many generated
+//   node contracts/mutations.ts --seed 7 --count 60      other generated ones
+//   node contracts/mutations.ts --only Refunds,Merchants those in files named so, in this order
+//   node contracts/mutations.ts --limit 20               no more than so many in this run
+//
+// About 8 s each. Results are kept in mutations/results.json: a stopped run goes on where it was,
+// and what was judged is not judged again while its file is the same. Exits with 1 when a mutation
+// survives that has no proof in mutations/equivalent.ts.
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { compileContract } from './compile.ts';
-import { contractsFolder, runForge } from './forge.ts';
-import { MUTATIONS, type Mutation } from './mutation-list.ts';
+import { parseArgs } from 'node:util';
+import { proofOf } from '../test/mutations/equivalent.ts';
+import {
+  digest,
+  lineOf,
+  type Mutation,
+  mutationId,
+  type Result,
+} from '../test/mutations/mutation.ts';
+import { writeTable } from '../test/mutations/table.ts';
+import { contractsFolder } from './forge.ts';
+import { PROOFS } from './mutations/equivalent.ts';
+import { generate, SOURCES } from './mutations/generate.ts';
+import { judge } from './mutations/judge.ts';
+import { MUTATIONS } from './mutations/list.ts';
 
-/** Enough for every mutation to be found; the full campaign belongs to contracts.test.ts. */
-const SHORT_CAMPAIGN = {
-  FOUNDRY_INVARIANT_RUNS: '10',
-  FOUNDRY_INVARIANT_SHRINK_RUN_LIMIT: '1',
-  FOUNDRY_INVARIANT_FAILURE_PERSIST_DIR: join(tmpdir(), 'tapline-mutation-failures'),
-  FOUNDRY_FUZZ_RUNS: '64',
-};
+const RESULTS = join(contractsFolder, 'mutations', 'results.json');
+const README = join(contractsFolder, 'mutations', 'README.md');
+const SEED = 20261120;
 
-/** Says how the tests took a mutation: the name of a test that failed, or undefined. */
-export async function findCatchingTest(mutation: Mutation): Promise<string | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
-  try {
-    cpSync(contractsFolder, folder, {
-      recursive: true,
-      filter: (path) => path === contractsFolder || path.endsWith('.sol'),
-    });
-    const path = join(folder, mutation.file);
-    writeFileSync(path, mutate(readFileSync(path, 'utf8'), mutation));
-    const artifact = compileContract('Settlement', { root: folder, warningsAllowed: true });
-    // forge may only read below contracts/; a fresh clone has no such folder yet.
-    mkdirSync(join(contractsFolder, 'out'), { recursive: true });
-    const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
-    writeFileSync(artifactPath, JSON.stringify(artifact));
-    const environment = { ...SHORT_CAMPAIGN, ARTIFACT_Settlement: artifactPath };
-    const { passed, output } = await runForge(['--fail-fast'], environment);
-    rmSync(artifactPath);
-    if (passed) return undefined;
-    return /\[FAIL[\s\S]*?\b((?:test|invariant)\w*)\([^)]*\) \(/.exec(output)?.[1] ?? output;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+type Origin = Result['origin'];
+
+function readResults(): Map<string, Result> {
+  const results = JSON.parse(readFileSync(RESULTS, 'utf8')) as Result[];
+  return new Map(results.map((result) => [result.id, result]));
+}
+
+function readSource(file: string): string {
+  return readFileSync(join(contractsFolder, file), 'utf8');
+}
+
+async function judgeOne(id: string, origin: Origin, mutation: Mutation): Promise<Result> {
+  const started = performance.now();
+  const source = readSource(mutation.file);
+  const { name, file, from, to } = mutation;
+  const judged = await judge(mutation);
+  const proof = proofOf(mutation, source, PROOFS);
+  const equivalent = judged.verdict === 'survived' && proof !== undefined;
+  return {
+    ...{ id, origin, name, file, line: lineOf(source, mutation), from, to },
+    verdict: equivalent ? 'equivalent' : judged.verdict,
+    by: equivalent ? proof : judged.by,
+    seconds: Math.round((performance.now() - started) / 1000),
+    fileHash: digest(source),
+  };
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      ...{ seed: { type: 'string' }, count: { type: 'string' } },
+      ...{ only: { type: 'string' }, limit: { type: 'string' } },
+    },
+  });
+  const seed = Number(values.seed ?? SEED);
+  const count = Number(values.count ?? MUTATIONS.length);
+  const generated = generate({ root: contractsFolder, seed, count });
+  const all = Array.from({ length: Math.max(generated.length, MUTATIONS.length) }, (_, i) => [
+    ...generated.slice(i, i + 1).map((mutation) => ({ origin: 'generated' as Origin, mutation })),
+    ...MUTATIONS.slice(i, i + 1).map((mutation) => ({ origin: 'hand' as Origin, mutation })),
+  ]).flat();
+  const hashes = new Map(SOURCES.map((file) => [file, digest(readSource(file))]));
+  const tasks = all.map(({ origin, mutation }) => {
+    const id = mutationId(mutation, hashes.get(mutation.file) ?? '');
+    return { id, origin, mutation };
+  });
+  const names = (values.only ?? '').split(',');
+  const done = readResults();
+  let room = Number(values.limit ?? tasks.length);
+  for (const { id, origin, mutation } of tasks) {
+    if (!names.some((name) => mutation.file.includes(name))) continue;
+    // What survived may have its test by now.
+    if ((done.get(id)?.verdict ?? 'survived') !== 'survived') continue;
+    if (room-- <= 0) break;
+    const result = await judgeOne(id, origin, mutation);
+    done.set(id, result);
+    const kept = [...done.values()].filter(({ file, fileHash }) => fileHash === hashes.get(file));
+    writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
+    console.log(`${result.verdict}: ${result.file}:${result.line} ${result.name} (${result.by})`);
   }
+  const results = tasks.flatMap(({ id }) => done.get(id) ?? []);
+  writeTable(README, results, { seed, left: tasks.length - results.length });
+  return results.some(({ verdict }) => verdict === 'survived') ? 1 : 0;
 }
 
-/** The source with the mutation in it. Throws when its place is gone or not unique. */
-export function mutate(source: string, { name, from, to }: Mutation): string {
-  const places = source.split(from).length - 1;
-  if (places !== 1) throw new Error(`${name}: found ${places} times, needs exactly 1: ${from}`);
-  return source.replace(from, () => to);
-}
-
-async function main(): Promise<void> {
-  const wanted = process.argv.slice(2).map(Number);
-  let survivors = 0;
-  for (const [index, mutation] of MUTATIONS.entries()) {
-    if (wanted.length > 0 && !wanted.includes(index + 1)) continue;
-    const caughtBy = await findCatchingTest(mutation);
-    if (caughtBy === undefined) survivors++;
-    console.log(`${index + 1}. ${mutation.name}: ${caughtBy ?? 'SURVIVED'}`);
-  }
-  process.exitCode = survivors === 0 ? 0 : 1;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+process.exit(await main());

@@ -171,6 +171,7 @@ interface ISettlement {
     function setPolicy(Policy calldata policy) external;
     function setPolicyBySignature(address payer, Policy calldata policy, uint256 deadline, bytes calldata signature) external;
     function settleBatch(bytes calldata payments, uint40 validUntil) external returns (bytes memory reasons);
+    function settlePaymentSeparately(bytes calldata packed, uint40 validUntil) external returns (uint8);
     function settleWithAuthorization(bytes calldata packed, Authorization calldata authorization, uint40 validUntil) external returns (uint8);
     function settlingPaused() external view returns (bool);
     function supportsInterface(bytes4 interfaceId) external view returns (bool);

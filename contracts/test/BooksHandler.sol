@@ -44,7 +44,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
 
     function setUp() public pure override {}
 
-    /// @notice Settles a batch of random payments and expects the model's reasons.
+    /// @notice Settles a batch of random payments, a single one separately, and expects the model's
+    /// reasons.
     function settle(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint256 count = 1 + seed % MAX_BATCH;
@@ -56,7 +57,9 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
         if (settlingPaused) vm.expectRevert(ISettlement.SettlingIsPaused.selector);
         vm.prank(seed & 1 == 0 ? OPERATOR : OTHER_OPERATOR);
-        bytes memory reasons = settlement.settleBatch(packed, _now());
+        bytes memory reasons = count == 1
+            ? abi.encodePacked(settlement.settlePaymentSeparately(packed, _now()))
+            : settlement.settleBatch(packed, _now());
         if (settlingPaused) return;
         bool anySettled;
         for (uint256 i = 0; i < count; ++i) {

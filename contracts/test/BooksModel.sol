@@ -127,7 +127,7 @@ abstract contract BooksModel is TestBase {
         PayerModel storage payer = payers[item.payer];
         payer.spent = _spentNow(payer) + item.amount;
         payer.period = block.timestamp / payer.policy.periodSeconds;
-        if (payer.allowance != type(uint256).max) payer.allowance -= _value(item.amount);
+        payer.allowance -= _value(item.amount);
     }
 
     function _fees(uint256 amount) internal view returns (Fees memory) {

@@ -171,6 +171,13 @@ contract CeilingsTest is SettlementFixture {
         settlement.holdPayouts(merchant, registered + 2 days);
         vm.expectRevert(
             abi.encodeWithSelector(
+                ISettlement.HoldNotExtended.selector, registered + 1 days, registered + 2 days
+            )
+        );
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, uint40(registered + 1 days));
+        vm.expectRevert(
+            abi.encodeWithSelector(
                 ISettlement.HoldNotExtended.selector, registered + 2 days, registered + 2 days
             )
         );

@@ -207,7 +207,11 @@ contract GovernanceTest is SettlementFixture {
     }
 
     function deployWith(ISettlement.Setup calldata setup) external {
-        deploy("Settlement", abi.encode(token, setup));
+        this.deployOn(address(token), setup);
+    }
+
+    function deployOn(address token_, ISettlement.Setup calldata setup) external {
+        deploy("Settlement", abi.encode(token_, setup));
     }
 
     function test_grantingWaitsAndRevokingDoesNot() public {
@@ -318,6 +322,8 @@ contract GovernanceTest is SettlementFixture {
             vm.expectRevert(invalid);
             this.deployWith(setup);
         }
+        vm.expectRevert(invalid);
+        this.deployOn(address(0), _setup());
         ISettlement.Setup memory open = _setup();
         open.hourlyCeiling = 0;
         vm.expectRevert(ISettlement.CeilingZero.selector);

@@ -97,7 +97,7 @@ contract PullsTest is SettlementFixture {
         bytes memory consent = _signConsent(OTHER_WALLET_KEY, "x", block.timestamp);
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
-        calls = new bytes[](15);
+        calls = new bytes[](18);
         calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
         calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
@@ -118,6 +118,12 @@ contract PullsTest is SettlementFixture {
         calls[12] = abi.encodeCall(settlement.lowerCeiling, (1));
         calls[13] = abi.encodeCall(settlement.applyCeiling, ());
         calls[14] = abi.encodeCall(settlement.sweep, (address(token), STRANGER));
+        calls[15] = abi.encodeCall(settlement.settlePaymentSeparately, (_sale(99), _now()));
+        calls[16] = abi.encodeCall(
+            settlement.setPolicyBySignature,
+            (payer, _widePolicy(), block.timestamp, policySignature)
+        );
+        calls[17] = abi.encodeCall(settlement.revokePolicy, ());
     }
 
     function test_theCallsOfThatTestWorkWhenNothingIsUnderWay() public {

@@ -266,7 +266,7 @@ contract SettleBatchTest is SettlementFixture {
         address[] memory payers = new address[](2);
         (payers[0], payers[1]) = (payer, STRANGER);
         assertEq(settlement.payerAccounts(payers)[0].balance, 1e13 - PULLED, "balance");
-        assertEq(settlement.payerAccounts(payers)[0].allowance, type(uint256).max, "allowance");
+        assertEq(settlement.payerAccounts(payers)[0].allowance, type(uint256).max - PULLED, "allowance");
         assertEq(settlement.payerAccounts(payers)[0].spent, SALE, "spent");
         assertEq(settlement.payerAccounts(payers)[0].nonce, 1, "nonce");
         assertEq(settlement.payerAccounts(payers)[1].expiresAt, 0, "no policy");

@@ -116,10 +116,16 @@ abstract contract SettlementFixture is TestBase {
         return settlement.settleBatch(payments, _now());
     }
 
-    /// @dev Settles one payment and returns its reason.
+    /// @dev Settles one payment and returns its reason: odd numbers separately, even ones as a batch.
     function _settleOne(bytes memory payment) internal returns (uint8) {
+        if (uint8(payment[7]) % 2 == 1) return _separately(payment);
         bytes memory reasons = _settle(payment);
         return reasons.length == 0 ? 0 : uint8(reasons[0]);
+    }
+
+    function _separately(bytes memory payment) internal returns (uint8) {
+        vm.prank(OPERATOR);
+        return settlement.settlePaymentSeparately(payment, _now());
     }
 
     /// @dev The strictest deadline that holds.

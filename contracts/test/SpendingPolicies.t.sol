@@ -123,7 +123,12 @@ contract SpendingPoliciesTest is SettlementFixture {
         vm.prank(payer);
         settlement.revokePolicy();
         assertEq(_settleOne(_sale(1)), Reason.POLICY_REVOKED, "reason");
-        assertEq(settlement.payerAccount(payer).expiresAt, 1, "shown as revoked");
+        ISettlement.PayerAccount memory account = settlement.payerAccount(payer);
+        assertEq(account.expiresAt, 1, "shown as revoked");
+        assertEq(account.maxFeeRate, 0, "no fees");
+        assertEq(account.perPayment, 0, "no payment");
+        assertEq(account.perPeriod, 0, "no sum");
+        assertEq(account.periodSeconds, 0, "no period");
         vm.prank(payer);
         settlement.setPolicy(_widePolicy());
         assertEq(_settleOne(_sale(1)), Reason.NONE, "enrolled anew");

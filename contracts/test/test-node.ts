@@ -15,6 +15,12 @@ import { foundryBinary } from '../foundry-binary.ts';
 /** An idle machine needs 0.1 s; a busy one gets this long. */
 const START_LIMIT_MS = 20_000;
 
+/**
+ * Where the chain's clock begins, in seconds, near noon. Times are part of the calldata, and a zero
+ * byte costs less: with the machine's own clock the gas of an operation would change with the hour.
+ */
+const CHAIN_START = 0x6b11_5555;
+
 /** Below the 16.78 M that a transaction may use; ample for all that is sent here. */
 const GAS_LIMIT = 16_000_000n;
 
@@ -29,7 +35,8 @@ export interface TestNode extends AsyncDisposable {
 /** Starts a node on a free port; `await using` ends it. */
 export async function startTestNode(): Promise<TestNode> {
   // Anvil's own mining on each transaction leaves one lying now and then, so blocks are asked for.
-  const options = ['--port', '0', '--auto-impersonate', '--no-mining'];
+  const clock = ['--timestamp', String(CHAIN_START)];
+  const options = ['--port', '0', '--auto-impersonate', '--no-mining', ...clock];
   const child = spawn(foundryBinary('anvil'), options, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,15 +1,7 @@
-// The seeded bugs of mutations.ts: each is one that somebody could really make.
+// The bugs of contracts/mutations.ts that were made by hand: each is one that somebody could make.
 
-import { GUARD_MUTATIONS } from './mutation-list-guards.ts';
-
-export type Mutation = {
-  /** What goes wrong. */
-  name: string;
-  file: string;
-  /** Occurs exactly once in the file. */
-  from: string;
-  to: string;
-};
+import type { Mutation } from '../../test/mutations/mutation.ts';
+import { GUARD_MUTATIONS } from './list-guards.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -117,8 +109,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'anybody settles',
     file: 'Settlement.sol',
-    from: 'uint40 validUntil)\n        external\n        onlyRole(OPERATOR_ROLE)',
-    to: 'uint40 validUntil)\n        external',
+    from: 'onlyRole(OPERATOR_ROLE)\n        nonReentrant\n        returns (bytes memory reasons)',
+    to: 'nonReentrant\n        returns (bytes memory reasons)',
   },
   {
     name: 'settling can be entered again',
@@ -261,14 +253,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a withdrawal sent again pays again',
     file: 'Merchants.sol',
-    from: 'if (_withdrawn[number]) revert WithdrawalAlreadyPaid(number);',
+    from: 'if (_withdrawn[number] != 0) revert WithdrawalAlreadyPaid(number);',
     to: '',
   },
   {
     name: 'a withdrawal number from 65,536 on pays twice',
     file: 'Merchants.sol',
-    from: '_withdrawn[number] = true;',
-    to: '_withdrawn[number & 0xffff] = true;',
+    from: '_withdrawn[number] = 1;',
+    to: '_withdrawn[number & 0xffff] = 1;',
   },
   {
     name: 'a batch settles after its time',

@@ -1,6 +1,6 @@
-// The seeded bugs of what bounds a stolen key, and of signatures.
+// Bugs made by hand in what bounds a stolen key, and of signatures.
 
-import type { Mutation } from './mutation-list.ts';
+import type { Mutation } from '../../test/mutations/mutation.ts';
 
 export const GUARD_MUTATIONS: readonly Mutation[] = [
   {
@@ -26,6 +26,24 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     file: 'Settlement.sol',
     from: 'authorization.salt\n',
     to: 'bytes32(0)\n',
+  },
+  {
+    name: 'anybody settles a payment separately',
+    file: 'Settlement.sol',
+    from: 'onlyRole(OPERATOR_ROLE)\n        nonReentrant\n        returns (uint8)',
+    to: 'nonReentrant\n        returns (uint8)',
+  },
+  {
+    name: 'a payment settles separately while another one is under way',
+    file: 'Settlement.sol',
+    from: 'onlyRole(OPERATOR_ROLE)\n        nonReentrant\n        returns (uint8)',
+    to: 'onlyRole(OPERATOR_ROLE)\n        returns (uint8)',
+  },
+  {
+    name: 'a contract is deployed for no token',
+    file: 'Settlement.sol',
+    from: 'if (address(token) == address(0)) revert AddressInvalid(address(token));',
+    to: '',
   },
   {
     name: 'nothing is counted towards the ceiling',

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { encodeDeployData, type Hex, hexToBytes, parseAbi, toFunctionSelector } from 'viem';
+import { settlementAbi, settlementBytecode } from './artifacts/Settlement.ts';
+import { type CallSite, callPlaces, callSites } from './test/call-sites.ts';
+import { startTestNode } from './test/test-node.ts';
+
+const TOKEN = '0x7070707070707070707070707070707070707070';
+const SOMEBODY = '0x5050505050505050505050505050505050505050';
+
+const NAMES = new Map(
+  parseAbi([
+    'function transfer(address,uint256)',
+    'function transferFrom(address,address,uint256)',
+    'function balanceOf(address)',
+    'function allowance(address,address)',
+    'function isBlacklisted(address)',
+    'function receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+    'function isValidSignature(bytes32,bytes)',
+  ]).map((one) => [toFunctionSelector(one), one.name]),
+);
+
+const SETUP = {
+  admin: SOMEBODY,
+  operators: [SOMEBODY],
+  registrar: SOMEBODY,
+  guardian: SOMEBODY,
+  treasurer: SOMEBODY,
+  adminDelay: 1,
+  ratesDelay: 1,
+  walletDelay: 1,
+  payoutHold: 0,
+  hourlyCeiling: 1,
+  rates: { acquirer: 30, protocol: 20, cashback: 5 },
+} as const;
+
+/** ECDSA first, then ERC-1271: the wallet is a party's choice, what it is asked is not. */
+const SIGNATURE = ['staticcall any isValidSignature', 'staticcall precompile 1'];
+
+/** Every call of every function. What is not here calls nobody. */
+const CALLS: Readonly<Record<string, readonly string[]>> = {
+  settleBatch: [
+    'call token transferFrom',
+    'staticcall token allowance',
+    'staticcall token balanceOf',
+  ],
+  settlePaymentSeparately: [
+    'call token transferFrom',
+    'staticcall token allowance',
+    'staticcall token balanceOf',
+  ],
+  settleWithAuthorization: ['call token receiveWithAuthorization', 'staticcall token balanceOf'],
+  refund: ['call token transfer'],
+  withdraw: ['call token transfer'],
+  withdrawOwn: ['call token transfer'],
+  collectFees: ['call token transfer'],
+  // The treasurer's, of tokens that somebody sent here by mistake.
+  sweep: ['call any transfer', 'staticcall any balanceOf'],
+  preflight: [
+    'staticcall token allowance',
+    'staticcall token balanceOf',
+    'staticcall token isBlacklisted',
+  ],
+  payerAccount: ['staticcall token allowance', 'staticcall token balanceOf'],
+  payerAccounts: ['staticcall token allowance', 'staticcall token balanceOf'],
+  registerMerchant: SIGNATURE,
+  proposeWallet: SIGNATURE,
+  setPolicyBySignature: SIGNATURE,
+  revokePolicyBySignature: SIGNATURE,
+  // The analysis loses sight of `permit` where the two ways to a policy meet.
+  enrol: ['call token any', ...SIGNATURE, 'staticcall token allowance'],
+};
+
+describe('the compiled settlement contract', () => {
+  let code: Uint8Array;
+  const sites = new Map<string, CallSite[]>();
+
+  before(async () => {
+    await using node = await startTestNode();
+    const data = encodeDeployData({
+      abi: settlementAbi,
+      bytecode: settlementBytecode,
+      args: [TOKEN, SETUP],
+    });
+    await node.client.setBalance({ address: SOMEBODY, value: 10n ** 18n });
+    const { contractAddress } = await node.send({ from: SOMEBODY, data });
+    code = hexToBytes((await node.client.getCode({ address: contractAddress as Hex })) ?? '0x');
+    for (const item of settlementAbi) {
+      if (item.type !== 'function') continue;
+      const known = sites.get(item.name) ?? [];
+      sites.set(item.name, [...known, ...callSites(code, toFunctionSelector(item))]);
+    }
+  });
+
+  function describeCall({ op, target, selector }: CallSite): string {
+    const whom = target === BigInt(TOKEN) ? 'token' : target === 1n ? 'precompile 1' : target;
+    if (target === 1n) return `${op} ${whom}`;
+    return `${op} ${whom} ${selector === 'any' ? 'any' : (NAMES.get(selector) ?? selector)}`;
+  }
+
+  it('settles by calls of the token alone, and of no function that a caller chose', () => {
+    const calls = [...sites].flatMap(([name, all]) => {
+      const said = [...new Set(all.map(describeCall))].sort();
+      return said.length === 0 ? [] : [[name, said] as const];
+    });
+    const sorted = Object.entries(CALLS).map(([name, all]) => [name, [...all].sort()]);
+    assert.deepEqual(Object.fromEntries(calls), Object.fromEntries(sorted));
+  });
+
+  it('sends no coin, runs no foreign code as its own, and creates and ends no contract', () => {
+    for (const [name, all] of sites) {
+      for (const { op, value } of all) {
+        assert.ok(op === 'call' || op === 'staticcall', `${name}: ${op}`);
+        assert.equal(value, 0n, `${name} sends coin`);
+      }
+    }
+  });
+
+  it('has no call that was overlooked', () => {
+    const reached = new Set([...sites.values()].flat().map(({ pc }) => pc));
+    assert.ok(reached.size >= 10, `only ${reached.size} calls found`);
+    const missed = callPlaces(code).filter((pc) => !reached.has(pc));
+    assert.deepEqual(missed, []);
+  });
+});

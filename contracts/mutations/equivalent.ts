@@ -1,0 +1,28 @@
+// Mutations of the contracts that no test can notice, each with the reason why.
+
+import type { Proof } from '../../test/mutations/equivalent.ts';
+
+export const PROOFS: readonly Proof[] = [
+  {
+    file: 'PaymentTree.sol',
+    from: 'at, 0x20',
+    behind: 'lt(at, end) { at := add(',
+    proof: 'A sum is the same whichever of the two is named first.',
+  },
+  {
+    file: 'PackedPolicy.sol',
+    from: 'if (policy.periodSeconds() == 0) return 0;',
+    behind: 'uint256 word = PackedPolicy.unwrap(policy);\n        ',
+    proof:
+      'The EVM divides by zero to zero, which is the period of a word without one. Such a word ' +
+      '(no policy, or a revoked one) has spent nothing: zero either way.',
+  },
+  {
+    file: 'SpendingPolicies.sol',
+    from: 'if (wallet.code.length == 0) return false;',
+    behind: 'returns (bool)\n    {\n        ',
+    proof:
+      'An address without code answers nothing, and fewer than 32 bytes confirm nothing. Of the ' +
+      'precompiles only identity begins its answer with the selector, and the digest follows it.',
+  },
+];

@@ -1,0 +1,106 @@
+// Finds places in Solidity where a bug can be planted by rule: what generate.ts of test/mutations
+// is for TypeScript. By patterns, not by a parser: what does not compile is caught by the compiler.
+
+import { type Candidate, type Choice, choose } from '../../test/mutations/generate.ts';
+import type { Mutation } from '../../test/mutations/mutation.ts';
+
+/** What is done to a contract, each in every place where it can. */
+export const KINDS = [
+  'comparison',
+  'arithmetic',
+  'check',
+  'statement',
+  'modifier',
+  'number',
+  'arguments',
+] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Everything that is deployed as Settlement. */
+export const SOURCES: readonly string[] = [
+  'Batches.sol',
+  'Governance.sol',
+  'Merchants.sol',
+  'PackedCharges.sol',
+  'PackedLedger.sol',
+  'PackedPolicy.sol',
+  'PaymentCodec.sol',
+  'PaymentTree.sol',
+  'Refunds.sol',
+  'Settlement.sol',
+  'SpendingPolicies.sol',
+];
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '==': '!=',
+  '!=': '==',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '<<': '>>',
+  '>>': '<<',
+  '+=': '-=',
+  '-=': '+=',
+};
+
+interface Rule {
+  readonly kind: Kind;
+  /** Its first group, or all of it, is what is replaced. */
+  readonly pattern: RegExp;
+  readonly to: (from: string) => string;
+}
+
+const gone = () => '';
+
+const RULES: readonly Rule[] = [
+  { kind: 'comparison', pattern: /(?<= )(?:[<>]=?|[!=]=)(?= )/g, to: opposite },
+  { kind: 'arithmetic', pattern: /(?<= )(?:<<|>>|[-+]=|[-+*/])(?= )/g, to: opposite },
+  { kind: 'check', pattern: /(?<=\n *)if \([^;{}]*?\) (?:revert|return) [^;{}]*;/g, to: gone },
+  { kind: 'statement', pattern: /(?<=[;{}]\n *)(?:delete |emit )[^;{}]*;/g, to: gone },
+  { kind: 'statement', pattern: /(?<=[;{}]\n *)[\w.[\]()]+ (?:\|=|[-+]?=) [^;{}]*;/g, to: gone },
+  { kind: 'modifier', pattern: /(?:\n *| )(?:onlyRole\(\w+\)|nonReentrant)/g, to: gone },
+  { kind: 'number', pattern: /(?<=[ (])\d+(?=[ ;),])/g, to: (from) => String(Number(from) + 1) },
+  { kind: 'number', pattern: /\b0x[0-9a-f]*f\b/g, to: (from) => from.replace(/f$/, '7') },
+  { kind: 'arguments', pattern: /(?<=[\w}]\((?:[^()\n]*, )?)\w+, \w+(?=[,)])/g, to: swapped },
+];
+
+function opposite(operator: string): string {
+  return OPERATORS[operator] ?? operator;
+}
+
+function swapped(pair: string): string {
+  return pair.split(', ').reverse().join(', ');
+}
+
+/** Comments, imports and texts are no places for a bug. The length stays. */
+function codeOf(text: string): string {
+  const blank = (part: string) => part.replace(/[^\n]/g, ' ');
+  return text
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, blank)
+    .replace(/^(?:import|using|error|event|pragma)\b[^;]*;/gm, blank)
+    .replace(/^ +(?:using|error|event)\b[^;]*;/gm, blank)
+    .replace(/"[^"\n]*"/g, blank)
+    .replace(/\bfunction \w+\([^)]*\)|\breturns \([^)]*\)/g, blank);
+}
+
+/** Every mutation of the file that the generator knows, in the order of the file. */
+export function candidates(file: string, text: string): Candidate[] {
+  const code = codeOf(text);
+  return RULES.flatMap(({ kind, pattern, to }) =>
+    [...code.matchAll(pattern)].map(({ 0: from, index: offset }) => {
+      return { name: kind, file, from, to: to(from), offset };
+    }),
+  )
+    .filter(({ from, to }) => from !== to)
+    .sort((a, b) => a.offset - b.offset);
+}
+
+/** `count` of them, chosen by the seed: as many of each kind as of the others. */
+export function generate(of: Omit<Choice, 'files'>): Mutation[] {
+  return choose({ ...of, files: SOURCES }, { kinds: KINDS, candidates });
+}

@@ -1,0 +1,67 @@
+// Runs the forge tests on a copy of the contracts with one bug in it.
+
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Judgement } from '../../test/mutations/judge.ts';
+import { type Mutation, mutate } from '../../test/mutations/mutation.ts';
+import { compileContract } from '../compile.ts';
+import { contractsFolder, runForge } from '../forge.ts';
+
+/** Enough for every mutation to be found; the full campaign belongs to contracts.test.ts. */
+const SHORT_CAMPAIGN = {
+  FOUNDRY_INVARIANT_RUNS: '10',
+  FOUNDRY_INVARIANT_SHRINK_RUN_LIMIT: '1',
+  FOUNDRY_INVARIANT_FAILURE_PERSIST_DIR: join(tmpdir(), 'tapline-mutation-failures'),
+  FOUNDRY_FUZZ_RUNS: '64',
+};
+
+/** Says how the tests took a mutation. */
+export async function judge(mutation: Mutation): Promise<Judgement> {
+  const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
+  // forge may only read below contracts/; a fresh clone has no such folder yet.
+  const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
+  mkdirSync(join(contractsFolder, 'out'), { recursive: true });
+  try {
+    copySources(folder);
+    const path = join(folder, mutation.file);
+    writeFileSync(path, mutate(readFileSync(path, 'utf8'), mutation));
+    const complaint = writeArtifact(folder, artifactPath);
+    if (complaint !== null) return { verdict: 'caught by types', by: complaint };
+    const environment = { ...SHORT_CAMPAIGN, ARTIFACT_Settlement: artifactPath };
+    const { passed, output } = await runForge(['--fail-fast'], environment);
+    if (passed) return { verdict: 'survived', by: '' };
+    return { verdict: 'caught', by: failedTest(output) };
+  } finally {
+    rmSync(artifactPath, { force: true });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The sources alone, without the tests. */
+export function copySources(folder: string): void {
+  cpSync(contractsFolder, folder, {
+    recursive: true,
+    filter: (path) => path === contractsFolder || path.endsWith('.sol'),
+  });
+}
+
+/** @returns what the compiler has against the mutant, or null. */
+function writeArtifact(root: string, path: string): string | null {
+  try {
+    const artifact = compileContract('Settlement', { root, warningsAllowed: true });
+    writeFileSync(path, JSON.stringify(artifact));
+    return null;
+  } catch (error) {
+    // A file that cannot be read says nothing about the mutation.
+    if (!(error instanceof Error) || 'code' in error) throw error;
+    return error.message.split('\n')[0] ?? 'solc';
+  }
+}
+
+/** @throws when forge failed without a failed test: that says nothing about the mutation. */
+function failedTest(output: string): string {
+  const name = /\[FAIL[\s\S]*?\b((?:test|invariant|setUp)\w*)\([^)]*\) \(/.exec(output)?.[1];
+  if (name === undefined) throw new Error(output);
+  return name;
+}
