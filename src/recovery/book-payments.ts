@@ -8,9 +8,9 @@ import {
   selectLostPayments,
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
-import type { WalkedRange } from '#settlement/chain-walk.ts';
+import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
-import { type Alarm, insertAlarms } from '#settlement/outcome-queries.ts';
+import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
@@ -29,7 +29,7 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 
 /**
  * Bytes that the ledger has, and outcomes that it has only to apply, go the ordinary way, but not
- * where somebody else has paid than the ledger waits for. A payment
+ * where another attempt has paid than the ledger waits for. A payment
  * of somebody who is unknown here is nobody's to book. An intent that was given a number that the
  * chain has settled for another sale is told to a person.
  */
@@ -39,7 +39,7 @@ function plan(row: LostPaymentRow): Plan {
   if (row.intent_id !== null && !row.intent_fits) return alarmOf(row, 'number_taken');
   if (requestId === null) return { kind: 'rebuild', accountId, payerId };
   if (row.bytes_known) return { kind: 'leave' };
-  return row.same_payer ? { kind: 'answer', requestId } : { kind: 'rebuild', accountId, payerId };
+  return row.same_payment ? { kind: 'answer', requestId } : { kind: 'rebuild', accountId, payerId };
 }
 
 function factsOf(row: LostPaymentRow, chainId: number): OutcomeFacts['payment'] {
@@ -57,7 +57,7 @@ function factsOf(row: LostPaymentRow, chainId: number): OutcomeFacts['payment'] 
   };
 }
 
-interface Of {
+interface Portion {
   readonly range: WalkedRange;
   readonly after: After;
   readonly limit: number;
@@ -95,11 +95,15 @@ async function toLost(
  * Books the payments of a range that the ledger has lost, in one transaction.
  * @returns where to go on, or null when the range has no more.
  */
-export async function bookPayments(tx: Tx, deps: RecoveryDeps, of: Of): Promise<After | null> {
+export async function bookPayments(
+  tx: Tx,
+  deps: RecoveryDeps,
+  portion: Portion,
+): Promise<After | null> {
   const { chain, clock, idKey } = deps;
   const { livemode, chainId } = chain.config;
-  const { fromBlock, toBlock } = of.range;
-  const { after, limit } = of;
+  const { fromBlock, toBlock } = portion.range;
+  const { after, limit } = portion;
   const rows = await selectLostPayments(tx, { livemode, fromBlock, toBlock, after, limit });
   const planned = rows.map((row) => ({ row, plan: plan(row) }));
   let answered = 0;

@@ -1,5 +1,5 @@
-import { rebuildWithdrawal } from '#accounts/rebuild-withdrawal.ts';
 import type { Tx } from '#db/database.ts';
+import { rebuildWithdrawal } from '#payouts/rebuild-withdrawal.ts';
 import {
   answerRequest,
   type LostTransferRow,
@@ -7,9 +7,9 @@ import {
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { rebuildRefund } from '#refunds/rebuild.ts';
-import type { WalkedRange } from '#settlement/chain-walk.ts';
+import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
-import { insertAlarms } from '#settlement/outcome-queries.ts';
+import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
 /** As reconciliation names it, so that a difference of the same kind finds its alarm. */
@@ -20,11 +20,11 @@ function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
 async function alarm(
   tx: Tx,
   deps: RecoveryDeps,
-  of: { readonly kind: string; readonly row: LostTransferRow },
+  found: { readonly kind: string; readonly row: LostTransferRow },
 ): Promise<void> {
-  const { merchant_number, recipient, amount, tx_hash } = of.row;
+  const { merchant_number, recipient, amount, tx_hash } = found.row;
   const details = { merchant_number, recipient, amount, tx_hash };
-  const one = { kind: of.kind, subject: subjectOf(of.row), details };
+  const one = { kind: found.kind, subject: subjectOf(found.row), details };
   await insertAlarms(tx, deps.chain.config.livemode, [one], deps.clock.now());
 }
 
@@ -51,17 +51,19 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;
   }
-  const of = { idKey, now: clock.now() };
+  const given = { idKey, now: clock.now() };
   const tenant = { accountId: accountId ?? '', livemode };
   const lost = { tenant, amount: row.amount, txHash: row.tx_hash };
   if (row.kind === 'withdrawal' && accountId !== null) {
     const { number, recipient: wallet } = row;
-    await rebuildWithdrawal(tx, { ...lost, number, wallet }, of);
+    await rebuildWithdrawal(tx, { ...lost, number, wallet }, given);
     return true;
   }
   if (row.kind === 'refund' && accountId !== null && paymentId !== null && reference !== null) {
-    return (await rebuildRefund(tx, { ...lost, paymentId, reference }, of)) !== null;
+    return (await rebuildRefund(tx, { ...lost, paymentId, reference }, given)) !== null;
   }
+  // Reconciliation finds it missing, and a recovery books it then.
+  if (accountId !== null && row.payment_under_way) return false;
   await alarm(tx, deps, { kind: 'foreign_settlement', row });
   return false;
 }

@@ -3,8 +3,10 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
+import { applySettlements } from '#payments/settle.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
+import { countAwaitingPayment } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { createRefund } from '#refunds/create.ts';
 import { addIntent, addPayer, newRequest, openStore, pay, type TestStore } from '#testing/store.ts';
@@ -75,14 +77,14 @@ async function requestOf(intentId: string): Promise<RequestRow> {
 }
 
 /** The chain says that this payer has paid the intent, in a transaction that nobody here knows. */
-async function settleOnChain(intentId: string, payer: string): Promise<void> {
+async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<void> {
   await store.db.query(
     `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
        order_id, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, log_index, block_time)
-     select false, settlement_number, 1, $2, $3, amount, order_id, 7500, 5000, 1250, $4, $5, 0,
+     select false, settlement_number, 1, $2, $3, amount + $6, order_id, 7500, 5000, 1250, $4, $5, 0,
        now()
      from payment_intents where id = $1`,
-    [intentId, payer, store.standing.merchantNumber, `0x${'ef'.repeat(32)}`, BLOCK],
+    [intentId, payer, store.standing.merchantNumber, `0x${'ef'.repeat(32)}`, BLOCK, tip],
   );
 }
 
@@ -102,6 +104,31 @@ describe('a payment whose request is under way in the restored copy', () => {
     assert.equal((await requestOf(intentId)).status, 'succeeded');
   });
 
+  it('is booked as the chain has it when another attempt has paid, with a tip', async () => {
+    const { payer, pass } = await addPayer(store);
+    const intentId = await addIntent(store, { tipping: { percentages: [10] } });
+    await pay(store, { intentId, pass, key: 'tap 8', hangUp: true });
+    await settleOnChain(intentId, payer.address, 250_000);
+    await book();
+    const payment = await findPayment(store, intentId);
+    assert.deepEqual([payment?.amount, payment?.tip], [2_750_000n, 0n]);
+    assert.equal(payment?.recovered, true);
+    const { body } = await replay(intentId, 'tap 8');
+    assert.deepEqual([body.status, body.amount, body.tip], ['succeeded', 2_500_000, 0]);
+  });
+
+  it('is not booked when the chain has more than sale and tip can be', async () => {
+    const { intentId, payer } = await tapped('tap 9');
+    await settleOnChain(intentId, payer.address, 1);
+    await book();
+    assert.equal(await findPayment(store, intentId), undefined);
+    const alarms = await store.db.query(
+      `select from chain_alarms where kind = 'number_taken' and details ->> 'intent' = $1`,
+      [intentId],
+    );
+    assert.equal(alarms.length, 1);
+  });
+
   it('is booked to another payer when the chain has charged that one', async () => {
     const { intentId } = await tapped('tap 2');
     const { payer: other } = await addPayer(store);
@@ -118,6 +145,39 @@ describe('a payment whose request is under way in the restored copy', () => {
       [intentId],
     );
     assert.equal(key?.status, 'completed');
+  });
+});
+
+describe('a refund that the chain has paid before its payment is applied here', () => {
+  it("is nobody else's: no alarm, and it is booked once the payment is", async () => {
+    const { intentId, payer } = await tapped('tap 11');
+    await settleOnChain(intentId, payer.address);
+    await book();
+    const { number } = await requestOf(intentId);
+    const txHash = `0x${'ab'.repeat(32)}`;
+    await store.db.query(
+      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+         recipient, amount, block_number, block_time, reference)
+       values (false, $1, 0, 'refund', $2, $3, $4, 400000, $5, now(), $6)`,
+      [txHash, number, store.standing.merchantNumber, payer.address, BLOCK, Buffer.alloc(16, 7)],
+    );
+    const range = { livemode: false, fromBlock: BLOCK, toBlock: BLOCK };
+    const bookRefunds = () => store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    const refunds = () =>
+      store.db.query<{ status: string; amount: bigint }>(
+        'select status, amount from refunds where tx_hash = $1',
+        [txHash],
+      );
+    assert.equal(await countAwaitingPayment(store.db, range), 1);
+    await bookRefunds();
+    const alarms = await store.db.query('select from chain_alarms where subject = $1', [
+      `refund ${number}/${txHash}`,
+    ]);
+    assert.deepEqual([alarms.length, (await refunds()).length], [0, 0]);
+    await applySettlements({ ...store, log: silentLog });
+    assert.equal(await countAwaitingPayment(store.db, range), 0);
+    await bookRefunds();
+    assert.deepEqual(await refunds(), [{ status: 'succeeded', amount: 400_000n }]);
   });
 });
 

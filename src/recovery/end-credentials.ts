@@ -1,5 +1,5 @@
-import { newestTotpStep } from '#accounts/second-factor.ts';
 import type { Tx } from '#db/database.ts';
+import { newestTotpStep } from '#people/second-factor.ts';
 
 /** How many of each kind were ended, for `admin -- after-restore`. */
 export type EndedCredentials = Readonly<Record<string, number>>;
@@ -25,6 +25,13 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (of: Ending) => Valu
     `delete from payer_sessions s using payers p
      where p.id = s.payer_id and p.livemode = $1 and s.created < $2 returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
+  ],
+  'codes of passes': [
+    `update pass_codes c set used_at = $3 from passes p, payers y
+     where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1 and c.created < $2
+       and c.used_at is null and c.expires_at > $3
+     returning 1 as ended`,
+    ({ livemode, before, now }) => [livemode, before, now],
   ],
   'pairing codes': [
     `delete from pairing_codes c using terminals t
@@ -93,13 +100,13 @@ async function askForNewCodes(tx: Tx): Promise<void> {
  * Ends what may have been used, revoked or ended in the time that was lost: tokens, one-time codes,
  * links, invitations, remembered devices, sessions.
  */
-export async function endCredentials(tx: Tx, of: Ending): Promise<EndedCredentials> {
+export async function endCredentials(tx: Tx, which: Ending): Promise<EndedCredentials> {
   const ended: Record<string, number> = {};
   for (const [kind, [text, values]] of Object.entries({ ...OF_NETWORK, ...OF_PEOPLE })) {
-    const { length } = await tx.query(text, values(of));
+    const { length } = await tx.query(text, values(which));
     if (length > 0) ended[kind] = length;
   }
-  await voidShownCodes(tx, of);
+  await voidShownCodes(tx, which);
   await askForNewCodes(tx);
   return ended;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs } from '#core/clock.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
-import { raiseNextNonce, selectLanes } from '#settlement/lane-queries.ts';
 import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
-import { insertAlarms } from '#settlement/outcome-queries.ts';
+import { raiseNextNonce, selectLanes } from '#settlement/relayer/lane-queries.ts';
+import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
 /** How often a node is asked whether it still holds bytes that we do not have. */
 const LOOK_MS = 500;

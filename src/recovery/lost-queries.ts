@@ -25,8 +25,8 @@ export interface LostPaymentRow {
   readonly intent_fits: boolean;
   /** Its request to the chain that is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
-  /** Whether that request is of the payer whom the chain has charged. */
-  readonly same_payer: boolean;
+  /** Whether that request is of the payer whom the chain has charged, and of that amount. */
+  readonly same_payment: boolean;
   /** Whether the ledger has the bytes that settled it: then their receipt is found as always. */
   readonly bytes_known: boolean;
 }
@@ -52,24 +52,27 @@ export async function selectLostPayments(
     `select c.number, c.batch_number, c.payer, c.merchant_number, c.amount, c.order_id,
        c.fee_acquirer, c.fee_protocol, c.cashback, c.tx_hash, c.block_number, c.log_index,
        c.block_time, m.account_id, y.id as payer_id, i.id as intent_id,
-       coalesce(i.account_id = m.account_id and i.amount = c.amount and i.order_id = c.order_id,
+       -- With a tip, which is at most as much again, where one could be given.
+       coalesce(i.account_id = m.account_id and i.order_id = c.order_id and c.amount >= i.amount
+         and c.amount <= case when i.tipping is null then i.amount else 2 * i.amount end,
          false) as intent_fits,
-       q.id as request_id, coalesce(q.same_payer, false) as same_payer,
+       q.id as request_id, coalesce(q.same_payment, false) as same_payment,
        exists (select from chain_attempts a where a.tx_hash = c.tx_hash) as bytes_known
      from chain_payments c
      left join account_modes m
        on m.livemode = c.livemode and m.merchant_number = c.merchant_number
      left join payers y on y.livemode = c.livemode and y.address = c.payer
      left join lateral (
-       select id, account_id, amount, order_id from payment_intents p
+       select id, account_id, amount, tipping, order_id from payment_intents p
        where p.livemode = c.livemode and p.settlement_number = c.number
        union all
-       select p.id, p.account_id, p.amount, p.order_id from settlement_numbers n
+       select p.id, p.account_id, p.amount, p.tipping, p.order_id from settlement_numbers n
        join payment_intents p on p.id = n.payment_intent_id and p.settlement_number is null
        where n.livemode = c.livemode and n.number = c.number
        limit 1) i on true
      left join lateral (
-       select r.id, lower(r.payload ->> 'payer') = lower(c.payer) as same_payer
+       select r.id, lower(r.payload ->> 'payer') = lower(c.payer)
+           and (r.payload ->> 'amount')::bigint = c.amount as same_payment
        from chain_requests r
        where r.kind = 'payment' and r.subject_id = i.id and r.applied_at is null
          and r.status in ('queued', 'submitted', 'succeeded')
@@ -103,6 +106,8 @@ export interface LostTransferRow {
   /** Its request to the chain that is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
   readonly bytes_known: boolean;
+  /** Of a refund: its payment has no row yet, because its outcome has still to be applied. */
+  readonly payment_under_way: boolean;
 }
 
 /** Those of a range, in the chain's order. What a wallet withdrew by itself is its own affair. */
@@ -114,7 +119,13 @@ export async function selectLostTransfers(
     `select t.kind, t.number, t.reference, t.merchant_number, t.recipient, t.amount, t.tx_hash,
        t.log_index, t.block_number, t.block_time, m.account_id, p.id as payment_id,
        coalesce(f.id, w.id) as object_id, q.id as request_id,
-       exists (select from chain_attempts a where a.tx_hash = t.tx_hash) as bytes_known
+       exists (select from chain_attempts a where a.tx_hash = t.tx_hash) as bytes_known,
+       t.kind = 'refund' and p.id is null and exists (
+         select from payment_intents i
+         join chain_requests r on r.kind = 'payment' and r.subject_id = i.id
+         where i.livemode = t.livemode and i.settlement_number = t.number
+           and r.applied_at is null and r.status in ('queued', 'submitted', 'succeeded')
+       ) as payment_under_way
      from chain_transfers t
      left join account_modes m
        on m.livemode = t.livemode and m.merchant_number = t.merchant_number
@@ -141,6 +152,25 @@ export async function selectLostTransfers(
      order by t.block_number, t.log_index`,
     [of.livemode, of.fromBlock, of.toBlock],
   );
+}
+
+/** Refunds of a range whose payments have an outcome that is only to be applied. */
+export async function countAwaitingPayment(
+  sql: Sql,
+  of: { readonly livemode: boolean; readonly fromBlock: bigint; readonly toBlock: bigint },
+): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from chain_transfers t
+     join payment_intents i on i.livemode = t.livemode and i.settlement_number = t.number
+     join chain_requests r on r.kind = 'payment' and r.subject_id = i.id
+     where t.livemode = $1 and t.block_number between $2 and $3 and t.kind = 'refund'
+       and r.status = 'succeeded' and r.applied_at is null
+       and not exists (
+         select from payments p
+         where p.livemode = t.livemode and p.settlement_number = t.number)`,
+    [of.livemode, of.fromBlock, of.toBlock],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** The chain has answered this request by bytes that were lost: its domain applies the outcome. */
@@ -179,11 +209,18 @@ export async function endAttempts(
   );
 }
 
-/** Days whose figures may have changed are computed again when somebody asks for them. */
+/**
+ * Days and hours whose figures may have changed are computed again when somebody asks for them. The
+ * first day is one of UTC; west of it the same moment belongs to the day before.
+ */
 export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query(
-    `delete from statistics_days d using network_recoveries r
-     where r.livemode = $1 and d.livemode = $1 and d.day >= r.first_day`,
+    `with hours as (
+       delete from statistics_hours h using network_recoveries r
+       where r.livemode = $1 and h.livemode = $1 and h.hour >= r.first_day - 1
+     )
+     delete from statistics_days d using network_recoveries r
+     where r.livemode = $1 and d.livemode = $1 and d.day >= r.first_day - 1`,
     [livemode],
   );
 }

@@ -3,19 +3,22 @@ import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
-import type { After } from '#recovery/lost-queries.ts';
+import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
-import { type WalkedRange, walkEvents } from '#settlement/chain-walk.ts';
-import { finalBlock } from '#settlement/final-block.ts';
+import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
 import {
   moveReadTo,
   type RecoveryRun,
   selectFirstUncompared,
 } from '#settlement/network-recovery-queries.ts';
-import { stageRange } from '#settlement/reconcile.ts';
+import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
 /** How often it is looked whether the last blocks are deep enough. */
 const LOOK_MS = 250;
+/** A refund cannot be booked before its payment is: less than the lease of the recovery. */
+const APPLIED_MS = 4_000;
+const APPLIED_LOOK_MS = 50;
 /** Of each kind, in one transaction. */
 const BATCH = 100;
 
@@ -51,9 +54,21 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
     inRun(deps, run, (tx) => bookPayments(tx, deps, { range, after, limit: BATCH })),
   );
   failpoint('recovery.payments_booked');
+  await awaitPayments(deps, range);
   await inRun(deps, run, (tx) => bookTransfers(tx, deps, range));
   await inRun(deps, run, (tx) => moveReadTo(tx, livemode, range.toBlock));
   failpoint('recovery.range_booked');
+}
+
+/** Outcomes are applied by loops of their own, also while the network is closed. */
+async function awaitPayments({ db, chain }: RecoveryDeps, range: WalkedRange): Promise<void> {
+  const { livemode } = chain.config;
+  const { fromBlock, toBlock } = range;
+  const until = performance.now() + APPLIED_MS;
+  while (performance.now() < until) {
+    if ((await countAwaitingPayment(db, { livemode, fromBlock, toBlock })) === 0) return;
+    await sleep(APPLIED_LOOK_MS);
+  }
 }
 
 /** Goes on behind the last one that was looked at, booked or not. */

@@ -90,9 +90,9 @@ async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, clock, wakeups } = deps;
   const { livemode } = chain.config;
   for (;;) {
-    const of = { livemode, before: run.started, now: clock.now() };
+    const overdue = { livemode, before: run.started, now: clock.now() };
     const intents = await inRun(deps, run, async (tx) => {
-      const done = await giveUpUnpaid(tx, of);
+      const done = await giveUpUnpaid(tx, overdue);
       const oldest = done.reduce<Date | null>(
         (least, { created }) => (least === null || created < least ? created : least),
         null,
@@ -105,8 +105,8 @@ async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
     if (intents.length === 0) break;
   }
   await inRun(deps, run, async (tx) => {
-    const of = { livemode, before: run.started, now: clock.now() };
-    await noteEnded(tx, livemode, await endCredentials(tx, of));
+    const which = { livemode, before: run.started, now: clock.now() };
+    await noteEnded(tx, livemode, await endCredentials(tx, which));
   });
   failpoint('recovery.credentials_ended');
 }

@@ -1,17 +1,11 @@
-import type { Clock } from '#core/clock.ts';
-import type { IdKey } from '#core/derived-ids.ts';
-import type { Log } from '#core/log.ts';
-import type { Database, Tx } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
-import type { Chain } from '#settlement/chain.ts';
+import type { IdKey } from '#core/ids.ts';
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { holdRecovery, type RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
-export interface RecoveryDeps {
+export interface RecoveryDeps extends LoopDeps {
   readonly chain: Chain;
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly idKey: IdKey;
 }
 

@@ -10,15 +10,15 @@ type Confirmations = Pick<NetworkConfig, 'confirmations' | 'receiptWitnesses'>;
  */
 export function confirmationsFor(
   asked: number | null,
-  of: { readonly rpcUrls: readonly string[]; readonly prefix: string },
+  network: { readonly rpcUrls: readonly string[]; readonly prefix: string },
 ): Confirmations {
-  const hosts = new Set(of.rpcUrls.map((url) => new URL(url).host)).size;
+  const hosts = new Set(network.rpcUrls.map((url) => new URL(url).host)).size;
   const confirmations = asked ?? (hosts > 1 ? 0 : 1);
   if (confirmations > 0) return { confirmations, receiptWitnesses: 1 };
   if (hosts > 1) return { confirmations, receiptWitnesses: 2 };
   throw new StartError(
-    `${of.prefix}CONFIRMATIONS=0 needs two addresses of different hosts in ${of.prefix}RPC_URL, ` +
-      'whose receipts agree: add one, or leave the setting out',
+    `${network.prefix}CONFIRMATIONS=0 needs two addresses of different hosts in ` +
+      `${network.prefix}RPC_URL, whose receipts agree: add one, or leave the setting out`,
   );
 }
 

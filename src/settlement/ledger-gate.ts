@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '#core/refusal.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 
 /**

@@ -43,7 +43,7 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
  */
 export async function askForRecovery(
   sql: Sql,
-  of: {
+  wish: {
     readonly livemode: boolean;
     /** null: whatever was asked for. */
     readonly asked: bigint | null;
@@ -71,7 +71,7 @@ export async function askForRecovery(
        update network_states n set recovering = true from begun b where n.livemode = b.livemode
      )
      select livemode from begun`,
-    [of.livemode, of.asked, of.reason, of.lossShown],
+    [wish.livemode, wish.asked, wish.reason, wish.lossShown],
   );
   return rows.length > 0;
 }
@@ -79,12 +79,12 @@ export async function askForRecovery(
 /** A database that nothing was ever written to needs no recovery. */
 export async function adoptIncarnation(
   sql: Sql,
-  of: { readonly livemode: boolean; readonly incarnation: string },
+  adopted: { readonly livemode: boolean; readonly incarnation: string },
 ): Promise<void> {
   await sql.query(
     `update network_recoveries set incarnation = $2
      where livemode = $1 and incarnation is null and status = 'done'`,
-    [of.livemode, of.incarnation],
+    [adopted.livemode, adopted.incarnation],
   );
 }
 
@@ -104,7 +104,7 @@ export interface RecoveryRun {
 /** Takes the lease of a recovery that nobody works on. */
 export async function takeRecovery(
   sql: Sql,
-  of: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
+  wanted: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
 ): Promise<RecoveryRun | null> {
   const rows = await sql.query<RecoveryRun>(
     `update network_recoveries
@@ -112,7 +112,7 @@ export async function takeRecovery(
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
      returning livemode, lease_owner as owner, fence, asked, loss_shown, read_to, started`,
-    [of.livemode, of.owner, of.leaseMs],
+    [wanted.livemode, wanted.owner, wanted.leaseMs],
   );
   return rows[0] ?? null;
 }
@@ -154,12 +154,16 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
 /** The ledger has been compared with the chain up to this block, and lacks nothing. */
 export async function markCompared(
   sql: Sql,
-  of: { readonly livemode: boolean; readonly incarnation: string | null; readonly block: bigint },
+  change: {
+    readonly livemode: boolean;
+    readonly incarnation: string | null;
+    readonly block: bigint;
+  },
 ): Promise<void> {
   await sql.query(
     `update network_recoveries set compared_block = greatest(compared_block, $3)
      where livemode = $1 and status = 'done' and incarnation = $2`,
-    [of.livemode, of.incarnation, of.block],
+    [change.livemode, change.incarnation, change.block],
   );
 }
 
@@ -256,7 +260,7 @@ export async function noteEnded(
 export async function finishRecovery(
   tx: Tx,
   run: RecoveryRun,
-  of: { readonly incarnation: string; readonly comparedBlock: bigint; readonly now: Date },
+  finished: { readonly incarnation: string; readonly comparedBlock: bigint; readonly now: Date },
 ): Promise<boolean> {
   const rows = await tx.query(
     `with done as (
@@ -275,10 +279,10 @@ export async function finishRecovery(
       run.owner,
       run.fence,
       run.asked,
-      of.incarnation,
-      of.now,
+      finished.incarnation,
+      finished.now,
       run.loss_shown,
-      of.comparedBlock,
+      finished.comparedBlock,
     ],
   );
   return rows.length > 0;

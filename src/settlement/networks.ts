@@ -16,16 +16,20 @@ export interface NetworkConfig {
   readonly rpcPerSecond: number | null;
   /** ws(s) address that tells of new blocks; null: the head is polled. */
   readonly headsUrl: string | null;
+  /** A node that browsers may ask, to check receipts for themselves; null: none. */
+  readonly publicRpcUrl: string | null;
+  /** Of a site that shows transactions below `/tx/`, without a slash at its end; null: none. */
+  readonly explorerUrl: string | null;
   readonly usdc: Hex;
   /** The token's EIP-712 name and version, which permits are signed for. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly settlement: Hex;
   /** The block of the contract's deployment: nothing of ours is older. */
   readonly deployedAtBlock: bigint;
-  /** Private keys with the contract's operator role: one lane each. */
+  /** Private keys with the contract's operator role: one lane each. None: others settle. */
   readonly relayerKeys: readonly Hex[];
-  /** Private key with the registrar role: a lane of its own. */
-  readonly registrarKey: Hex;
+  /** Private key with the registrar role: a lane of its own. null: others register. */
+  readonly registrarKey: Hex | null;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
   /** Addresses that must name the same block for a transaction before its receipt counts. */
@@ -47,6 +51,8 @@ export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain'> {
 
 /** What need not be chosen per deployment. */
 export const NETWORK_DEFAULTS = {
+  publicRpcUrl: null,
+  explorerUrl: null,
   rpcHeaders: [],
   /** A node that takes longer is worth less than the next one. */
   rpcTimeoutsMs: [3_000],

@@ -6,8 +6,8 @@ export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;
   /**
-   * Of the block that it is from. Whoever writes the number down requires that it is still the
-   * network's: see {@link raiseNumbers}.
+   * Of the block that it is from. The statement that stores the number requires that it is still
+   * the network's: see {@link raiseNumbers}.
    */
   readonly epoch: bigint;
 }
@@ -105,7 +105,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // Whoever finds nothing left draws again and hears why it fails.
+    // A create that finds nothing left draws again, and gets the reason if that fails too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {

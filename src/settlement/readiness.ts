@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Refusal, refuse } from '#core/answer.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { type Network, networkOf } from '#core/mode.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import { type NetworkRow, selectNetworks } from '#settlement/readiness-queries.ts';
 
-/** Why a network settles nothing at present (decisions.md section 12). */
-export type UnsettledReason =
-  | 'no_worker'
-  | 'no_gas'
-  | 'no_node'
-  | 'clock'
-  | 'recovering'
-  | 'paused';
+export const UNSETTLED_REASONS = [
+  'no_worker',
+  'no_gas',
+  'no_node',
+  'clock',
+  'recovering',
+  'paused',
+] as const;
+
+/** Why a network settles nothing at present (behavior.md 15.6). */
+export type UnsettledReason = (typeof UNSETTLED_REASONS)[number];
 
 export interface NetworkState {
   readonly settles: boolean;
@@ -32,7 +35,7 @@ export interface WatchedReadiness extends Readiness {
   stop(): Promise<void>;
 }
 
-/** decisions.md section 12: a worker counts as gone this long after its last heartbeat. */
+/** behavior.md 20.10: a worker counts as gone this long after its last heartbeat. */
 const WORKER_GONE_MS = 10_000;
 /** Workers write what they see within half a second; together with this it is about a second. */
 const REFRESH_MS = 500;
@@ -84,11 +87,11 @@ const NOBODY: NetworkState = { settles: false, reasons: ['no_worker'] };
 function tell(
   log: Log,
   network: Network,
-  of: { readonly before: NetworkState | undefined; readonly state: NetworkState },
+  change: { readonly before: NetworkState | undefined; readonly state: NetworkState },
 ): void {
-  const reasons = of.state.reasons.join();
-  if (of.before === undefined || of.before.reasons.join() === reasons) return;
-  if (of.state.settles) log.info('the network settles payments again', { network });
+  const reasons = change.state.reasons.join();
+  if (change.before === undefined || change.before.reasons.join() === reasons) return;
+  if (change.state.settles) log.info('the network settles payments again', { network });
   else log.warn('the network settles no payments', { network, reasons });
 }
 

@@ -110,7 +110,7 @@ export async function endOverdue(
 export async function endUnsigned(
   tx: Tx,
   outcome: { readonly succeeded: false },
-  of: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+  which: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
 ): Promise<string[]> {
   const rows = await tx.query<{ subject_id: string }>(
     `with waiting as (
@@ -126,7 +126,7 @@ export async function endUnsigned(
      update chain_requests set status = 'failed', outcome = $3::text::jsonb, applied_at = now()
      where id in (select id from waiting where unsigned order by id limit $4)
      returning subject_id`,
-    [of.livemode, of.before, JSON.stringify(outcome), of.limit],
+    [which.livemode, which.before, JSON.stringify(outcome), which.limit],
   );
   return rows.map(({ subject_id: intent }) => intent);
 }

@@ -23,6 +23,8 @@ export interface RequestPayloads {
     payer: Hex;
     amount: string;
     orderId: string;
+    /** Set: the payer signed for this one payment, and it goes in a transaction of its own. */
+    authorization?: PaymentAuthorization;
     /** Given back as it is, should the chain settle the payment after it was declined. */
     attempt?: unknown;
   };
@@ -66,6 +68,18 @@ export interface RequestPayloads {
 
 export type RequestKind = keyof RequestPayloads;
 
+/**
+ * A payer's EIP-3009 ReceiveWithAuthorization, whose nonce binds merchant, amount, number and order
+ * id of the payment, and whose value is what the contract charges for it. Valid from the beginning.
+ */
+export interface PaymentAuthorization {
+  readonly salt: Hex;
+  /** Unix seconds: the token takes it in blocks before this time. */
+  readonly validBefore: string;
+  /** Of a key, 65 bytes; of a contract wallet (ERC-1271), any length. */
+  readonly signature: Hex;
+}
+
 /** Where on the chain it happened. */
 export interface ChainPlace {
   readonly txHash: Hex;
@@ -80,6 +94,8 @@ export type FailureReason =
   | 'insufficient_funds'
   | 'approval_insufficient'
   | 'limit_exceeded'
+  /** The token refused what the payer signed, or the rates are others than those signed for. */
+  | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
   /** USDC refused the transfer for a whole day, or a person gave it up meanwhile. */
@@ -213,9 +229,9 @@ export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcom
  */
 export async function dropUnsignedPayments(
   tx: Tx,
-  of: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+  which: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
 ): Promise<string[]> {
-  return endUnsigned(tx, NOT_IN_TIME, of);
+  return endUnsigned(tx, NOT_IN_TIME, which);
 }
 
 /** These outcomes are part of this transaction's result; nobody will see them again. */

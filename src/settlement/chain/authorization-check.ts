@@ -1,0 +1,112 @@
+import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
+import { type CallAnswer, type Chain, decodeView, quantity } from '#settlement/chain/chain.ts';
+import type { FeeRates } from '#settlement/chain/fee-rates.ts';
+import {
+  chargesOf,
+  RATES_WORDS,
+  ratesCall,
+  readRates,
+  sameRates,
+} from '#settlement/chain/fee-rates.ts';
+import type { CheckResult } from '#settlement/chain/preflight.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import {
+  authorizationNonce,
+  type PaymentCall,
+  type PaymentReason,
+  paymentReason,
+  preflightCall,
+  readRevert,
+} from '#settlement/contract/contract-calls.ts';
+import type { PaymentAuthorization } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** A payment that its payer has signed, and the rates that the signed sum was made of. */
+export interface AuthorizedPayment {
+  readonly payment: PaymentCall;
+  readonly authorization: PaymentAuthorization;
+  readonly rates: FeeRates;
+}
+
+/** What the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
+const TOKEN_GAS = 700_000n;
+const CALL_GAS = 21_000n;
+const BYTE_GAS = 40n;
+const URGENT = { urgent: true } as const;
+
+/** Checks of the contract that have nothing to do with the way of paying. */
+const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
+  'AlreadySettled',
+  'AmountInvalid',
+  'OrderIdInvalid',
+  'MerchantUnknown',
+  'CeilingReached',
+]);
+
+/** What contract and token would say now: no gas is spent on what they refuse. */
+export async function checkAuthorization(
+  chain: Chain,
+  authorized: AuthorizedPayment,
+): Promise<CheckResult> {
+  try {
+    return await ask(chain, authorized);
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return { status: 'unavailable' };
+    throw error;
+  }
+}
+
+async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckResult> {
+  const { payment, rates } = authorized;
+  const { settlement, usdc } = chain.config;
+  const { pulled } = chargesOf(payment.amount, rates);
+  const answers = await chain.calls(
+    [
+      { to: settlement, data: preflightCall([payment]), words: 3 },
+      { to: settlement, data: ratesCall(), words: RATES_WORDS },
+      { to: usdc, data: balanceCall(payment), words: 1 },
+      pullCall(chain, authorized, pulled),
+    ],
+    'latest',
+    URGENT,
+  );
+  const [judged, charged, balance, pull] = answers;
+  // Nobody's payment is wrong: the network settles none at all (see readiness.ts).
+  if (isPaused(judged)) return { status: 'unavailable' };
+  const reason = decodeView(judged, (data) => {
+    return decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data });
+  }).map(paymentReason)[0];
+  if (reason !== undefined && IN_THE_WAY.has(reason)) return declined('settlement_failed');
+  if (!sameRates(decodeView(charged, readRates), rates)) return declined('authorization_refused');
+  if (decodeView(balance, BigInt) < pulled) return declined('insufficient_funds');
+  return pull?.ok === true ? { status: 'ok' } : declined('authorization_refused');
+}
+
+function declined(reason: (CheckResult & { status: 'declined' })['reason']): CheckResult {
+  return { status: 'declined', reason };
+}
+
+function balanceCall({ payer }: PaymentCall) {
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [payer] });
+}
+
+/** The pull itself, as the settlement contract would make it: blocklist, nonce, time, signature. */
+function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
+  const { settlement, usdc } = chain.config;
+  const { salt, validBefore, signature } = authorization;
+  const nonce = authorizationNonce(payment, salt);
+  const data = encodeFunctionData({
+    abi: testUsdcAbi,
+    functionName: 'receiveWithAuthorization',
+    args: [payment.payer, settlement, value, 0n, BigInt(validBefore), nonce, signature],
+  });
+  const gas = quantity(TOKEN_GAS + CALL_GAS + BigInt(size(data)) * BYTE_GAS);
+  return { from: settlement, to: usdc, data, gas, words: 0 };
+}
+
+function isPaused(answer: CallAnswer | undefined): boolean {
+  if (answer === undefined || answer.ok) return false;
+  const revert = readRevert(answer.revertData);
+  return revert.kind === 'passing' && revert.error === 'SettlingIsPaused';
+}

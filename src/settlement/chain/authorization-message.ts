@@ -1,0 +1,28 @@
+import { type Charges, chargesOf, type FeeRates } from '#settlement/chain/fee-rates.ts';
+import { authorizationNonce, type PaymentCall } from '#settlement/contract/contract-calls.ts';
+import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** What a wallet is asked to sign, beside the payment itself. */
+export interface AuthorizationTerms {
+  readonly salt: Hex;
+  /** Unix seconds. */
+  readonly validBefore: number;
+  readonly rates: FeeRates;
+}
+
+/** The message that pays this payment on these terms, and nothing else. */
+export function authorizationMessage(
+  config: NetworkConfig,
+  payment: PaymentCall,
+  terms: AuthorizationTerms,
+) {
+  const charges: Charges = chargesOf(payment.amount, terms.rates);
+  return receiveAuthorization(config, {
+    from: payment.payer,
+    value: charges.pulled,
+    validBefore: BigInt(terms.validBefore),
+    nonce: authorizationNonce(payment, terms.salt),
+  });
+}

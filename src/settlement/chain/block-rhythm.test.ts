@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type BlockRhythm,
+  blockInterval,
+  dueWindow,
+  idleLookAt,
+  NO_RHYTHM,
+  nextBlockAt,
+  nextLookAt,
+  withArrival,
+  withLook,
+} from '#settlement/chain/block-rhythm.ts';
+
+/** A chain whose block n comes at n * interval + phase; its own times are cut to whole seconds. */
+function chainOf(intervalMs: number, phaseMs: number) {
+  const numberAt = (at: number) => Math.floor((at - phaseMs) / intervalMs);
+  const look = (rhythm: BlockRhythm, at: number): BlockRhythm => {
+    const number = numberAt(at);
+    const time = Math.floor((number * intervalMs) / 1000) * 1000;
+    return withLook(rhythm, { number: BigInt(number), time, at });
+  };
+  return { look, comesAfter: (at: number) => (numberAt(at) + 1) * intervalMs + phaseMs };
+}
+
+function looks(
+  chain: ReturnType<typeof chainOf>,
+  of: { from: number; every: number; count: number },
+) {
+  let rhythm = NO_RHYTHM;
+  for (let i = 0; i < of.count; i++) rhythm = chain.look(rhythm, of.from + i * of.every);
+  return rhythm;
+}
+
+const told = (...times: number[]): BlockRhythm =>
+  times.reduce(
+    (rhythm, at, index) => withArrival(rhythm, { number: BigInt(index), time: index * 1_000, at }),
+    NO_RHYTHM,
+  );
+
+describe('the block rhythm', () => {
+  it('is known after a few regular blocks', () => {
+    assert.equal(nextBlockAt(told(0, 1_000, 2_000), 2_100), null);
+    assert.equal(nextBlockAt(told(0, 1_000, 2_010, 3_000), 3_100), 4_000);
+  });
+
+  it('is unknown when blocks come irregularly, or the next one is late', () => {
+    assert.equal(nextBlockAt(told(0, 1_000, 2_600, 3_000), 3_100), null);
+    assert.equal(nextBlockAt(told(0, 1_000, 2_000, 3_000), 4_100), null);
+  });
+
+  for (const intervalMs of [1_000, 2_000, 12_000]) {
+    it(`is learned from a look every 15 s at blocks of ${intervalMs} ms`, () => {
+      const chain = chainOf(intervalMs, 370);
+      const rhythm = looks(chain, { from: 100_000, every: 15_130, count: 20 });
+      assert.equal(blockInterval(rhythm), intervalMs);
+      const window = dueWindow(rhythm);
+      assert(window !== null);
+      const due = chain.comesAfter(100_000 + 19 * 15_130);
+      assert(window.from <= due && due <= window.to, `${due} is not in ${JSON.stringify(window)}`);
+    });
+  }
+
+  it('is not lost by a node that lags behind', () => {
+    const rhythm = told(0, 1_000, 2_000, 3_000);
+    const after = withLook(rhythm, { number: 1n, time: 1_000, at: 3_100 });
+    assert.deepEqual(after, rhythm);
+  });
+});
+
+describe('looks at the head while somebody waits', () => {
+  /** Looks from a moment on until the block that comes next is seen. */
+  function looksUntilSeen(chain: ReturnType<typeof chainOf>, start: BlockRhythm, since: number) {
+    let rhythm = chain.look(start, since);
+    const due = chain.comesAfter(since);
+    let lastLookAt = since;
+    for (let count = 1; ; count++) {
+      lastLookAt = Math.max(
+        lastLookAt + 25,
+        nextLookAt(rhythm, { lastLookAt, since, shortestMs: 25 }),
+      );
+      rhythm = chain.look(rhythm, lastLookAt);
+      if (lastLookAt >= due) return { count, lateMs: lastLookAt - due };
+      assert(count < 100, 'never seen');
+    }
+  }
+
+  for (const [intervalMs, most] of [
+    [250, 4],
+    [1_000, 4],
+    [2_000, 4],
+    [12_000, 3],
+  ] as const) {
+    it(`are at most ${most} at blocks of ${intervalMs} ms, once the rhythm is known`, () => {
+      const chain = chainOf(intervalMs, 130);
+      let rhythm = looks(chain, { from: 100_000, every: 15_130, count: 12 });
+      const counts: number[] = [];
+      for (let i = 0; i < 30; i++) {
+        const since = 290_000 + i * 7_717;
+        const seen = looksUntilSeen(chain, rhythm, since);
+        rhythm = chain.look(rhythm, since);
+        counts.push(seen.count);
+        assert(seen.lateMs <= intervalMs / 4, `${seen.lateMs} ms late`);
+      }
+      const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
+      assert(mean <= most, `${mean} looks`);
+    });
+  }
+
+  it('find the time of slow blocks between payments, with no look more', () => {
+    const chain = chainOf(12_000, 4_321);
+    let rhythm = looks(chain, { from: 100_000, every: 15_130, count: 5 });
+    let lastLookAt = 100_000 + 4 * 15_130;
+    const started = lastLookAt;
+    let count = 0;
+    for (; lastLookAt < started + 300_000; count++) {
+      lastLookAt = idleLookAt(rhythm, { lastLookAt, idleMs: 15_000 });
+      rhythm = chain.look(rhythm, lastLookAt);
+    }
+    assert(count <= 26, `${count} looks in five minutes`);
+    const window = dueWindow(rhythm);
+    assert(window !== null && window.to - window.from < 1_000, JSON.stringify(window));
+  });
+
+  it('are at most three a second while the chain stands still', () => {
+    for (const rhythm of [NO_RHYTHM, told(0, 1_000, 2_000, 3_000)]) {
+      const stuckAt = 3_000 + 10_000;
+      const next = nextLookAt(rhythm, { lastLookAt: stuckAt, since: 3_000, shortestMs: 25 });
+      assert(next - stuckAt >= 333);
+    }
+  });
+});

@@ -1,0 +1,177 @@
+/**
+ * When blocks come, learned from looks at the head, however rare they are: a look that sees block
+ * 7 says that 7 had come by then and 8 had not. Times in milliseconds, any origin.
+ */
+export interface BlockRhythm {
+  /** The oldest first. */
+  readonly sights: readonly Sight[];
+}
+
+interface Sight {
+  readonly number: bigint;
+  /** The chain's own time of the block. */
+  readonly time: number;
+  /** When it was first seen to be the head, and when last. */
+  readonly at: number;
+  readonly stillAt: number;
+}
+
+export const NO_RHYTHM: BlockRhythm = { sights: [] };
+
+/** Sights that the rhythm is taken from: at the slowest pace some minutes. */
+const REMEMBERED = 24;
+/** Fewer could be regular by chance. */
+const MIN_SIGHTS = 4;
+/** How far a block may be from its place, as a share of the interval. */
+const SLACK = 0.15;
+/** A wider window says too little about the next block to gather payments for it. */
+const MAX_WIDTH = 0.3;
+/** The times of blocks count when they agree with our own clock this well. */
+const TIMES_AGREE = 0.35;
+/** Slower chains have a slot for each block, and some slots stay empty: their times tell more. */
+const SLOTS_FROM_MS = 2_000;
+/** Nodes behind one address differ by this many blocks. */
+const USUAL_LAG = 3n;
+
+export function withLook(rhythm: BlockRhythm, look: Omit<Sight, 'stillAt'>): BlockRhythm {
+  const { sights } = rhythm;
+  const last = sights.at(-1);
+  if (last !== undefined && look.number < last.number) {
+    return last.number - look.number <= USUAL_LAG ? rhythm : NO_RHYTHM;
+  }
+  if (last?.number === look.number) {
+    return { sights: [...sights.slice(0, -1), { ...last, stillAt: look.at }] };
+  }
+  return { sights: [...sights, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
+}
+
+/** A node told of the block the moment it came. */
+export function withArrival(rhythm: BlockRhythm, block: Omit<Sight, 'stillAt'>): BlockRhythm {
+  const last = rhythm.sights.at(-1);
+  if (last?.number !== block.number - 1n) return withLook(rhythm, block);
+  return withLook(withLook(rhythm, { ...last, at: block.at }), block);
+}
+
+/** Milliseconds from one block to the next; null when too little is known. */
+export function blockInterval({ sights }: BlockRhythm): number | null {
+  const [first, last] = [sights[0], sights.at(-1)];
+  if (first === undefined || last === undefined || sights.length < MIN_SIGHTS) return null;
+  const seen = (last.at - first.at) / Number(last.number - first.number);
+  const told = median(
+    sights.slice(1).map((sight, index) => {
+      const before = sights[index] ?? sight;
+      return (sight.time - before.time) / Number(sight.number - before.number);
+    }),
+  );
+  const isTold = told >= 1_000 && Math.abs(told - seen) < seen * TIMES_AGREE;
+  return isTold ? told : seen;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+export interface DueWindow {
+  readonly from: number;
+  readonly to: number;
+  readonly intervalMs: number;
+}
+
+/** When the block after the last one seen comes; null when blocks come irregularly. */
+export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
+  const { sights } = rhythm;
+  const intervalMs = blockInterval(rhythm);
+  const last = sights.at(-1);
+  if (intervalMs === null || last === undefined) return null;
+  const behindMs = (sight: Sight) =>
+    intervalMs < SLOTS_FROM_MS
+      ? Number(last.number - sight.number) * intervalMs
+      : last.time - sight.time;
+  let from = last.at;
+  let to = last.at + intervalMs;
+  let agreeing = 1;
+  for (const sight of sights.slice(0, -1).toReversed()) {
+    const shift = behindMs(sight);
+    // Its own place, and that of the one after it, which had not come yet.
+    const latest = Math.min(to, sight.at + shift + intervalMs);
+    const earliest = Math.max(from, sight.stillAt + shift);
+    if (earliest > latest + SLACK * intervalMs) break;
+    agreeing++;
+    // Two sights that disagree by a little leave what the newer ones say.
+    if (earliest <= latest) [from, to] = [earliest, latest];
+  }
+  return agreeing < MIN_SIGHTS ? null : { from, to, intervalMs };
+}
+
+/** When the next block is due, or null when blocks come irregularly or are late. */
+export function nextBlockAt(rhythm: BlockRhythm, now: number): number | null {
+  const window = dueWindow(rhythm);
+  if (window === null || window.to <= now) return null;
+  return window.to - window.from > window.intervalMs * MAX_WIDTH ? null : window.to;
+}
+
+/** While nobody knows when the next block comes: this share of the time since the last one. */
+const GROWTH = 4;
+/** And so many looks from one block to the next, where it is known how long that takes. */
+const LOOKS_PER_INTERVAL = 6;
+/** Three looks a second while a chain stands still: with all else less than four requests. */
+const SLOWEST_MS = 333;
+
+/**
+ * When to look at the head next while somebody waits: around the time that a block is due, sooner
+ * after one is late, and rarely in between.
+ */
+export function nextLookAt(
+  rhythm: BlockRhythm,
+  times: {
+    readonly lastLookAt: number;
+    /** Since when there is something to wait for. */
+    readonly since: number;
+    readonly shortestMs: number;
+  },
+): number {
+  const { lastLookAt, since, shortestMs } = times;
+  const window = dueWindow(rhythm);
+  // Any chain would fit a window that is nearly as wide as the interval.
+  if (window === null || window.to - window.from > window.intervalMs / 2) {
+    const least = Math.max(shortestMs, (blockInterval(rhythm) ?? 0) / LOOKS_PER_INTERVAL);
+    return (
+      lastLookAt + within(Math.min(least, SLOWEST_MS), (lastLookAt - since) / GROWTH, SLOWEST_MS)
+    );
+  }
+  const { intervalMs } = window;
+  // Blocks that came while nobody waited need no look: the next one is due so much later.
+  const missed = Math.max(0, Math.ceil((since - window.to) / intervalMs));
+  const [from, to] = [window.from + missed * intervalMs, window.to + missed * intervalMs];
+  const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
+  if (lastLookAt < from) {
+    // Rhythms change: a block that comes early is seen an interval later at most.
+    const sometime = Math.max(lastLookAt, since) + Math.max(1_000, intervalMs);
+    return Math.min(sometime, to - from < slowest ? to : from + (to - from) / 4);
+  }
+  const late = Math.max((lastLookAt - from) / 2, (to - from) / 4);
+  return lastLookAt + within(Math.max(shortestMs, intervalMs / 20), late, slowest);
+}
+
+/**
+ * When to look next while nobody waits: `idleMs` after the last look at the latest. Where it is
+ * known only roughly when blocks come, in the middle of that window: whether the block is there
+ * then halves the window, so that a payment later on takes few looks.
+ */
+export function idleLookAt(
+  rhythm: BlockRhythm,
+  times: { readonly lastLookAt: number; readonly idleMs: number },
+): number {
+  const { lastLookAt, idleMs } = times;
+  const latest = lastLookAt + idleMs;
+  const window = dueWindow(rhythm);
+  if (window === null || window.to - window.from > window.intervalMs / 2) return latest;
+  const { from, to, intervalMs } = window;
+  const middle = (from + to) / 2;
+  const at = middle + Math.floor((latest - middle) / intervalMs) * intervalMs;
+  return at > lastLookAt + idleMs / 2 ? at : latest;
+}
+
+function within(least: number, value: number, most: number): number {
+  return Math.max(least, Math.min(value, Math.max(least, most)));
+}

@@ -1,0 +1,36 @@
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { LogPortion } from '#settlement/chain/log-portion.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
+
+export interface WalkedRange {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly events: readonly SettlementEvent[];
+  /** Times of the blocks that hold the events. */
+  readonly times: ReadonlyMap<bigint, Date>;
+}
+
+/** All events of the contract between two blocks, in ranges that nodes are willing to read. */
+export async function* walkEvents(
+  chain: Chain,
+  from: bigint,
+  to: bigint,
+): AsyncGenerator<WalkedRange> {
+  for await (const portion of chain.logPortions({ fromBlock: from, toBlock: to })) {
+    yield await withTimes(chain, portion);
+  }
+}
+
+async function withTimes(chain: Chain, portion: LogPortion): Promise<WalkedRange> {
+  const { fromBlock, toBlock, logs } = portion;
+  const events = readEvents(chain.config.settlement, logs);
+  const numbers = [...new Set(events.map((event) => event.blockNumber))];
+  const blocks = await chain.blocks(numbers);
+  const times = new Map<bigint, Date>();
+  for (const block of blocks) {
+    if (block) times.set(block.number, block.time);
+  }
+  if (times.size < numbers.length) throw new RpcUnavailable('blocks left the chain while read');
+  return { fromBlock, toBlock, events, times };
+}

@@ -1,0 +1,366 @@
+import { assert, present } from '#core/assert.ts';
+import type { Log } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import { createHeadComparison } from '#settlement/chain/compare-heads.ts';
+import { requireContracts } from '#settlement/chain/deployed-code.ts';
+import type { LogPortion } from '#settlement/chain/log-portion.ts';
+import { readLogPortion } from '#settlement/chain/log-ranges.ts';
+import {
+  connectRpc,
+  type ProbedAddress,
+  type Rpc,
+  type RpcPriority,
+  RpcRefusal,
+  RpcUnavailable,
+} from '#settlement/chain/rpc.ts';
+import { readTokenDomain } from '#settlement/chain/token.ts';
+import type { RawLog } from '#settlement/contract/contract-events.ts';
+import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+export interface Block {
+  readonly number: bigint;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** The chain's own time, to the second. */
+  readonly time: Date;
+  readonly baseFeePerGas: bigint;
+  /** Hashes of its transactions. */
+  readonly transactions: readonly Hex[];
+}
+
+export interface Receipt {
+  readonly txHash: Hex;
+  readonly succeeded: boolean;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly from: Hex;
+  readonly gasUsed: bigint;
+  readonly logs: readonly RawLog[];
+}
+
+type BlockTag = 'latest' | 'finalized' | bigint;
+
+export type CallAnswer =
+  | { readonly ok: true; readonly data: Hex }
+  | { readonly ok: false; readonly revertData: unknown; readonly message: string };
+
+/** One network's chain, through its nodes. Every method may throw RpcUnavailable. */
+export interface Chain {
+  readonly config: NetworkConfig;
+  readonly rpc: Rpc;
+  /** null: there is no such block (yet, or any more). */
+  block(tag: BlockTag): Promise<Block | null>;
+  newest(): Promise<Block>;
+  /** Asks all addresses for their heads: those that stand still are asked after the others. */
+  compareHeads(): Promise<void>;
+  /** undefined where no node said anything of this one. */
+  blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
+  /** null where the transaction is not in a block, undefined where no node said so. */
+  receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
+  /** `eth_call`s in one round trip. */
+  calls(calls: readonly EthCall[], at?: BlockTag, priority?: RpcPriority): Promise<CallAnswer[]>;
+  /** Transactions of these addresses that are in the chain, at a block or at the newest. */
+  nonces(addresses: readonly Hex[], at?: BlockTag): Promise<bigint[]>;
+  balances(addresses: readonly Hex[]): Promise<bigint[]>;
+  /** All logs of a range, in as many questions as it takes. */
+  logs(filter: LogFilter): Promise<RawLog[]>;
+  /** The logs of a range in portions that nodes are willing to read, the newest first if asked. */
+  logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
+  /** Whether its contracts were found to be what the settings say: till then nothing is signed. */
+  isChecked(): boolean;
+  /** Resolves with what is wrong where that came out after the start only. */
+  readonly refuted: Promise<string>;
+  close(): Promise<void>;
+}
+
+interface EthCall {
+  readonly from?: Hex;
+  readonly to: Hex;
+  readonly data: Hex;
+  /**
+   * 32-byte words that the answer must have: a node that gives another number is faulty. `any`
+   * where it can be of any length, which nothing may depend on.
+   */
+  readonly words: number | 'any';
+}
+
+interface LogFilter {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly topics?: readonly (Hex | null)[];
+}
+
+/** What Circle's contract says of itself on most chains, for a start without any node. */
+const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
+
+function withDomain(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
+  const { name, version } = settings.usdcDomain;
+  return {
+    ...settings,
+    usdcDomain: { name: name ?? told.name, version: version ?? told.version },
+  };
+}
+
+/** A chain that could not be reached at the start is looked at this often until it can. */
+const CHECK_MS = 1_000;
+
+/**
+ * Opens the chain of a network. Nodes that cannot be reached now are used once they can, after the
+ * same checks.
+ * @throws StartError when a node belongs to another chain, nothing is deployed at the addresses, or
+ * the contracts there are not what the settings say.
+ */
+export async function openChain(config: NetworkSettings, log: Log): Promise<Chain> {
+  const { rpcUrls: urls, chainId, rpcHeaders: headers, rpcTimeoutsMs: timeoutsMs } = config;
+  const perSecond = config.rpcPerSecond;
+  const rpc = connectRpc({ urls, chainId, headers, timeoutsMs, perSecond, log });
+  const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
+  const later = openLater();
+  const chain = chainOver({ config: withDomain(config, USUAL_DOMAIN), rpc, later }, log);
+  const check = async () => {
+    await requireContracts(chain, setting);
+    // Whoever reads the domain has this object already.
+    Object.assign(chain.config.usdcDomain, await readTokenDomain(chain, config));
+    later.isChecked = true;
+  };
+  try {
+    const probed = await rpc.probe();
+    requireChainId(probed, setting, chainId);
+    tellUnreachable(probed, setting, log);
+    await check();
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) {
+      await rpc.close();
+      throw error;
+    }
+    log.warn('the chain cannot be reached yet', { network: config.network });
+    checkLater(later, check);
+  }
+  return chain;
+}
+
+/** What a chain that was not there at the start has still to show. */
+interface Later {
+  isChecked: boolean;
+  readonly refuted: Promise<string>;
+  readonly refute: (why: string) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+function openLater(): Later {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  return { isChecked: false, refuted: promise, refute: resolve, timer: undefined };
+}
+
+function checkLater(later: Later, check: () => Promise<void>): void {
+  const again = async () => {
+    try {
+      await check();
+    } catch (error) {
+      if (error instanceof StartError) later.refute(error.message);
+      else checkLater(later, check);
+    }
+  };
+  later.timer = setTimeout(() => void again(), CHECK_MS).unref();
+}
+
+/** @throws StartError: an address that names another chain would never be used. */
+function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
+  const wrong = probed.findIndex((one) => one.chainId !== null && one.chainId !== chainId);
+  if (wrong < 0) return;
+  const which = probed.length > 1 ? ` (address ${wrong + 1}, ${probed[wrong]?.host})` : '';
+  const told = `${setting}${which} leads to chain ${probed[wrong]?.chainId}`;
+  throw new StartError(`${told}, but ${chainId} is expected`);
+}
+
+function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {
+  probed.forEach(({ host, chainId, error }, index) => {
+    if (chainId !== null) return;
+    log.warn(`address ${index + 1} of ${setting} (${host}) cannot be used yet: ${error}`);
+  });
+}
+
+function chainOver(
+  { config, rpc, later }: { config: NetworkConfig; rpc: Rpc; later: Later },
+  log: Log,
+): Chain {
+  const block = (tag: BlockTag) => readBlock(rpc, tag);
+  const portions: Chain['logPortions'] = (filter) => readPortions(rpc, config.settlement, filter);
+  const quantities = async (method: string, addresses: readonly Hex[], at: BlockTag) => {
+    const calls = addresses.map((address) => ({ method, params: [address, tagText(at)] }));
+    return (await rpc.batch(calls)).map((answer) => {
+      if (answer.ok) return BigInt(answer.result as Hex);
+      throw unavailable(answer.refusal);
+    });
+  };
+  return {
+    config,
+    rpc,
+    block,
+    newest: async () => present(await block('latest'), 'newest block'),
+    compareHeads: createHeadComparison(rpc, log),
+    blocks: (numbers) => {
+      const params = numbers.map((number) => [quantity(number), false]);
+      return readEach(rpc, 'eth_getBlockByNumber', params, (raw) => toBlock(raw as RawBlock));
+    },
+    receipts: (hashes) => {
+      const params = hashes.map((hash) => [hash]);
+      const read = (raw: unknown) => toReceipt(raw as RawReceipt);
+      return readEach(rpc, 'eth_getTransactionReceipt', params, read);
+    },
+    calls: async (calls, at = 'latest', priority = {}) => {
+      const requests = calls.map((call) => toCall(call, at));
+      return (await rpc.batch(requests, priority)).map((answer) =>
+        answer.ok ? { ok: true, data: answer.result as Hex } : toRevert(answer.refusal),
+      );
+    },
+    nonces: (addresses, at = 'latest') => quantities('eth_getTransactionCount', addresses, at),
+    balances: (addresses) => quantities('eth_getBalance', addresses, 'latest'),
+    logs: async (filter) => {
+      const logs: RawLog[] = [];
+      for await (const portion of portions(filter)) logs.push(...portion.logs);
+      return logs;
+    },
+    logPortions: portions,
+    isChecked: () => later.isChecked,
+    refuted: later.refuted,
+    close: () => {
+      clearTimeout(later.timer);
+      return rpc.close();
+    },
+  };
+}
+
+/** What one node leaves out or refuses does not take the others with it: it is undefined. */
+async function readEach<T>(
+  rpc: Rpc,
+  method: string,
+  params: readonly (readonly unknown[])[],
+  read: (raw: unknown) => T | null,
+): Promise<(T | null | undefined)[]> {
+  const answers = await rpc.batch(params.map((one) => ({ method, params: one })));
+  return answers.map((answer) => {
+    if (!answer.ok) return undefined;
+    return answer.result === null ? null : read(answer.result);
+  });
+}
+
+async function readBlock(rpc: Rpc, tag: BlockTag): Promise<Block | null> {
+  const call = { method: 'eth_getBlockByNumber', params: [tagText(tag), false] };
+  const [answer] = await rpc.batch([call]);
+  if (answer?.ok === true) {
+    return answer.result === null ? null : toBlock(answer.result as RawBlock);
+  }
+  // Chains without finality refuse the tag.
+  if (tag === 'finalized' && answer?.refusal instanceof RpcRefusal) return null;
+  throw unavailable(answer?.refusal ?? new RpcUnavailable('no answer'));
+}
+
+async function* readPortions(
+  rpc: Rpc,
+  address: Hex,
+  filter: Parameters<Chain['logPortions']>[0],
+): AsyncGenerator<LogPortion> {
+  const { topics = [], newestFirst = false } = filter;
+  let { fromBlock, toBlock } = filter;
+  while (fromBlock <= toBlock) {
+    const range = { fromBlock, toBlock, newestFirst };
+    const portion = await readLogPortion(rpc, { address, topics, ...range });
+    yield portion;
+    if (newestFirst) toBlock = portion.fromBlock - 1n;
+    else fromBlock = portion.toBlock + 1n;
+  }
+}
+
+function toCall({ words, ...call }: EthCall, at: BlockTag) {
+  const isLong = (result: unknown) =>
+    typeof result === 'string' && (words === 'any' || result.length === 2 + words * WORD_DIGITS);
+  return { method: 'eth_call', params: [call, tagText(at)], accepts: isLong };
+}
+
+const WORD_DIGITS = 64;
+
+/** Reads what a view of a contract returned. @throws RpcUnavailable: it reverted, or is no ABI. */
+export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex) => T): T {
+  if (answer?.ok !== true) {
+    throw new RpcUnavailable(`a view of the contract reverted: ${answer?.message}`);
+  }
+  try {
+    return decode(answer.data);
+  } catch (cause) {
+    throw new RpcUnavailable('a node answered what no view returns', { cause });
+  }
+}
+
+/** A question that has an answer in any case: a no says that the nodes cannot answer. */
+function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
+  if (refusal instanceof RpcUnavailable) return refusal;
+  return new RpcUnavailable('no node of the chain answers', { cause: refusal });
+}
+
+/** An answer with a revert is an answer about the call; everything else says nothing about it. */
+export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
+  if (refusal instanceof RpcUnavailable) throw refusal;
+  const reverted = refusal.code === 3 || /revert/i.test(refusal.message);
+  if (!reverted) throw new RpcUnavailable('the node could not run a call', { cause: refusal });
+  return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
+}
+
+/** Nodes differ in where they put it. */
+function revertDataOf(data: unknown): unknown {
+  if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
+  return data;
+}
+
+export function quantity(value: bigint): Hex {
+  return `0x${value.toString(16)}`;
+}
+
+function tagText(tag: BlockTag): string {
+  return typeof tag === 'bigint' ? quantity(tag) : tag;
+}
+
+interface RawBlock {
+  number: Hex;
+  hash: Hex;
+  parentHash: Hex;
+  timestamp: Hex;
+  baseFeePerGas?: Hex;
+  transactions?: Hex[];
+}
+
+function toBlock(raw: RawBlock): Block {
+  assert(raw.number !== null && raw.hash !== null, 'a pending block was answered');
+  return {
+    number: BigInt(raw.number),
+    hash: raw.hash,
+    parentHash: raw.parentHash,
+    time: new Date(Number(raw.timestamp) * 1000),
+    baseFeePerGas: BigInt(raw.baseFeePerGas ?? '0x0'),
+    transactions: raw.transactions ?? [],
+  };
+}
+
+interface RawReceipt {
+  transactionHash: Hex;
+  status: Hex;
+  blockNumber: Hex;
+  blockHash: Hex;
+  from: Hex;
+  gasUsed: Hex;
+  logs: RawLog[];
+}
+
+function toReceipt(raw: RawReceipt): Receipt | null {
+  if (raw.blockNumber === null) return null;
+  return {
+    txHash: raw.transactionHash,
+    succeeded: BigInt(raw.status) === 1n,
+    blockNumber: BigInt(raw.blockNumber),
+    blockHash: raw.blockHash,
+    from: raw.from,
+    gasUsed: BigInt(raw.gasUsed),
+    logs: raw.logs,
+  };
+}

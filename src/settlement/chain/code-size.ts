@@ -1,0 +1,30 @@
+import { concat } from 'viem';
+import { type Rpc, type RpcPriority, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Init code that returns how many bytes of code the address before it has, as one word. */
+const PUSH_ADDRESS = '0x73';
+const RETURN_SIZE = '0x3b5f5260205ff3';
+
+/**
+ * Bytes of code at an address, 0 for an ordinary account. `eth_getCode` says `0x` of it, as nodes
+ * do that are out of order; a word says that the question was understood. @throws RpcUnavailable
+ */
+export async function readCodeSize(
+  rpc: Rpc,
+  address: Hex,
+  priority?: RpcPriority,
+): Promise<bigint> {
+  const data = concat([PUSH_ADDRESS, address, RETURN_SIZE]);
+  const call = { method: 'eth_call', params: [{ data }, 'latest'], accepts: isWord };
+  const [answer] = await rpc.batch([call], priority);
+  if (answer?.ok === true) return BigInt(answer.result as Hex);
+  throw new RpcUnavailable('the code of an address could not be read', { cause: answer?.refusal });
+}
+
+const WORD_LENGTH = 66;
+
+/** Whether a node answered 32 bytes. */
+export function isWord(result: unknown): boolean {
+  return typeof result === 'string' && result.length === WORD_LENGTH;
+}

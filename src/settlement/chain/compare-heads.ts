@@ -1,0 +1,69 @@
+import type { Log } from '#core/log.ts';
+import type { Rpc } from '#settlement/chain/rpc.ts';
+import type { Address } from '#settlement/chain/rpc-address.ts';
+
+/** What one address says is the newest block. */
+export interface HeadReport {
+  readonly index: number;
+  readonly number: bigint;
+  /** Whether it is another one than at the last comparison; null: it was not in it. */
+  readonly hasMoved: boolean | null;
+}
+
+/** Nodes of different providers are never quite at the same block. */
+const TOLERANCE = 3n;
+
+/**
+ * The addresses whose word about the newest block is not to be followed. With three or more, the
+ * newest that two of them have reached counts; with two, the one that moves, or else the higher.
+ */
+export function staleHeads(reports: readonly HeadReport[]): number[] {
+  const reference = referenceOf(reports);
+  if (reference === null) return [];
+  return reports
+    .filter(({ number, hasMoved }) => {
+      if (number + TOLERANCE < reference) return true;
+      return number > reference + TOLERANCE && hasMoved !== true;
+    })
+    .map(({ index }) => index);
+}
+
+function referenceOf(reports: readonly HeadReport[]): bigint | null {
+  const numbers = reports.map(({ number }) => number).sort((a, b) => (a > b ? -1 : 1));
+  if (numbers.length > 2) return numbers[1] ?? null;
+  const moving = reports.filter(({ hasMoved }) => hasMoved === true);
+  if (moving.length === 1) return moving[0]?.number ?? null;
+  return numbers[0] ?? null;
+}
+
+/** Compares the heads of all addresses, and puts those that stand still behind the others. */
+export function createHeadComparison(rpc: Rpc, log: Log): () => Promise<void> {
+  const before = new Map<number, bigint>();
+  return async () => {
+    const addresses = rpc.inOrder();
+    if (addresses.length < 2) return;
+    const found = await Promise.all(addresses.map(readNumber));
+    const reports = addresses.flatMap(({ index }, place): HeadReport[] => {
+      const number = found[place] ?? null;
+      if (number === null) return [];
+      const last = before.get(index);
+      before.set(index, number);
+      return [{ index, number, hasMoved: last === undefined ? null : last !== number }];
+    });
+    const stale = staleHeads(reports);
+    for (const address of addresses) {
+      const isStale = stale.includes(address.index);
+      if (isStale && !address.isStale) {
+        const node = { node: address.host, address: address.index + 1 };
+        log.warn('a chain node does not follow the chain: others are asked first', node);
+      }
+      address.isStale = isStale;
+    }
+  };
+}
+
+async function readNumber(address: Address): Promise<bigint | null> {
+  const call = { method: 'eth_blockNumber', params: [] };
+  const [reply] = await address.ask([call], { urgent: false });
+  return reply?.status === 'answered' ? BigInt(reply.result as string) : null;
+}

@@ -1,0 +1,29 @@
+import { encodeFunctionData } from 'viem';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** Holds no role on any token. */
+const ANYBODY: Hex = '0x00000000000000000000000000000000000ab0DE';
+
+const asked = new WeakMap<object, boolean>();
+
+/**
+ * Whether anybody can make more of the network's token, as of TestUSDC. Nobody can of real USDC,
+ * not even on a test network. Asked once: a token does not change its mind. @throws RpcUnavailable
+ */
+export async function hasFaucet(chain: Pick<Chain, 'calls' | 'config'>): Promise<boolean> {
+  const known = asked.get(chain);
+  if (known !== undefined) return known;
+  const args = [ANYBODY, 1n] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
+  const [answer] = await chain.calls([
+    { from: ANYBODY, to: chain.config.usdc, data, words: 'any' },
+  ]);
+  const has = answer?.ok === true;
+  asked.set(chain, has);
+  return has;
+}
+
+/** Where test USDC comes from when the network's token is Circle's. */
+export const CIRCLE_FAUCET = 'https://faucet.circle.com';

@@ -1,0 +1,53 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** What the contract charges a payer on top of a sale. Basis points. */
+export interface FeeRates {
+  readonly acquirer: number;
+  readonly protocol: number;
+  readonly cashback: number;
+}
+
+/** Of the contract's `Rates`. */
+export const RATES_WORDS = 3;
+
+export function ratesCall(): Hex {
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'rates' });
+}
+
+export function readRates(data: Hex): FeeRates {
+  return decodeFunctionResult({ abi: settlementAbi, functionName: 'rates', data });
+}
+
+/** @throws RpcUnavailable when no node answers. */
+export async function readFeeRates(chain: Chain): Promise<FeeRates> {
+  const { settlement: to } = chain.config;
+  const [answer] = await chain.calls([{ to, data: ratesCall(), words: RATES_WORDS }]);
+  return decodeView(answer, readRates);
+}
+
+/** What a sale costs its payer. Atoms. */
+export interface Charges {
+  readonly acquirer: bigint;
+  readonly protocol: bigint;
+  readonly cashback: bigint;
+  /** What leaves the payer's wallet: sale and fees, less the cashback. */
+  readonly pulled: bigint;
+}
+
+/** Each share is rounded down on its own, as the contract does. */
+export function chargesOf(amount: bigint, rates: FeeRates): Charges {
+  const share = (points: number) => (amount * BigInt(points)) / 10_000n;
+  const [acquirer, protocol, cashback] = [
+    share(rates.acquirer),
+    share(rates.protocol),
+    share(rates.cashback),
+  ];
+  return { acquirer, protocol, cashback, pulled: amount + acquirer + protocol - cashback };
+}
+
+export function sameRates(a: FeeRates, b: FeeRates): boolean {
+  return a.acquirer === b.acquirer && a.protocol === b.protocol && a.cashback === b.cashback;
+}

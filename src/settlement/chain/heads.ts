@@ -1,0 +1,142 @@
+import type { Log } from '#core/log.ts';
+
+/** A new block, as far as a node tells of it. */
+export interface ToldHead {
+  readonly number: bigint;
+  readonly hash: string;
+  readonly parentHash: string;
+  /** The block's own time, in milliseconds. */
+  readonly time: number;
+}
+
+/** Tells of new blocks when the node does. A hint only: polling goes on, at a slower pace. */
+export interface HeadSubscription {
+  /** Whether the node is telling at present. */
+  isLive(): boolean;
+  stop(): void;
+}
+
+const RECONNECT_MS = 1_000;
+/** A provider that refuses subscriptions is not asked every second. */
+const MAX_RECONNECT_MS = 60_000;
+/** A socket can be dead without anybody noticing. Ethereum misses a slot of 12 s now and then. */
+const SILENT_MS = 40_000;
+
+export function subscribeHeads(
+  url: string,
+  onHead: (head: ToldHead) => void,
+  log: Log,
+): HeadSubscription {
+  // Only the host: paths and queries of such addresses often hold the provider's key.
+  const node = new URL(url).host;
+  let socket: WebSocket | undefined;
+  let live = false;
+  let stopped = false;
+  let pauseMs = RECONNECT_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const later = (run: () => void, ms: number) => {
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(run, ms).unref();
+  };
+  const again = () => {
+    if (live && !stopped) log.warn('the node tells of no blocks any more: polling', { node });
+    pauseMs = live ? RECONNECT_MS : Math.min(pauseMs * 2, MAX_RECONNECT_MS);
+    live = false;
+    later(connect, pauseMs);
+  };
+  const drop = (socket: WebSocket) => {
+    // A half-closed connection may never say that it is closed.
+    socket.onclose = null;
+    socket.close();
+    again();
+  };
+  const connect = () => {
+    const own = new WebSocket(url);
+    socket = own;
+    later(() => drop(own), SILENT_MS);
+    own.onopen = () => {
+      const request = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] };
+      own.send(JSON.stringify(request));
+    };
+    own.onmessage = ({ data }) => {
+      const { id, result, method, params } = readMessage(data);
+      if (id === 1 && typeof result !== 'string') return drop(own);
+      const head = method === 'eth_subscription' ? readHeader(params) : null;
+      if (id !== 1 && head === null) return;
+      live = true;
+      later(() => drop(own), SILENT_MS);
+      if (head !== null) onHead(head);
+    };
+    own.onclose = again;
+    own.onerror = () => own.close();
+  };
+  connect();
+  return {
+    isLive: () => live,
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+      socket?.close();
+    },
+  };
+}
+
+interface Message {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+}
+
+function readMessage(data: unknown): Message {
+  try {
+    const message: unknown = JSON.parse(String(data));
+    return typeof message === 'object' && message !== null ? message : {};
+  } catch {
+    return {};
+  }
+}
+
+/** null: not the header of a block. */
+function readHeader(params: unknown): ToldHead | null {
+  const result = fieldsOf(fieldsOf(params).result);
+  const { number, hash, parentHash, timestamp } = result;
+  const isBlock = [number, hash, parentHash, timestamp].every(
+    (value) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value),
+  );
+  if (!isBlock) return null;
+  return {
+    number: BigInt(number as string),
+    hash: hash as string,
+    parentHash: parentHash as string,
+    time: Number(timestamp) * 1000,
+  };
+}
+
+function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/**
+ * Where the provider of an http(s) address tells of blocks: the same address with ws(s), but for
+ * Infura, which has a path of its own for it.
+ */
+export function headsUrlOf(rpcUrl: string): string {
+  const url = new URL(rpcUrl);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  if (/\.infura\.io$/i.test(url.hostname)) url.pathname = url.pathname.replace(/^\/v3/, '/ws/v3');
+  return url.href;
+}
+
+/** For the log of a start, where nobody has said whether a node tells of blocks. */
+export function headsAdvice(config: {
+  readonly network: string;
+  readonly headsUrl: string | null;
+}): string | null {
+  if (config.headsUrl !== null) return null;
+  const setting = `CHAIN_${config.network.toUpperCase()}_HEADS_URL`;
+  return (
+    `${setting} is not set: the head is polled. With "auto" outcomes are seen sooner and with ` +
+    'fewer requests, if the provider tells of new blocks'
+  );
+}

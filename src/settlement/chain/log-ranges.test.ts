@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { silentLog } from '#core/log.ts';
+import type { LogQuestion } from '#settlement/chain/log-portion.ts';
+import { readLogPortion } from '#settlement/chain/log-ranges.ts';
+import { connectRpc, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type ScriptedCall, type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+
+const CONTRACT = `0x${'11'.repeat(20)}` as const;
+const HASH = `0x${'22'.repeat(32)}` as const;
+const ALL = { address: CONTRACT, topics: [], newestFirst: false } as const;
+const asked = (question: Partial<LogQuestion>): LogQuestion => ({
+  ...ALL,
+  fromBlock: 1n,
+  toBlock: 1_000n,
+  ...question,
+});
+
+interface Refusal {
+  readonly code: number;
+  readonly message: string;
+}
+
+describe('the logs of a range', () => {
+  const nodes: ScriptedNode[] = [];
+  const rpcs: Rpc[] = [];
+
+  afterEach(async () => {
+    for (const rpc of rpcs.splice(0)) await rpc.close();
+    for (const node of nodes.splice(0)) node.stop();
+  });
+
+  /** Gives logs of so many blocks at most. @returns the widths that it was asked for. */
+  async function startNode(most: number, refusal: Refusal): Promise<[ScriptedNode, number[]]> {
+    const node = await startScriptedNode('node', 7);
+    nodes.push(node);
+    const widths: number[] = [];
+    node.reply = (call) => {
+      if (call.method !== 'eth_getLogs') return { body: { result: blockOf(call) } };
+      const { fromBlock, toBlock } = call.params[0] as { fromBlock: string; toBlock: string };
+      const width = Number(toBlock) - Number(fromBlock) + 1;
+      widths.push(width);
+      return { body: width > most ? { error: refusal } : { result: [] } };
+    };
+    return [node, widths];
+  }
+
+  function blockOf({ params }: ScriptedCall) {
+    return { number: params[0], hash: HASH, parentHash: HASH, timestamp: '0x1', transactions: [] };
+  }
+
+  function connect(...of: ScriptedNode[]): Rpc {
+    const urls = of.map((node) => node.url);
+    const rpc = connectRpc({ urls, chainId: 7, log: silentLog });
+    rpcs.push(rpc);
+    return rpc;
+  }
+
+  const TOO_WIDE = { code: -32_600, message: 'exceed maximum block range: 10' };
+
+  /** As nodes say that they have thrown old blocks away, or never give logs. */
+  const WITHOUT_LOGS: readonly Refusal[] = [
+    { code: 4_444, message: 'pruned history unavailable' },
+    { code: -32_000, message: 'header not found' },
+    { code: -32_000, message: 'missing trie node 1f2e (path ) state is not available' },
+    { code: -32_601, message: 'the method eth_getLogs does not exist/is not available' },
+    { code: -32_602, message: 'eth_getLogs needs an archive node' },
+    { code: -32_001, message: 'Resource not found' },
+    { code: 35, message: 'historical logs are not supported on the free tier' },
+  ];
+  for (const refusal of WITHOUT_LOGS) {
+    it(`comes from the one node that has logs: "${refusal.message}"`, async () => {
+      const [bare] = await startNode(0, refusal);
+      const [full] = await startNode(10_000, TOO_WIDE);
+      const rpc = connect(bare, full);
+      for (const toBlock of [1n, 1_000n]) {
+        let from = 1n;
+        while (from <= toBlock) {
+          const portion = await readLogPortion(rpc, asked({ fromBlock: from, toBlock }));
+          assert.equal(portion.fromBlock, from);
+          from = portion.toBlock + 1n;
+        }
+      }
+    });
+  }
+
+  it('is halved until the node gives it, and what it gives is remembered', async () => {
+    const [node, widths] = await startNode(10, TOO_WIDE);
+    const rpc = connect(node);
+    const first = await readLogPortion(rpc, asked({}));
+    assert.deepEqual([first.fromBlock, first.toBlock], [1n, 7n]);
+    assert.deepEqual(widths, [1_000, 500, 250, 125, 62, 31, 15, 7]);
+    widths.length = 0;
+    const second = await readLogPortion(rpc, asked({ fromBlock: 8n }));
+    assert.deepEqual([second.fromBlock, second.toBlock], [8n, 14n]);
+    assert.deepEqual(widths, [7]);
+  });
+
+  it('is asked for from its newest end where that is wanted', async () => {
+    const [node] = await startNode(10, TOO_WIDE);
+    const portion = await readLogPortion(connect(node), asked({ newestFirst: true }));
+    assert.equal(portion.toBlock, 1_000n);
+    assert(portion.fromBlock > 980n);
+  });
+
+  it('is halved down to one block for a refusal that nobody knows', async () => {
+    const [node, widths] = await startNode(1, { code: -32_603, message: 'no' });
+    const portion = await readLogPortion(connect(node), asked({ toBlock: 16n }));
+    assert.deepEqual([portion.fromBlock, portion.toBlock], [1n, 1n]);
+    assert.equal(widths.at(-1), 1);
+  });
+
+  it('is asked of the next address before a refusal that nobody knows halves it', async () => {
+    const [odd, oddWidths] = await startNode(0, { code: -32_603, message: 'no' });
+    const [good, goodWidths] = await startNode(5_000, TOO_WIDE);
+    const portion = await readLogPortion(connect(odd, good), asked({}));
+    assert.equal(portion.toBlock, 1_000n);
+    assert.deepEqual([oddWidths, goodWidths], [[1_000], [1_000]]);
+  });
+
+  it('with too many logs is halved for this time only', async () => {
+    const refusal = { code: -32_005, message: 'query returned more than 10000 results' };
+    const [node, widths] = await startNode(300, refusal);
+    const rpc = connect(node);
+    assert.equal((await readLogPortion(rpc, asked({}))).toBlock, 250n);
+    widths.length = 0;
+    await readLogPortion(rpc, asked({ fromBlock: 251n }));
+    assert.equal(widths[0], 750);
+  });
+
+  it('is not believed of a node that has not reached its end', async () => {
+    const [node] = await startNode(5_000, TOO_WIDE);
+    const reply = node.reply;
+    node.reply = (call) =>
+      call.method === 'eth_getLogs' ? reply(call) : { body: { result: null } };
+    await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+  });
+
+  /** One transaction in each block, with one log of the contract and one of another. */
+  function receiptOf(number: string) {
+    const transactionHash = `0x${number.slice(2).padStart(64, '0')}`;
+    const place = { transactionHash, blockHash: HASH, blockNumber: number };
+    const log = { ...place, topics: [HASH], data: '0x', logIndex: '0x0', address: CONTRACT };
+    const other = { ...log, address: `0x${'33'.repeat(20)}`, logIndex: '0x1' };
+    const done = { status: '0x1', from: CONTRACT, gasUsed: '0x5208' };
+    return { ...place, ...done, logs: [other, log] };
+  }
+
+  /** Has blocks and receipts, and gives no logs. `refuses`: nor what this method asks for. */
+  async function startNodeWithoutLogs(refuses: readonly string[] = []): Promise<ScriptedNode> {
+    const [node] = await startNode(0, TOO_WIDE);
+    node.reply = (call) => {
+      const { method } = call;
+      const [asked] = call.params as [string];
+      if (method === 'eth_getLogs' || refuses.includes(method)) {
+        return { body: { error: { code: -32_601, message: `the method ${method} is not there` } } };
+      }
+      if (method === 'eth_getBlockReceipts') return { body: { result: [receiptOf(asked)] } };
+      if (method === 'eth_getTransactionReceipt') {
+        return { body: { result: receiptOf(`0x${BigInt(asked).toString(16)}`) } };
+      }
+      const transactions = [receiptOf(asked).transactionHash];
+      return { body: { result: { ...blockOf(call), transactions } } };
+    };
+    return node;
+  }
+
+  for (const refuses of [[], ['eth_getBlockReceipts']]) {
+    const how = refuses.length === 0 ? 'of each block' : 'one by one';
+    it(`is read from receipts, ${how}, where nobody gives logs`, async () => {
+      const node = await startNodeWithoutLogs(refuses);
+      const rpc = connect(node);
+      const first = await readLogPortion(rpc, asked({ fromBlock: 5n, toBlock: 100n }));
+      assert.deepEqual([first.fromBlock, first.toBlock, first.logs.length], [5n, 14n, 10]);
+      assert(first.logs.every((log) => log.address === CONTRACT));
+      const question = asked({ fromBlock: 5n, toBlock: 100n, newestFirst: true });
+      const last = await readLogPortion(rpc, { ...question, topics: [null, HASH] as const });
+      assert.deepEqual([last.fromBlock, last.toBlock, last.logs.length], [91n, 100n, 0]);
+      const times = node.calls.filter((method) => method === 'eth_getLogs').length;
+      assert.equal(times, 1, 'what an address does not give is asked for once');
+    });
+  }
+
+  it('is not read from receipts of another block, nor without one of them', async () => {
+    const node = await startNodeWithoutLogs();
+    const { reply } = node;
+    for (const wrong of [[], [{ ...receiptOf('0x5'), blockHash: `0x${'44'.repeat(32)}` }], null]) {
+      node.reply = (call) => {
+        if (call.method === 'eth_getBlockReceipts') return { body: { result: wrong } };
+        if (call.method === 'eth_getTransactionReceipt') return { body: { result: null } };
+        return reply(call);
+      };
+      const question = asked({ fromBlock: 5n, toBlock: 5n });
+      await assert.rejects(readLogPortion(connect(node), question), RpcUnavailable);
+    }
+  });
+
+  it('is not asked block by block of a node that only wants a pause', async () => {
+    const [node] = await startNode(0, { code: -32_005, message: 'rate limited' });
+    await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+    assert(!node.calls.includes('eth_getBlockReceipts'));
+  });
+
+  it("is nobody's when neither logs nor receipts of one block are given", async () => {
+    const methods = ['eth_getBlockReceipts', 'eth_getTransactionReceipt'];
+    const node = await startNodeWithoutLogs(methods);
+    await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+  });
+});

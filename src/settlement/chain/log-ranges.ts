@@ -1,0 +1,101 @@
+import { type LogPortion, type LogQuestion, portionOf } from '#settlement/chain/log-portion.ts';
+import { readReceiptLogs } from '#settlement/chain/receipt-logs.ts';
+import { type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Address } from '#settlement/chain/rpc-address.ts';
+import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
+import type { RawLog } from '#settlement/contract/contract-events.ts';
+
+/**
+ * An address that gave no logs at all is not asked for any for this long: each block's receipts
+ * say the same, and a whole range of refusals would be paid for every portion.
+ */
+const NO_LOGS_MEMORY_MS = 600_000;
+
+/**
+ * The logs at one end of a range, as much as one address gives at once. A refused range is halved,
+ * down to one block; what an address allows is remembered. A refusal that nobody knows goes to the
+ * next address first, and is taken for one of the range when they all have one. Where no address
+ * gives any logs, they are read from the receipts of the blocks.
+ * @throws RpcUnavailable
+ */
+export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
+  const whole = question.toBlock - question.fromBlock + 1n;
+  const refusing: Address[] = [];
+  let cause: NodeFault | null = null;
+  for (let width = whole; width >= 1n; width /= 2n) {
+    let isUnknown = false;
+    for (const address of rpc.inOrder()) {
+      if (performance.now() < address.noLogsUntil) continue;
+      const got = await askHalving(address, question, width);
+      if ('logs' in got) return got;
+      cause = got;
+      if (GIVES_NONE.includes(got.kind)) refusing.push(address);
+      isUnknown ||= got.kind === 'unknown';
+    }
+    if (!isUnknown) break;
+  }
+  const isKnown = rpc.inOrder().some((address) => performance.now() < address.noLogsUntil);
+  if (!isKnown && refusing.length === 0) {
+    throw new RpcUnavailable('no node of the chain gives logs', { cause });
+  }
+  const portion = await readReceiptLogs(rpc, question);
+  // The blocks are there, so it is the logs that are not given.
+  for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
+  return portion;
+}
+
+/** What is said of the question. All else (a limit, silence) says that this is not the moment. */
+const GIVES_NONE: readonly NodeFault['kind'][] = [
+  'range',
+  'results',
+  'missing',
+  'unsupported',
+  'access',
+  'unknown',
+];
+
+async function askHalving(
+  address: Address,
+  question: LogQuestion,
+  atMost: bigint,
+): Promise<LogPortion | NodeFault> {
+  let width = atMost < address.logWidth ? atMost : address.logWidth;
+  for (;;) {
+    const portion = portionOf(question, width);
+    const [logs, last] = await address.ask(callsOf(question, portion), { urgent: false });
+    if (logs?.status === 'answered' && last?.status === 'answered') {
+      return { ...portion, logs: logs.result as RawLog[] };
+    }
+    const fault = faultOf(logs) ?? faultOf(last);
+    if (fault === null) throw new RpcUnavailable('a node refused logs as if it had run them');
+    const isTooWide = fault.kind === 'range' || fault.kind === 'results';
+    if (!isTooWide || width === 1n) return fault;
+    width /= 2n;
+    // Too many logs is a matter of these blocks, not of the address.
+    if (fault.kind === 'range') address.logWidth = width;
+  }
+}
+
+/**
+ * A node that lags behind answers with too few logs and says nothing: it is asked for the last
+ * block as well.
+ */
+function callsOf(
+  { address, topics }: LogQuestion,
+  { fromBlock, toBlock }: Omit<LogPortion, 'logs'>,
+): RpcCall[] {
+  const [from, to] = [fromBlock, toBlock].map((number) => `0x${number.toString(16)}`);
+  const filter = { fromBlock: from, toBlock: to, address, topics };
+  return [
+    { method: 'eth_getLogs', params: [filter] },
+    {
+      method: 'eth_getBlockByNumber',
+      params: [to, false],
+      accepts: (block) => block !== null,
+    },
+  ];
+}
+
+function faultOf(reply: Reply | undefined): NodeFault | null {
+  return reply?.status === 'passed' ? reply.fault : null;
+}

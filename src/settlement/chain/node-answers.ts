@@ -1,0 +1,168 @@
+import type { Hex } from '#settlement/requests.ts';
+
+/**
+ * What each method of a node may answer. Everything else is a fault of the node, whatever it
+ * means: the next address is asked, and nothing is ever decided from it.
+ */
+
+type Check = (result: unknown, params: readonly unknown[]) => boolean;
+
+const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,63})$/i;
+/** Some nodes pad quantities with zeros. */
+const LOOSE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
+const BYTES = /^0x([0-9a-f]{2})*$/i;
+const HASH = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+/** No transaction costs less. */
+const LEAST_GAS = 21_000n;
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  eth_chainId: isQuantity,
+  eth_blockNumber: isQuantity,
+  eth_getTransactionCount: isQuantity,
+  eth_getBalance: isQuantity,
+  eth_estimateGas: (result) => isQuantity(result) && BigInt(result) >= LEAST_GAS,
+  eth_getCode: isBytes,
+  eth_call: isBytes,
+  eth_sendRawTransaction: (result) => matches(result, HASH),
+  eth_getBlockByNumber: isBlockOrNull,
+  eth_getTransactionReceipt: isReceiptOrNull,
+  eth_getBlockReceipts: isReceiptsOrNull,
+  eth_getTransactionByHash: isTransactionOrNull,
+  eth_getLogs: isLogs,
+  eth_feeHistory: isFeeHistory,
+};
+
+/** Whether the method can have this result. Methods that we do not use may say anything. */
+export function isWellFormed(
+  call: { readonly method: string; readonly params: readonly unknown[] },
+  result: unknown,
+): boolean {
+  return CHECKS[call.method]?.(result, call.params) ?? true;
+}
+
+function matches(value: unknown, shape: RegExp): value is Hex {
+  return typeof value === 'string' && shape.test(value);
+}
+
+function isQuantity(value: unknown): value is Hex {
+  return matches(value, LOOSE_QUANTITY);
+}
+
+function isBytes(value: unknown): value is Hex {
+  return matches(value, BYTES);
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return String(a).toLowerCase() === String(b).toLowerCase();
+}
+
+function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
+  // There is always a newest block; the finalized one can be missing.
+  if (result === null) return tag !== 'latest';
+  if (!isFields(result)) return false;
+  const { number, hash, parentHash, timestamp, baseFeePerGas, transactions = [] } = result;
+  return (
+    isQuantity(number) &&
+    (!matches(tag, QUANTITY) || BigInt(number) === BigInt(tag)) &&
+    matches(hash, HASH) &&
+    matches(parentHash, HASH) &&
+    isQuantity(timestamp) &&
+    BigInt(timestamp) < MAX_TIMESTAMP &&
+    (baseFeePerGas === undefined || baseFeePerGas === null || isQuantity(baseFeePerGas)) &&
+    Array.isArray(transactions) &&
+    transactions.every((one) => matches(one, HASH))
+  );
+}
+
+/** Seconds; a Date holds no more. */
+const MAX_TIMESTAMP = 8_640_000_000_000n;
+
+function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
+  if (result === null) return true;
+  if (!isFields(result) || !same(result.transactionHash, hash)) return false;
+  // Of a pending transaction: as good as none.
+  if (result.blockNumber === null) return true;
+  const { blockNumber, blockHash, logs } = result;
+  return (
+    (result.status === '0x1' || result.status === '0x0') &&
+    isQuantity(blockNumber) &&
+    matches(blockHash, HASH) &&
+    matches(result.from, ADDRESS) &&
+    isQuantity(result.gasUsed) &&
+    Array.isArray(logs) &&
+    logs.every(
+      (log) => isLog(log) && same(log.transactionHash, hash) && same(log.blockHash, blockHash),
+    )
+  );
+}
+
+function isReceiptsOrNull(result: unknown, [number]: readonly unknown[]): boolean {
+  if (result === null) return true;
+  return (
+    Array.isArray(result) &&
+    result.every(
+      (one) =>
+        isFields(one) &&
+        matches(one.transactionHash, HASH) &&
+        isQuantity(one.blockNumber) &&
+        BigInt(one.blockNumber) === BigInt(String(number)) &&
+        isReceiptOrNull(one, [one.transactionHash]),
+    )
+  );
+}
+
+/** Of a transaction that is not in a block yet the block is null. */
+function isTransactionOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
+  if (result === null) return true;
+  if (!isFields(result) || !same(result.hash, hash)) return false;
+  return result.blockHash === null || matches(result.blockHash, HASH);
+}
+
+function isLog(log: unknown): log is Fields {
+  return (
+    isFields(log) &&
+    matches(log.address, ADDRESS) &&
+    Array.isArray(log.topics) &&
+    log.topics.length <= MAX_TOPICS &&
+    log.topics.every((topic) => matches(topic, HASH)) &&
+    isBytes(log.data) &&
+    matches(log.transactionHash, HASH) &&
+    matches(log.blockHash, HASH) &&
+    isQuantity(log.blockNumber) &&
+    isQuantity(log.logIndex) &&
+    log.removed !== true
+  );
+}
+
+const MAX_TOPICS = 4;
+
+/** Only what was asked for: logs of other blocks or contracts are somebody else's answer. */
+function isLogs(result: unknown, [filter]: readonly unknown[]): boolean {
+  if (!Array.isArray(result)) return false;
+  const asked: Fields = isFields(filter) ? filter : {};
+  const within = (number: Hex) =>
+    (!isQuantity(asked.fromBlock) || BigInt(number) >= BigInt(asked.fromBlock)) &&
+    (!isQuantity(asked.toBlock) || BigInt(number) <= BigInt(asked.toBlock));
+  return result.every(
+    (log) =>
+      isLog(log) &&
+      within(log.blockNumber as Hex) &&
+      (asked.address === undefined || same(log.address, asked.address)),
+  );
+}
+
+function isFeeHistory(result: unknown): boolean {
+  if (!isFields(result)) return false;
+  const { reward = [] } = result;
+  if (reward === null) return true;
+  return (
+    Array.isArray(reward) && reward.every((tips) => Array.isArray(tips) && tips.every(isQuantity))
+  );
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Log, silentLog } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { startFaultyNode } from '#testing/faulty-node.ts';
+import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+const NOWHERE = 'http://127.0.0.1:1/v2/secret-key';
+let network: TestNetwork;
+let foreign: ScriptedNode;
+
+before(async () => {
+  network = await startTestNetwork();
+  foreign = await startScriptedNode('of another chain', 8);
+});
+
+after(async () => {
+  foreign.stop();
+  await network.stop();
+});
+
+/** @returns what was said about the addresses, a line each. */
+async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
+  const lines: string[] = [];
+  const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
+  const chain = await openChain({ ...network.config, rpcUrls }, log);
+  await chain.close();
+  return lines.filter((line) => line.includes('RPC_URL'));
+}
+
+test('an address that cannot be reached is named in one line, and the start goes on', async () => {
+  const [good = ''] = network.config.rpcUrls;
+  assert.deepEqual(await linesOfStart([good]), []);
+  const [line = '', ...more] = await linesOfStart([good, NOWHERE]);
+  assert.match(line, /^address 2 of CHAIN_TESTNET_RPC_URL \(127\.0\.0\.1:1\) cannot be used yet: /);
+  assert(!line.includes('secret-key') && !line.includes('\n'));
+  assert.deepEqual(more, []);
+});
+
+test('the start goes on when no address can be reached', async () => {
+  assert.equal((await linesOfStart([NOWHERE, NOWHERE])).length, 2);
+});
+
+test('a chain that answers only after the start is checked then, before it signs', async () => {
+  const node = await startFaultyNode(network.node.rpcUrl);
+  node.mood = 'down';
+  const told = { rpcUrls: [node.url], usdcDomain: { name: null, version: null } };
+  const [good, wrong] = await Promise.all([
+    openChain({ ...network.config, ...told }, silentLog),
+    openChain({ ...network.config, ...told, settlement: `0x${'12'.repeat(20)}` }, silentLog),
+  ]);
+  assert.equal(good.isChecked(), false);
+  assert.equal(good.config.usdcDomain.name, 'USD Coin');
+  node.mood = 'well';
+  assert.match(await wrong.refuted, /^there is no contract at 0x1212.* of CHAIN_TESTNET_RPC_URL$/);
+  assert.equal(wrong.isChecked(), false);
+  assert(await waitUntil(() => good.isChecked(), 30_000));
+  assert.deepEqual(good.config.usdcDomain, { name: 'Test USD Coin', version: '1' });
+  await Promise.all([good.close(), wrong.close(), node.stop()]);
+});
+
+test('an address of another chain ends the start, the second one as well', async () => {
+  const [good = ''] = network.config.rpcUrls;
+  const opening = openChain({ ...network.config, rpcUrls: [good, foreign.url] }, silentLog);
+  await assert.rejects(opening, (error) => {
+    assert(error instanceof StartError);
+    assert.match(error.message, /RPC_URL \(address 2, 127\.0\.0\.1:\d+\) leads to chain 8, but/);
+    assert(!error.message.includes('secret'));
+    return true;
+  });
+});

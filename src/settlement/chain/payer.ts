@@ -1,0 +1,93 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { present } from '#core/assert.ts';
+import { type Chain, decodeView } from '#settlement/chain/chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** What chain and contract know of a payer. Amounts in atoms. */
+export interface PayerAccount {
+  readonly balance: bigint;
+  /** What the settlement contract may take from the wallet at most. */
+  readonly allowance: bigint;
+  /** The settlement contract's nonce: the next policy or revocation is signed over it. */
+  readonly nonce: bigint;
+  readonly policy: SpendingPolicy;
+}
+
+type SpendingPolicy =
+  | { readonly status: 'none' }
+  | { readonly status: 'revoked' }
+  | {
+      readonly status: 'set';
+      readonly perPayment: bigint;
+      readonly perPeriod: bigint;
+      readonly periodSeconds: number;
+      /** Of sales, fees not counted, in the present period. */
+      readonly spent: bigint;
+      readonly expiresAt: Date;
+      /** Basis points. */
+      readonly maxFeeRate: number;
+    };
+
+/** Of the contract's `PayerAccount`. */
+export const PAYER_ACCOUNT_WORDS = 9;
+
+/** `expiresAt` of a policy never set, and of one that was revoked (contracts/README.md). */
+const NEVER_SET = 0;
+const REVOKED = 1;
+
+/** @throws RpcUnavailable when no node answers. */
+export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerAccount> {
+  const data = payerAccountsCall([payer]);
+  const words = 2 + PAYER_ACCOUNT_WORDS;
+  const [answer] = await chain.calls([{ to: chain.config.settlement, data, words }]);
+  return present(decodeView(answer, readPayerAccounts)[0], 'payer account');
+}
+
+/** The token's nonce: the next EIP-2612 permit is signed over it. @throws RpcUnavailable */
+export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'nonces', args: [payer] });
+  const [answer] = await chain.calls([{ to: chain.config.usdc, data, words: 1 }]);
+  return decodeView(answer, BigInt);
+}
+
+export function payerAccountsCall(payers: readonly Hex[]): Hex {
+  const args = [payers] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'payerAccounts', args });
+}
+
+export function readPayerAccounts(data: Hex): PayerAccount[] {
+  const accounts = decodeFunctionResult({
+    abi: settlementAbi,
+    functionName: 'payerAccounts',
+    data,
+  });
+  return accounts.map((account) => ({
+    balance: account.balance,
+    allowance: account.allowance,
+    nonce: account.nonce,
+    policy: toPolicy(account),
+  }));
+}
+
+function toPolicy(account: {
+  readonly perPayment: number;
+  readonly perPeriod: number;
+  readonly spent: number;
+  readonly periodSeconds: number;
+  readonly expiresAt: number;
+  readonly maxFeeRate: number;
+}): SpendingPolicy {
+  if (account.expiresAt === NEVER_SET) return { status: 'none' };
+  if (account.expiresAt === REVOKED) return { status: 'revoked' };
+  return {
+    status: 'set',
+    perPayment: BigInt(account.perPayment),
+    perPeriod: BigInt(account.perPeriod),
+    periodSeconds: account.periodSeconds,
+    spent: BigInt(account.spent),
+    expiresAt: new Date(account.expiresAt * 1000),
+    maxFeeRate: account.maxFeeRate,
+  };
+}

@@ -1,0 +1,46 @@
+import { after, before, describe, it } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import type { BehaviourName } from '#testing/provider-behaviours.ts';
+import {
+  type ProviderCourse,
+  runBehaviour,
+  startProviderCourse,
+} from '#testing/provider-course.ts';
+
+/** One of each kind; all of them run in `npm run test:long`. */
+const SHORT: readonly BehaviourName[] = [
+  'limits with -32029 and HTTP 200',
+  'has ended the plan: HTTP 401 with -32000',
+  'says what nobody knows',
+  'answers null',
+  'refuses batches',
+  'leaves calls of batches out',
+  'gives logs of ten blocks',
+  'has thrown its logs away',
+  'has nodes that are up to three blocks apart',
+  'stands still',
+  'says "insufficient funds" to all',
+  'has become one of another chain',
+];
+
+describe('payments and refunds are made once, although a provider', () => {
+  let database: TestDatabase;
+  let course: ProviderCourse;
+
+  before(async () => {
+    database = await testDatabase(12);
+    course = await startProviderCourse(database, 60);
+    course.world.startRelayer();
+  });
+
+  after(async () => {
+    await course.stop();
+    await database.close();
+  });
+
+  for (const name of SHORT) {
+    it(name, async () => {
+      await runBehaviour(course, name, 1);
+    });
+  }
+});

@@ -1,0 +1,82 @@
+import { type LogPortion, type LogQuestion, portionOf } from '#settlement/chain/log-portion.ts';
+import { type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { RawLog } from '#settlement/contract/contract-events.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/**
+ * Logs without `eth_getLogs`: receipts hold them as well, and nodes that give no logs (a plan, a
+ * pruned index) give the receipts of a block. Dear, because each block is asked for, so it is the
+ * last resort; but without it one such node would leave a ledger without its comparison.
+ */
+
+/** Blocks at once: two calls for each. */
+const BLOCKS = 10n;
+/** Receipts in one question, where they are asked for one by one. */
+const RECEIPTS = 50;
+
+/** @throws RpcUnavailable when a block or a receipt is missing: nothing is ever left out. */
+export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
+  const portion = portionOf(question, BLOCKS);
+  const numbers: Hex[] = [];
+  for (let number = portion.fromBlock; number <= portion.toBlock; number++) {
+    numbers.push(`0x${number.toString(16)}`);
+  }
+  const asked = numbers.flatMap((number) => [
+    { method: 'eth_getBlockByNumber', params: [number, false] },
+    { method: 'eth_getBlockReceipts', params: [number] },
+  ]);
+  const answers = await rpc.batch(asked);
+  const logs: RawLog[] = [];
+  for (const [index] of numbers.entries()) {
+    const [block, whole] = [answers[index * 2], answers[index * 2 + 1]];
+    if (block?.ok !== true || block.result === null) throw missing();
+    const { hash, transactions } = block.result as RawBlock;
+    const told = whole?.ok === true ? (whole.result as RawReceipt[] | null) : null;
+    const receipts = told ?? (await readOneByOne(rpc, transactions));
+    logs.push(...logsIn({ hash, transactions, receipts }));
+  }
+  return { ...portion, logs: logs.filter((log) => isAsked(log, question)) };
+}
+
+interface RawBlock {
+  readonly hash: Hex;
+  readonly transactions: readonly Hex[];
+}
+
+interface RawReceipt {
+  readonly transactionHash: Hex;
+  readonly blockHash: Hex;
+  readonly logs: readonly RawLog[];
+}
+
+function missing(): RpcUnavailable {
+  return new RpcUnavailable('no node of the chain gives logs, nor all receipts of a block');
+}
+
+async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceipt[]> {
+  const receipts: RawReceipt[] = [];
+  for (let at = 0; at < hashes.length; at += RECEIPTS) {
+    const some = hashes.slice(at, at + RECEIPTS);
+    const calls = some.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }));
+    for (const answer of await rpc.batch(calls)) {
+      if (!answer.ok || answer.result === null) throw missing();
+      receipts.push(answer.result as RawReceipt);
+    }
+  }
+  return receipts;
+}
+
+/** In the block's order. A receipt for each of its transactions, or none of them is believed. */
+function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
+  const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
+  return block.transactions.flatMap((hash) => {
+    const receipt = byHash.get(hash);
+    if (receipt?.blockHash !== block.hash) throw missing();
+    return [...receipt.logs];
+  });
+}
+
+function isAsked(log: RawLog, { address, topics }: LogQuestion): boolean {
+  if (log.address.toLowerCase() !== address.toLowerCase()) return false;
+  return topics.every((topic, at) => topic === null || log.topics[at] === topic.toLowerCase());
+}

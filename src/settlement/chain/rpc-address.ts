@@ -1,0 +1,212 @@
+import { describeError, type Log } from '#core/log.ts';
+import { createPost, type Post, type PostOptions } from '#settlement/chain/rpc-post.ts';
+import { NodeFault, passed, type Reply, type RpcCall } from '#settlement/chain/rpc-reply.ts';
+
+export interface AddressOptions extends PostOptions {
+  /** Its place in the order of preference, from 0: what logs and metrics call it by. */
+  readonly index: number;
+  readonly chainId: number;
+  readonly log: Log;
+  readonly onReply: (method: string, reply: Reply) => void;
+}
+
+/** One address of a chain's node, and what we have learned of it. */
+export interface Address {
+  readonly index: number;
+  readonly host: string;
+  /** Blocks whose logs it gives in one answer, as far as we know. */
+  logWidth: bigint;
+  /** Gives no logs at all, as far as we know, until then (process time). */
+  noLogsUntil: number;
+  /** Its head does not move, or is far behind the others: ask it after them. */
+  isStale: boolean;
+  /** A reply per call. Never throws. */
+  ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
+  /** The chain id that it tells now. @throws NodeFault */
+  chainId(): Promise<number>;
+  /** It failed just now: ask it after the others. */
+  isResting(): boolean;
+  close(): Promise<void>;
+}
+
+export interface AskOptions {
+  /** Somebody waits at a counter: goes first where requests are limited. */
+  readonly urgent: boolean;
+}
+
+/** A node that failed is asked last for this long. */
+const REST_MS = 5_000;
+/** An address of another chain is asked this often whether it still is, and the others as well. */
+const CHAIN_CHECK_MS = 60_000;
+/** What looks like another chain is reason to ask sooner, but not more often than this. */
+const CHAIN_DOUBT_MS = 5_000;
+/** Logs of more blocks are never asked for at once. */
+const LOG_WIDTH = 2_000n;
+
+export function openAddress(options: AddressOptions): Address {
+  const { host } = new URL(options.url);
+  const post = createPost(options);
+  const name = { node: host, address: options.index + 1 };
+  const ask = createBatches(options, post, name);
+  const chain = createChainCheck(options, ask, name);
+  const pause = createPause(options.log, name);
+  return {
+    index: options.index,
+    host,
+    logWidth: LOG_WIDTH,
+    noLogsUntil: Number.NEGATIVE_INFINITY,
+    isStale: false,
+    chainId: chain.read,
+    isResting: pause.isResting,
+    ask: async (calls, { urgent }) => {
+      const all = (fault: NodeFault) => calls.map(() => passed(fault));
+      if (pause.isClosed()) return all(new NodeFault('closed', 'the node asked for a pause'));
+      const replies = await chain
+        .require()
+        .then(() => ask(calls, urgent))
+        .catch((error) => {
+          if (error instanceof NodeFault) return all(error);
+          throw error;
+        });
+      for (const reply of replies) {
+        if (reply.status !== 'passed') continue;
+        pause.note(reply.fault);
+        if (DOUBTFUL.includes(reply.fault.kind)) chain.doubt();
+      }
+      return replies;
+    },
+    close: post.close,
+  };
+}
+
+/** A node of another chain has no such contract, and does not take what is signed for ours. */
+const DOUBTFUL: readonly NodeFault['kind'][] = ['malformed', 'unknown'];
+
+interface Name {
+  readonly node: string;
+  readonly address: number;
+}
+
+/** These are about the question, not about how the node is. */
+const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
+  'missing',
+  'unsupported',
+  'range',
+  'results',
+  'ceiling',
+];
+
+function createPause(log: Log, name: Name) {
+  let restsUntil = 0;
+  let closedUntil = 0;
+  return {
+    isResting: () => restsUntil > performance.now(),
+    isClosed: () => closedUntil > performance.now(),
+    note: (fault: NodeFault) => {
+      const { kind, pauseMs } = fault;
+      const now = performance.now();
+      if (pauseMs !== null) closedUntil = Math.max(closedUntil, now + pauseMs);
+      if (pauseMs === null && NO_REASON_TO_REST.includes(kind)) return;
+      const wasResting = restsUntil > now;
+      restsUntil = Math.max(restsUntil, now + REST_MS, closedUntil);
+      if (wasResting) return;
+      log.warn('a chain node does not answer', { ...name, error: describeError(fault), pauseMs });
+    },
+  };
+}
+
+/** Calls in one request: as many as most providers take, as few as some insist on, one. */
+const BATCH_SIZES = [50, 10, 3, 1] as const;
+/** After this long a larger batch is tried again: the refusal may have been of the moment. */
+const BATCH_MEMORY_MS = 1_800_000;
+
+type AskAll = (calls: readonly RpcCall[], urgent: boolean) => Promise<Reply[]>;
+
+/** Sends any number of calls, in batches as large as the node takes. */
+function createBatches(options: AddressOptions, post: Post, name: Name): AskAll {
+  let size: number = BATCH_SIZES[0];
+  let shrunkAt = 0;
+  const sizeNow = () => {
+    if (performance.now() - shrunkAt > BATCH_MEMORY_MS) size = BATCH_SIZES[0];
+    return Math.min(size, options.ceiling.largest);
+  };
+  const shrinkBelow = (refused: number) => {
+    const smaller = BATCH_SIZES.find((one) => one < refused) ?? 1;
+    if (smaller >= size) return;
+    size = smaller;
+    shrunkAt = performance.now();
+    options.log.info('a chain node takes fewer calls at once', { ...name, size });
+  };
+  const askPortion = async (calls: readonly RpcCall[], urgent: boolean): Promise<Reply[]> => {
+    const posted = await post.send(calls, urgent);
+    const replies = posted.status === 'read' ? posted.replies : calls.map(() => null);
+    const left = calls.filter((_, at) => replies[at] === null);
+    let again: Reply[] = [];
+    if (left.length > 0 && calls.length > 1) {
+      shrinkBelow(calls.length);
+      again = await askAll(left, urgent);
+    }
+    return replies.map((reply, at) => {
+      if (reply === null) return again.shift() ?? UNANSWERED;
+      options.onReply(calls[at]?.method ?? '', reply);
+      return reply;
+    });
+  };
+  const askAll: AskAll = async (calls, urgent) => {
+    const portions: (readonly RpcCall[])[] = [];
+    const most = sizeNow();
+    for (let at = 0; at < calls.length; at += most) portions.push(calls.slice(at, at + most));
+    return (await Promise.all(portions.map((portion) => askPortion(portion, urgent)))).flat();
+  };
+  return askAll;
+}
+
+const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswered'));
+
+const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
+
+/** Only a result that names another chain bans an address, and it is asked again every minute. */
+function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
+  let known: number | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checking: Promise<void> | null = null;
+  const read = async () => {
+    const [reply] = await ask([CHAIN_ID], true);
+    if (reply?.status === 'answered') return Number(reply.result);
+    throw reply?.status === 'passed' ? reply.fault : new NodeFault('unknown', 'no chain id');
+  };
+  const check = async () => {
+    const told = await read();
+    checkedAt = performance.now();
+    if (told === known) return;
+    const fields = { ...name, chainId: told, expected: chainId };
+    if (told !== chainId) log.error('a node belongs to another chain and is not used', fields);
+    else if (known !== null) log.info('a node belongs to the right chain again', fields);
+    known = told;
+  };
+  const checkOnce = () => {
+    checking ??= check().finally(() => {
+      checking = null;
+    });
+    return checking;
+  };
+  return {
+    read,
+    doubt: () => {
+      if (performance.now() - checkedAt > CHAIN_DOUBT_MS) checkedAt = Number.NEGATIVE_INFINITY;
+    },
+    require: async () => {
+      const isDue = performance.now() - checkedAt > CHAIN_CHECK_MS;
+      if (known === chainId) {
+        // Nobody waits for this: it was right a minute ago.
+        if (isDue) {
+          checkedAt = performance.now();
+          checkOnce().catch(() => {});
+        }
+        return;
+      }
+      if (isDue) await checkOnce();
+      if (known !== chainId) throw new NodeFault('wrong_chain', 'the node is of another chain');
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import { Pool } from 'undici';
+import { describeError } from '#core/log.ts';
+import { isWellFormed } from '#settlement/chain/node-answers.ts';
+import { classifyRefusal, retryAfterMs } from '#settlement/chain/node-refusals.ts';
+import type { Ceiling } from '#settlement/chain/rpc-ceiling.ts';
+import {
+  NodeFault,
+  passed,
+  type Reply,
+  type RpcCall,
+  RpcRefusal,
+} from '#settlement/chain/rpc-reply.ts';
+
+export interface PostOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly ceiling: Ceiling;
+}
+
+/** One HTTP exchange. */
+export type Posted =
+  /** A reply per call; null where the node left one out. */
+  | { readonly status: 'read'; readonly replies: readonly (Reply | null)[] }
+  /** The batch as a whole was refused. */
+  | { readonly status: 'too_many' };
+
+export interface Post {
+  send(calls: readonly RpcCall[], urgent: boolean): Promise<Posted>;
+  close(): Promise<void>;
+}
+
+/** Enough for receipts, checks and a broadcast at the same time. */
+const CONNECTIONS = 8;
+/** Of a provider's text in our own. */
+const MAX_TEXT = 200;
+/** Shorter parts of an address are words like "v2". */
+const SECRET_LENGTH = 8;
+
+/** Sends calls to one address and judges what comes back. Never throws. */
+export function createPost(options: PostOptions): Post {
+  const { origin, pathname, search, username, password } = new URL(options.url);
+  const pool = new Pool(origin, { connections: CONNECTIONS });
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  const headers = {
+    'content-type': 'application/json',
+    ...(username === '' ? {} : { authorization: `Basic ${basic.toString('base64')}` }),
+    ...options.headers,
+  };
+  const plain = createScrubber(options);
+  const exchange = async (calls: readonly RpcCall[], urgent: boolean): Promise<Exchanged> => {
+    const withinMs = options.timeoutMs;
+    await options.ceiling.take(calls.length, { urgent, withinMs });
+    const requests = calls.map(({ method, params }, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params,
+    }));
+    const response = await pool.request({
+      method: 'POST',
+      path: pathname + search,
+      headers,
+      body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
+      signal: AbortSignal.timeout(options.timeoutMs),
+    });
+    const retryAfter = response.headers['retry-after'];
+    const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    return { status: response.statusCode, header, text: await response.body.text() };
+  };
+  return {
+    send: async (calls, urgent) => {
+      try {
+        return readAll(calls, await exchange(calls, urgent), plain);
+      } catch (error) {
+        const fault = new NodeFault('silent', plain(describeError(error)));
+        return { status: 'read', replies: calls.map(() => passed(fault)) };
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+interface Exchanged {
+  readonly status: number;
+  /** `Retry-After`. */
+  readonly header: string | undefined;
+  readonly text: string;
+}
+
+type Scrub = (text: string) => string;
+
+/** Addresses and headers hold keys, and providers repeat them in their texts. */
+function createScrubber({ url, headers }: PostOptions): Scrub {
+  const { pathname, searchParams, username, password } = new URL(url);
+  const parts = [...pathname.split('/'), ...searchParams.values(), username, password];
+  const secrets = [...parts, ...Object.values(headers).flatMap((value) => value.split(' '))]
+    .map((part) => part.trim())
+    .filter((part) => part.length >= SECRET_LENGTH);
+  return (text) => {
+    let clean = text;
+    for (const secret of secrets) clean = clean.replaceAll(secret, '…');
+    return clean.slice(0, MAX_TEXT);
+  };
+}
+
+function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Posted {
+  const parsed = parse(got.text);
+  if (Array.isArray(parsed)) {
+    const byId = new Map(parsed.filter(isObject).map((answer) => [answer.id, answer]));
+    const replies = calls.map((call, id) => {
+      const answer = byId.get(id);
+      return answer === undefined ? null : readOne(call, answer, got, plain);
+    });
+    return { status: 'read', replies };
+  }
+  const [only] = calls;
+  if (calls.length === 1 && only !== undefined && isObject(parsed)) {
+    // A request that could not be read is answered with the id null.
+    const isOwn = parsed.id === 0 || isObject(parsed.error);
+    if (isOwn) return { status: 'read', replies: [readOne(only, parsed, got, plain)] };
+  }
+  return readWhole(calls, isObject(parsed) ? parsed : null, got, plain);
+}
+
+/** Something else than an answer per call: a page, a cut text, or one error for the whole batch. */
+function readWhole(
+  calls: readonly RpcCall[],
+  answer: RawAnswer | null,
+  got: Exchanged,
+  plain: Scrub,
+): Posted {
+  const said = readError(answer) ?? { code: 0, message: got.text.slice(0, MAX_TEXT), data: null };
+  const { code, data, message: raw } = said;
+  const message = plain(raw);
+  const kind = classifyRefusal({ method: '', status: got.status, code, message });
+  const isTold = answer !== null || (got.status >= 400 && got.status < 500);
+  if (calls.length > 1 && isTold && kind !== 'limit' && kind !== 'access') {
+    return { status: 'too_many' };
+  }
+  const pauseMs = retryAfterMs({ header: got.header, message, data }, Date.now());
+  const what = answer === null ? `answered ${got.status} without JSON-RPC` : message;
+  const known = kind === 'limit' || kind === 'access' ? kind : 'silent';
+  const fault = new NodeFault(known, what, { pauseMs });
+  return { status: 'read', replies: calls.map(() => passed(fault)) };
+}
+
+interface RawAnswer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+function isObject(value: unknown): value is RawAnswer {
+  return typeof value === 'object' && value !== null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A gateway's page, or half an answer.
+    return null;
+  }
+}
+
+function readOne(call: RpcCall, answer: RawAnswer, got: Exchanged, plain: Scrub): Reply {
+  const error = readError(answer);
+  if (error === null) return readResult(call, answer, got);
+  const { code, data } = error;
+  const message = plain(error.message);
+  const kind = classifyRefusal({ method: call.method, status: got.status, code, message });
+  const refusal = new RpcRefusal(code, message, data);
+  if (kind === 'answer') return { status: 'refused', refusal };
+  const pauseMs = retryAfterMs({ header: got.header, message, data }, Date.now());
+  return passed(new NodeFault(kind, message, { refusal, pauseMs }));
+}
+
+function readResult(call: RpcCall, answer: RawAnswer, got: Exchanged): Reply {
+  const { result } = answer;
+  const good = got.status < 300 && 'result' in answer;
+  if (good && isWellFormed(call, result) && call.accepts?.(result) !== false) {
+    return { status: 'answered', result };
+  }
+  return passed(new NodeFault('malformed', `an answer that ${call.method} cannot have`));
+}
+
+interface RawError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/** Some gateways put a text where the object belongs. null: there is no error. */
+function readError(answer: RawAnswer | null): RawError | null {
+  if (answer === null || answer.error === undefined || answer.error === null) return null;
+  if (!isObject(answer.error)) return { code: 0, message: String(answer.error), data: null };
+  const { code, message, data } = answer.error as Partial<Record<keyof RawError, unknown>>;
+  return {
+    code: typeof code === 'number' ? code : Number(code ?? 0) || 0,
+    message: typeof message === 'string' ? message : '',
+    data,
+  };
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { connectRpc, type Rpc, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+
+const CHAIN = 7;
+
+describe('JSON-RPC over several nodes', () => {
+  const nodes: ScriptedNode[] = [];
+  const rpcs: Rpc[] = [];
+
+  afterEach(async () => {
+    for (const rpc of rpcs.splice(0)) await rpc.close();
+    for (const node of nodes.splice(0)) node.stop();
+  });
+
+  async function startNode(name: string, chainId = CHAIN): Promise<ScriptedNode> {
+    const node = await startScriptedNode(name, chainId);
+    nodes.push(node);
+    return node;
+  }
+
+  function connect(...asked: ScriptedNode[]): Rpc {
+    const urls = asked.map((node) => node.url);
+    const rpc = connectRpc({ urls, chainId: CHAIN, timeoutsMs: [200], log: silentLog });
+    rpcs.push(rpc);
+    return rpc;
+  }
+
+  it('asks the preferred node, and the next one while that fails', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    for (const broken of [
+      { status: 429, body: {} },
+      { silent: true },
+      { body: { error: { code: -32005, message: 'limit exceeded' } } },
+    ]) {
+      a.reply = () => broken;
+      assert.equal(await rpc.call('eth_test', []), 'b');
+    }
+  });
+
+  it('does not ask a node that failed just now before the others', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    a.reply = () => ({ silent: true });
+    await rpc.call('eth_test', []);
+    const asked = a.calls.length;
+    const started = performance.now();
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    assert.equal(a.calls.length, asked);
+    assert(performance.now() - started < 150);
+  });
+
+  it('takes a refusal for an answer: no other node is asked', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    a.reply = () => ({ body: { error: { code: 3, message: 'execution reverted', data: '0x01' } } });
+    const rpc = connect(a, b);
+    await assert.rejects(
+      rpc.call('eth_call', []),
+      (error) => error instanceof RpcRefusal && error.code === 3 && error.data === '0x01',
+    );
+    assert.deepEqual(b.calls, []);
+  });
+
+  it('never uses a node of another chain', async () => {
+    const [wrong, right] = [await startNode('wrong', 8), await startNode('right')];
+    const rpc = connect(wrong, right);
+    assert.equal(await rpc.call('eth_test', []), 'right');
+    assert.deepEqual(wrong.calls, ['eth_chainId']);
+    assert.deepEqual(
+      (await rpc.probe()).map((probed) => probed.chainId),
+      [8, CHAIN],
+    );
+  });
+
+  it('does not ban an address whose chain id could not be read', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    a.chainId = () => ({ body: { error: { code: -32_603, message: 'Internal error' } } });
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    a.chainId = null;
+    b.reply = () => ({ status: 500, body: {} });
+    assert.equal(await rpc.call('eth_test', []), 'a');
+  });
+
+  /** @returns what lets so many milliseconds pass at once. */
+  function jumpingClock(t: TestContext): (ms: number) => void {
+    const now = performance.now.bind(performance);
+    let aheadMs = 0;
+    t.mock.method(performance, 'now', () => now() + aheadMs);
+    return (ms) => {
+      aheadMs += ms;
+    };
+  }
+
+  it('asks an address of another chain every minute whether it still is', async (t) => {
+    const pass = jumpingClock(t);
+    const [a, b] = [await startNode('a', 8), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    a.chainId = () => ({ body: { result: `0x${CHAIN.toString(16)}` } });
+    pass(50_000);
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    assert.deepEqual(a.calls, ['eth_chainId']);
+    pass(20_000);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);
+  });
+
+  it('leaves an address that has become one of another chain within a minute', async (t) => {
+    const pass = jumpingClock(t);
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    a.chainId = () => ({ body: { result: '0x8' } });
+    pass(61_000);
+    // Nobody waits for this question, so one more answer is taken.
+    await rpc.call('eth_test', []);
+    await sleep(50);
+    assert.equal(await rpc.call('eth_test', []), 'b');
+  });
+
+  it('asks sooner when an address says what one of another chain would', async (t) => {
+    const pass = jumpingClock(t);
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    a.chainId = () => ({ body: { result: '0x8' } });
+    a.reply = () => ({ body: { error: { code: -32_000, message: 'invalid chain id' } } });
+    // Each time it rests a little afterwards; the second time it is asked what it is.
+    for (let times = 0; times < 2; times++) {
+      pass(6_000);
+      assert.equal(await rpc.call('eth_test', []), 'b');
+    }
+    await sleep(50);
+    a.reply = () => ({ body: { result: 'a' } });
+    pass(6_000);
+    assert.equal(await rpc.call('eth_test', []), 'b');
+    assert.equal(a.calls.filter((method) => method === 'eth_chainId').length, 2);
+  });
+
+  it('leaves an address alone for as long as it asks, also when there is no other', async () => {
+    const a = await startNode('a');
+    const rpc = connect(a);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+    a.reply = () => ({
+      body: { error: { code: -32_005, message: 'slow down, retry after 300ms' } },
+    });
+    await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
+    const asked = a.calls.length;
+    a.reply = () => ({ body: { result: 'a' } });
+    await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
+    assert.equal(a.calls.length, asked);
+    await sleep(320);
+    assert.equal(await rpc.call('eth_test', []), 'a');
+  });
+
+  it('keeps what a node answers of a batch, and asks the next one for the rest', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const busy = { body: { error: { code: -32_029, message: 'Too Many Requests' } } };
+    a.reply = (call) => (call.method === 'eth_one' ? busy : { body: { result: 'a' } });
+    const calls = ['eth_one', 'eth_two'].map((method) => ({ method, params: [] }));
+    const answers = await connect(a, b).batch(calls);
+    assert.deepEqual(
+      answers.map((answer) => (answer.ok ? answer.result : null)),
+      ['b', 'a'],
+    );
+    assert.deepEqual(b.calls, ['eth_chainId', 'eth_one']);
+  });
+
+  it('decides nothing from what the method cannot answer', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    b.reply = () => ({ body: { result: '0x5208' } });
+    for (const result of [null, '0x', '5208', 21_000, {}, '0x1']) {
+      a.reply = () => ({ body: { result } });
+      assert.equal(await connect(a, b).call('eth_estimateGas', []), '0x5208');
+    }
+  });
+
+  it('sends each address its own headers, and waits for each as long as it is told', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const urls = [a.url, b.url.replace('http://', 'http://user:word@')];
+    const headers = [{ authorization: 'Bearer first' }, { 'x-plan': 'second' }];
+    const timeoutsMs = [150, 60_000];
+    const rpc = connectRpc({ urls, chainId: CHAIN, headers, timeoutsMs, log: silentLog });
+    assert.equal(await rpc.call('test', []), 'a');
+    assert.deepEqual([a.headers.authorization, a.headers['x-plan']], ['Bearer first', undefined]);
+    a.reply = () => ({ silent: true });
+    b.reply = (call) => ({ delayMs: 400, body: { result: call.method } });
+    assert.equal(await rpc.call('test', []), 'test');
+    const basic = `Basic ${Buffer.from('user:word').toString('base64')}`;
+    assert.deepEqual([b.headers.authorization, b.headers['x-plan']], [basic, 'second']);
+    await rpc.close();
+  });
+
+  it('says that nobody answers when nobody does, without the keys of addresses', async () => {
+    const a = await startNode('a');
+    a.reply = () => ({ silent: true });
+    const lines: unknown[] = [];
+    const log = { ...silentLog, warn: (...line: unknown[]) => lines.push(line) };
+    const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, timeoutsMs: [100], log });
+    rpcs.push(rpc);
+    await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
+    await sleep(10);
+    assert.equal(lines.length, 1);
+    assert(!JSON.stringify(lines).includes('secret'));
+  });
+
+  it('gives the answers of a long batch in the order of its calls', async () => {
+    const a = await startNode('a');
+    a.reply = (call) => ({ body: { result: call.method } });
+    const calls = Array.from({ length: 120 }, (_, i) => ({ method: `m${i}`, params: [] }));
+    const answers = await connect(a).batch(calls);
+    assert.deepEqual(
+      answers.map((answer) => (answer.ok ? answer.result : null)),
+      calls.map((call) => call.method),
+    );
+  });
+});

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '#core/log.ts';
+import { createCounts, type RequestCount } from '#settlement/chain/request-counts.ts';
+import { type Address, openAddress } from '#settlement/chain/rpc-address.ts';
+import { createCeiling } from '#settlement/chain/rpc-ceiling.ts';
+import {
+  NodeFault,
+  type Reply,
+  type RpcCall,
+  type RpcRefusal,
+} from '#settlement/chain/rpc-reply.ts';
+
+export { RpcRefusal } from '#settlement/chain/rpc-reply.ts';
+
+/** No node gave an answer: whether a transaction arrived is unknown. */
+export class RpcUnavailable extends Error {
+  override name = 'RpcUnavailable';
+}
+
+type RpcAnswer =
+  | { readonly ok: true; readonly result: unknown }
+  /** The chain's no, or for this call alone no node had an answer. */
+  | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
+
+/** JSON-RPC with failover over several addresses of one chain. */
+export interface Rpc {
+  /** @throws RpcRefusal the chain says no. @throws RpcUnavailable nobody answered. */
+  call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
+  /**
+   * The answers in the order of the calls. What one address leaves open is asked of the next one,
+   * so they may be of several. @throws RpcUnavailable when no call got an answer.
+   */
+  batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
+  /** The addresses in the order in which they would be asked now. */
+  inOrder(): Address[];
+  /** The chain id that each address tells; null where it does not answer. */
+  probe(): Promise<readonly ProbedAddress[]>;
+  /** Calls since the start. */
+  counts(): readonly RequestCount[];
+  /** Process time of the last result that any address gave. */
+  answeredAt(): number;
+  close(): Promise<void>;
+}
+
+export interface ProbedAddress {
+  readonly url: string;
+  readonly host: string;
+  readonly chainId: number | null;
+  readonly error: string | null;
+}
+
+export interface RpcPriority {
+  /** Somebody waits at a counter: goes first where requests are limited. */
+  readonly urgent?: boolean;
+}
+
+export interface RpcOptions {
+  /** The preferred one first. */
+  readonly urls: readonly string[];
+  /** Nodes of another chain are never used. */
+  readonly chainId: number;
+  /** For each address, in their order; where one is missing, the last one. */
+  readonly timeoutsMs?: readonly number[];
+  /** Beside the usual ones, for each address in their order. */
+  readonly headers?: readonly Readonly<Record<string, string>>[];
+  /** Requests of this process per second, over all addresses; null: as many as there are. */
+  readonly perSecond?: number | null;
+  readonly log: Log;
+}
+
+/** A node that takes longer is worth less than the next one. */
+const TIMEOUT_MS = 3_000;
+/** Nodes behind one address are apart by less, most of the time. */
+const MISSING_MS = 150;
+
+export function connectRpc(options: RpcOptions): Rpc {
+  const counts = createCounts();
+  const addresses = openAddresses(options, counts.note);
+  const inOrder = () => inOrderOf(addresses);
+  const batch = async (calls: readonly RpcCall[], { urgent = false }: RpcPriority = {}) => {
+    if (calls.length === 0) return [];
+    const replies = await askRound(inOrder(), calls, { urgent });
+    const missing = calls.filter((_, at) => isMissing(replies[at]));
+    if (missing.length > 0) {
+      // A node that lags has it in a moment, or the next question goes to another one behind it.
+      await sleep(MISSING_MS);
+      const again = await askRound(inOrder(), missing, { urgent });
+      for (const [at, reply] of replies.entries()) {
+        if (isMissing(reply)) replies[at] = again.shift() ?? reply;
+      }
+    }
+    const answers = replies.map(toAnswer);
+    const [first] = answers;
+    if (answers.every(isUnavailable) && first?.ok === false) throw first.refusal;
+    return answers;
+  };
+  return {
+    batch,
+    inOrder,
+    counts: counts.read,
+    answeredAt: counts.answeredAt,
+    call: async (method, params, priority) => {
+      const [answer] = await batch([{ method, params }], priority);
+      if (answer?.ok === true) return answer.result;
+      throw answer?.refusal ?? new RpcUnavailable('no answer');
+    },
+    probe: () => Promise.all(addresses.map((one, index) => probe(one, options.urls[index] ?? ''))),
+    close: async () => {
+      await Promise.all(addresses.map((address) => address.close()));
+    },
+  };
+}
+
+/** Asks one address after the other for what the earlier ones left open. */
+async function askRound(
+  addresses: readonly Address[],
+  calls: readonly RpcCall[],
+  options: { readonly urgent: boolean },
+): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  let left = calls.map((_, at) => at);
+  for (const address of addresses) {
+    const asked = left.map((at) => calls[at] as RpcCall);
+    const got = await address.ask(asked, options);
+    left.forEach((at, place) => {
+      replies[at] = merge(replies[at], got[place] as Reply);
+    });
+    left = left.filter((at) => replies[at]?.status === 'passed');
+    if (left.length === 0) break;
+  }
+  return replies;
+}
+
+function isMissing(reply: Reply | undefined): boolean {
+  return reply?.status === 'passed' && reply.fault.kind === 'missing';
+}
+
+function openAddresses(
+  options: RpcOptions,
+  note: (of: { index: number; method: string }, reply: Reply) => void,
+): Address[] {
+  const { urls, headers = [], timeoutsMs = [], chainId, log } = options;
+  const ceiling = createCeiling(options.perSecond ?? null, () => performance.now());
+  return urls.map((url, index) =>
+    openAddress({
+      index,
+      url,
+      headers: headers[index] ?? {},
+      timeoutMs: timeoutsMs[index] ?? timeoutsMs.at(-1) ?? TIMEOUT_MS,
+      chainId,
+      ceiling,
+      log,
+      onReply: (method, reply) => note({ index, method }, reply),
+    }),
+  );
+}
+
+/** In the order of preference; behind them those that stand still, then those at rest. */
+function inOrderOf(addresses: readonly Address[]): Address[] {
+  const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
+  return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
+}
+
+/** The word of a node that works: when all say so, it is an answer. */
+const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
+
+/** What is known of a call after another address was asked. */
+function merge(before: Reply | undefined, now: Reply): Reply {
+  if (now.status !== 'passed' || before?.status !== 'passed') return now;
+  if (now.fault.kind === 'wrong_chain') return before;
+  // An address that might answer later outweighs one that has said no.
+  return TOLD_NO.includes(before.fault.kind) ? now : before;
+}
+
+function toAnswer(reply: Reply): RpcAnswer {
+  if (reply.status === 'answered') return { ok: true, result: reply.result };
+  if (reply.status === 'refused') return { ok: false, refusal: reply.refusal };
+  const { kind, refusal } = reply.fault;
+  if (refusal !== null && TOLD_NO.includes(kind)) return { ok: false, refusal };
+  const cause = reply.fault;
+  return { ok: false, refusal: new RpcUnavailable('no node of the chain answers', { cause }) };
+}
+
+function isUnavailable(answer: RpcAnswer): boolean {
+  return !answer.ok && answer.refusal instanceof RpcUnavailable;
+}
+
+async function probe(address: Address, url: string): Promise<ProbedAddress> {
+  const { host } = address;
+  try {
+    return { url, host, chainId: await address.chainId(), error: null };
+  } catch (error) {
+    if (!(error instanceof NodeFault)) throw error;
+    return { url, host, chainId: null, error: error.message };
+  }
+}

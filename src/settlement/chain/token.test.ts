@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { silentLog } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import type { NetworkSettings } from '#settlement/networks.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+let network: TestNetwork;
+
+before(async () => {
+  network = await startTestNetwork();
+});
+
+after(() => network.stop());
+
+type DomainSettings = NetworkSettings['usdcDomain'];
+const UNSET: DomainSettings = { name: null, version: null };
+
+async function openedDomain(usdcDomain: DomainSettings): Promise<DomainSettings> {
+  const chain = await openChain({ ...network.config, usdcDomain }, silentLog);
+  await chain.close();
+  return chain.config.usdcDomain;
+}
+
+async function refusal(settings: Partial<NetworkSettings>): Promise<string> {
+  const opening = openChain({ ...network.config, ...settings }, silentLog);
+  const error = await opening.then(
+    () => null,
+    (fault: unknown) => fault,
+  );
+  assert.ok(error instanceof StartError, String(error));
+  assert.doesNotMatch(error.message, /\n/);
+  return error.message;
+}
+
+test("a token's name and version are read from it where they are not set", async () => {
+  const told = { name: 'Test USD Coin', version: '1' };
+  assert.deepEqual(await openedDomain(UNSET), told);
+  assert.deepEqual(await openedDomain({ ...UNSET, name: told.name }), told);
+  assert.deepEqual(await openedDomain(told), told);
+});
+
+test('a name or version that its DOMAIN_SEPARATOR is not made of ends the start', async () => {
+  const version = await refusal({ usdcDomain: { name: null, version: '2' } });
+  assert.match(version, /CHAIN_TESTNET_USDC_VERSION: "Test USD Coin", "2" do not give/);
+  const name = await refusal({ usdcDomain: { name: 'USD Coin', version: '1' } });
+  assert.match(name, /which calls itself "Test USD Coin", "1"/);
+});
+
+test('a settlement contract of another token ends the start', async () => {
+  const { usdc, settlement } = network.config;
+  // Both have code; the token's is none of the contract's.
+  assert.match(await refusal({ settlement: usdc }), /is no settlement contract of this release/);
+  const other = await refusal({ usdc: settlement });
+  assert.match(other, new RegExp(`settles in ${usdc}, but CHAIN_TESTNET_USDC is`, 'i'));
+});
+
+test('without a node the start goes on with what is set', async () => {
+  const away = { rpcUrls: ['http://127.0.0.1:1'], usdcDomain: { name: 'Set', version: null } };
+  const chain = await openChain({ ...network.config, ...away }, silentLog);
+  await chain.close();
+  assert.deepEqual(chain.config.usdcDomain, { name: 'Set', version: '2' });
+});

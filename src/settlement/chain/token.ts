@@ -1,0 +1,111 @@
+import {
+  decodeFunctionResult,
+  domainSeparator,
+  encodeFunctionData,
+  getAddress,
+  parseAbi,
+} from 'viem';
+import { StartError } from '#core/start-error.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+const TOKEN_ABI = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function eip712Domain() view returns (bytes1,string,string,uint256,address,bytes32,uint256[])',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+]);
+const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
+
+type Domain = NetworkConfig['usdcDomain'];
+
+/** What the contracts say; null: they do not have such a function. */
+interface Told {
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly separator: Hex | null;
+  readonly settlesIn: Hex | null;
+}
+
+type TokenFunction = (typeof TOKEN_ABI)[number]['name'];
+
+/** @throws RpcUnavailable */
+async function ask(
+  chain: Pick<Chain, 'calls'>,
+  { usdc, settlement }: NetworkSettings,
+): Promise<Told> {
+  const ofToken = (functionName: TokenFunction) => ({
+    to: usdc,
+    data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
+    // Names have any length; a node that answers nothing at all fails at the words of the others.
+    words: functionName === 'DOMAIN_SEPARATOR' ? 1 : ('any' as const),
+  });
+  const settlesIn = encodeFunctionData({ abi: SETTLEMENT_ABI, functionName: 'TOKEN' });
+  const names = ['name', 'version', 'eip712Domain', 'DOMAIN_SEPARATOR'] as const;
+  const answers = await chain.calls([
+    ...names.map(ofToken),
+    { to: settlement, data: settlesIn, words: 1 },
+  ]);
+  const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
+  const read = <T>(index: number, decode: (bytes: Hex) => T): T | null => {
+    const bytes = data[index];
+    try {
+      return bytes === null || bytes === undefined ? null : decode(bytes);
+    } catch {
+      return null; // Another function of that name.
+    }
+  };
+  const text = (functionName: 'name' | 'version') => (bytes: Hex) =>
+    decodeFunctionResult({ abi: TOKEN_ABI, functionName, data: bytes });
+  const own = read(2, (bytes) =>
+    decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'eip712Domain', data: bytes }),
+  );
+  return {
+    // The token's domain first: its display name may be another one.
+    name: own?.[1] ?? read(0, text('name')),
+    version: own?.[2] ?? read(1, text('version')),
+    separator: read(3, (bytes) => bytes),
+    settlesIn: read(4, (bytes) =>
+      decodeFunctionResult({ abi: SETTLEMENT_ABI, functionName: 'TOKEN', data: bytes }),
+    ),
+  };
+}
+
+function separatorOf(config: NetworkSettings, domain: Domain): Hex {
+  const { chainId, usdc } = config;
+  return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
+}
+
+/**
+ * The name and version that permits are signed for: as set, or else as the token tells them.
+ * @throws StartError when the token's own DOMAIN_SEPARATOR is not made of them, or when the
+ * settlement contract settles in another token. @throws RpcUnavailable
+ */
+export async function readTokenDomain(
+  chain: Pick<Chain, 'calls'>,
+  config: NetworkSettings,
+): Promise<Domain> {
+  const prefix = `CHAIN_${config.network.toUpperCase()}_`;
+  const told = await ask(chain, config);
+  const { usdc, settlement } = config;
+  if (told.settlesIn === null || getAddress(told.settlesIn) !== getAddress(usdc)) {
+    const token = told.settlesIn ?? 'no token';
+    throw new StartError(
+      `${prefix}SETTLEMENT ${settlement} settles in ${token}, but ${prefix}USDC is ${usdc}`,
+    );
+  }
+  const name = config.usdcDomain.name ?? told.name;
+  const version = config.usdcDomain.version ?? told.version;
+  if (name === null || version === null) {
+    const missing = name === null ? 'USDC_NAME' : 'USDC_VERSION';
+    throw new StartError(`${prefix}${missing} must be set: the token at ${usdc} does not tell it`);
+  }
+  if (told.separator !== separatorOf(config, { name, version })) {
+    throw new StartError(
+      `${prefix}USDC_NAME and ${prefix}USDC_VERSION: "${name}", "${version}" do not give the ` +
+        `DOMAIN_SEPARATOR of ${usdc}, which calls itself "${told.name}", "${told.version}"`,
+    );
+  }
+  return { name, version };
+}

@@ -1,0 +1,123 @@
+import {
+  concat,
+  encodeFunctionData,
+  getAddress,
+  isErc6492Signature,
+  parseAbi,
+  recoverAddress,
+  size,
+  slice,
+} from 'viem';
+import { type Chain, quantity } from '#settlement/chain/chain.ts';
+import { isWord, readCodeSize } from '#settlement/chain/code-size.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** `index`: which of the digests was signed. @throws nothing: `unavailable` is an answer. */
+export type SignatureVerdict =
+  | { readonly status: 'valid'; readonly index: number }
+  | { readonly status: 'invalid' }
+  /** Of a contract wallet that has no code yet, so that nobody can ask it. */
+  | { readonly status: 'not_deployed' }
+  | { readonly status: 'unavailable' };
+
+const ERC1271 = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+]);
+/** The four bytes, and zeros behind them. */
+const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
+/**
+ * Init code, with the wallet's address and the call behind it: makes the call by STATICCALL with
+ * 500,000 gas, which is what the settlement contract leaves for it (`SIGNATURE_GAS`), and returns
+ * the first word of the answer, or zeros when the wallet reverted or said less.
+ */
+const ASKING_PROGRAM = concat([
+  '0x60146035600c395f51', // signer := the 20 bytes behind this program
+  '0x60493803', // n := the length of the call behind it
+  '0x8060495f39', // memory := the call
+  '0x5f5f915f84', // answer to nowhere, n bytes from 0, to the signer
+  '0x6207a120fa', // ok := staticcall(500000, …)
+  '0x601f3d1116', // ok := ok and more than 31 bytes were answered
+  '0x602b57', // if ok go on below
+  '0x5f5f5260205ff3', // return zeros
+  '0x5b60205f5f3e60205ff3', // return the first word
+]);
+/** The wallet's, what EIP-150 holds back of it, a creation and some words of memory. */
+const PROGRAM_GAS = 700_000n;
+/** Of call data: the dearer price (EIP-7623), and what init code costs. */
+const BYTE_GAS = 50n;
+/** A key's signature: r, s and v. */
+const KEY_SIGNATURE_BYTES = 65;
+/** Half of secp256k1's order: above it lies the same signature's second form, which is refused. */
+const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/** Wallets that write v as 0 or 1 mean 27 or 28, which is all that the token takes. */
+export function normalSignature(signature: Hex): Hex {
+  if (size(signature) !== KEY_SIGNATURE_BYTES) return signature.toLowerCase() as Hex;
+  const v = Number(slice(signature, 64));
+  const tail = (v < 27 ? v + 27 : v).toString(16).padStart(2, '0');
+  return `${slice(signature, 0, 64).toLowerCase()}${tail}` as Hex;
+}
+
+/**
+ * Whether `signer` signed one of the digests, decided as the token decides it: an address with code
+ * is asked (ERC-1271, with limited gas), any other one has a key.
+ */
+export async function verifySignature(
+  chain: Chain,
+  signed: { readonly signer: Hex; readonly digests: readonly Hex[]; readonly signature: Hex },
+): Promise<SignatureVerdict> {
+  try {
+    const codeSize = await readCodeSize(chain.rpc, signed.signer, { urgent: true });
+    if (codeSize > 0n) return await askWallet(chain, signed);
+    const isOfKey = size(signed.signature) <= KEY_SIGNATURE_BYTES;
+    if (!isOfKey || isErc6492Signature(signed.signature)) return { status: 'not_deployed' };
+    return toVerdict(await Promise.all(signed.digests.map((digest) => isSignedBy(signed, digest))));
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return { status: 'unavailable' };
+    throw error;
+  }
+}
+
+function toVerdict(valid: readonly boolean[]): SignatureVerdict {
+  const index = valid.indexOf(true);
+  return index === -1 ? { status: 'invalid' } : { status: 'valid', index };
+}
+
+async function isSignedBy(
+  { signer, signature }: { readonly signer: Hex; readonly signature: Hex },
+  hash: Hex,
+): Promise<boolean> {
+  if (size(signature) !== KEY_SIGNATURE_BYTES) return false;
+  if (BigInt(slice(signature, 32, 64)) > HIGHEST_S) return false;
+  try {
+    return (await recoverAddress({ hash, signature })) === getAddress(signer);
+  } catch {
+    return false; // Numbers that are no signature at all.
+  }
+}
+
+/**
+ * Asked from within a program of ours that ends well whatever the wallet does: a node that says
+ * itself that a call failed could be taken for one that is out of order.
+ */
+async function askWallet(
+  chain: Chain,
+  signed: { readonly signer: Hex; readonly digests: readonly Hex[]; readonly signature: Hex },
+): Promise<SignatureVerdict> {
+  const { signer, digests, signature } = signed;
+  const calls = digests.map((digest) => {
+    const args = [digest, signature] as const;
+    const question = encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
+    const data = concat([ASKING_PROGRAM, signer, question]);
+    const gas = quantity(PROGRAM_GAS + BigInt(size(data)) * BYTE_GAS);
+    return { method: 'eth_call', params: [{ data, gas }, 'latest'], accepts: isWord };
+  });
+  const answers = await chain.rpc.batch(calls, { urgent: true });
+  return toVerdict(
+    answers.map((answer) => {
+      if (answer.ok) return answer.result === ERC1271_YES;
+      throw new RpcUnavailable('a wallet could not be asked', { cause: answer.refusal });
+    }),
+  );
+}

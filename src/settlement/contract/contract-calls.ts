@@ -1,0 +1,293 @@
+import {
+  concat,
+  decodeErrorResult,
+  encodeAbiParameters,
+  encodeFunctionData,
+  keccak256,
+  toHex,
+} from 'viem';
+import type {
+  FailureReason,
+  Hex,
+  PaymentAuthorization,
+  RequestPayloads,
+} from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
+
+// All calls of the contracts are spelled here, all their events in contract-events.ts.
+
+export interface PaymentCall {
+  readonly number: bigint;
+  readonly payer: Hex;
+  readonly merchantNumber: bigint;
+  readonly amount: bigint;
+  readonly orderId: string;
+}
+
+/** The payment in the contract's 45 bytes, which are also the preimage of its Merkle leaf. */
+export function pack(payment: PaymentCall): Hex {
+  return packPayment({ ...payment, merchant: Number(payment.merchantNumber) });
+}
+
+/**
+ * A single payment costs 1,600 gas less by the function that takes one.
+ * @param validUntil Unix seconds: in a later block the whole call reverts.
+ */
+export function settleCall(payments: readonly PaymentCall[], validUntil: number): Hex {
+  const args = [concat(payments.map(pack)), validUntil] as const;
+  const functionName = payments.length === 1 ? 'settlePaymentSeparately' : 'settleBatch';
+  return encodeFunctionData({ abi: settlementAbi, functionName, args });
+}
+
+const AUTHORIZATION_TYPE = keccak256(
+  toHex(
+    'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,' +
+      'bytes8 orderId,bytes32 salt)',
+  ),
+);
+
+/** The contract's `authorizationNonce`: what a payer signs for exactly this payment. */
+export function authorizationNonce(payment: Omit<PaymentCall, 'payer'>, salt: Hex): Hex {
+  const { merchantNumber, amount, number, orderId } = payment;
+  const types = ['bytes32', 'uint32', 'uint64', 'uint64', 'bytes8', 'bytes32'] as const;
+  return keccak256(
+    encodeAbiParameters(
+      types.map((type) => ({ type })),
+      [AUTHORIZATION_TYPE, merchantNumber, amount, number, orderIdToBytes8(orderId), salt],
+    ),
+  );
+}
+
+/** The payment's order is bound, so that what was signed pays nothing else. */
+export function settleWithAuthorizationCall(
+  payment: PaymentCall,
+  authorization: PaymentAuthorization,
+  validUntil: number,
+): Hex {
+  const { salt, signature } = authorization;
+  const validBefore = BigInt(authorization.validBefore);
+  const signed = { bindsOrder: true, salt, validAfter: 0n, validBefore, signature };
+  const args = [pack(payment), signed, validUntil] as const;
+  return encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'settleWithAuthorization',
+    args,
+  });
+}
+
+export function preflightCall(payments: readonly PaymentCall[]): Hex {
+  const args = [concat(payments.map(pack))] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'preflight', args });
+}
+
+export function refundCall(refund: {
+  readonly payment: PaymentCall;
+  readonly batchNumber: bigint;
+  readonly proof: readonly Hex[];
+  readonly amount: bigint;
+  /** The contract refuses the call unless this is what was refunded of the payment so far. */
+  readonly refundedBefore: bigint;
+  /** 16 bytes that name the refund in its event. */
+  readonly reference: Hex;
+}): Hex {
+  const { payment, batchNumber, proof, amount, refundedBefore, reference } = refund;
+  const packed = pack(payment);
+  const args = [batchNumber, packed, proof, amount, refundedBefore, reference] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
+}
+
+export function refundsOfCall(number: bigint): Hex {
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'refundsOf', args: [number] });
+}
+
+export function withdrawCall(withdrawal: {
+  readonly merchantNumber: bigint;
+  /** Must be the registered one. */
+  readonly wallet: Hex;
+  readonly amount: bigint;
+  readonly number: bigint;
+}): Hex {
+  const { merchantNumber, wallet, amount, number } = withdrawal;
+  const args = [Number(merchantNumber), wallet, amount, number] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
+}
+
+/** Answers whether a payment of this number has settled. */
+export function isSettledCall(number: bigint): Hex {
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
+}
+
+/** What the contract knows an account by. */
+export function merchantReference(accountId: string): Hex {
+  return keccak256(toHex(accountId));
+}
+
+export function registerMerchantCall(payload: RequestPayloads['merchant_registration']): Hex {
+  const { accountId, wallet, deadline, signature } = payload;
+  const args = [merchantReference(accountId), wallet, BigInt(deadline), signature] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'registerMerchant', args });
+}
+
+/** Announces, drops or puts into force a merchant's new wallet. */
+export function walletChangeCall(payload: RequestPayloads['wallet_change']): Hex {
+  const merchant = Number(payload.merchantNumber);
+  if (payload.step === 'propose') {
+    const { wallet, deadline, signature } = payload;
+    const args = [merchant, wallet, BigInt(deadline), signature] as const;
+    return encodeFunctionData({ abi: settlementAbi, functionName: 'proposeWallet', args });
+  }
+  const functionName = payload.step === 'cancel' ? 'cancelWallet' : 'applyWallet';
+  return encodeFunctionData({ abi: settlementAbi, functionName, args: [merchant] });
+}
+
+type Policy = NonNullable<RequestPayloads['enrolment']['policy']>;
+type Permit = NonNullable<RequestPayloads['enrolment']['permit']>;
+
+function policyArgument(policy: Policy) {
+  return {
+    perPayment: Number(policy.perPaymentCap),
+    perPeriod: Number(policy.periodCap),
+    periodSeconds: Number(policy.periodSeconds),
+    expiresAt: Number(policy.expiry),
+    maxFeeRate: Number(policy.maxFeeRate),
+  };
+}
+
+export function policyCall(payer: Hex, policy: Policy): Hex {
+  const { deadline, signature } = policy;
+  const args = [payer, policyArgument(policy), BigInt(deadline), signature] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'setPolicyBySignature', args });
+}
+
+export function enrolCall(payer: Hex, policy: Policy, permit: Permit): Hex {
+  const value = BigInt(permit.value);
+  const signed = { value, deadline: BigInt(permit.deadline), signature: permit.signature };
+  const { deadline, signature } = policy;
+  const args = [payer, policyArgument(policy), BigInt(deadline), signature, signed] as const;
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'enrol', args });
+}
+
+/** On the token. */
+export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
+  const { value, deadline, signature } = permit;
+  const args = [payer, spender, BigInt(value), BigInt(deadline), signature] as const;
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
+}
+
+/** On the token of a test network. */
+export function mintCall(to: Hex, amount: bigint): Hex {
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [to, amount] });
+}
+
+/** The name of the contract's error in revert data, or '' when there is none. */
+function errorName(data: unknown): string {
+  if (typeof data !== 'string' || !data.startsWith('0x') || data.length < 10) return '';
+  try {
+    return decodeErrorResult({ abi: settlementAbi, data: data as Hex }).errorName;
+  } catch {
+    return '';
+  }
+}
+
+/** Errors that say: an earlier transaction has done just this. */
+const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
+
+/**
+ * Errors that pass. A reorganisation has moved the payment to another batch or left it out for now;
+ * or another refund of the payment came first, so that this one named the wrong sum before it; or
+ * the chain's time has jumped past the one that the payments were to be settled by; or the guardian
+ * has paused settling, and a payment that was asked for before waits for its deadline.
+ */
+const PASSING = new Set([
+  'PaymentNotInBatch',
+  'RefundOutOfOrder',
+  'PaymentsTooLate',
+  'SettlingIsPaused',
+]);
+
+/** The contract's own way to say: not while this is so. */
+const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
+
+/** What people read of an error that is not the contract's own. */
+function wordsOf(data: unknown): string {
+  const name = errorName(data);
+  if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
+  const { args } = decodeErrorResult({ data: data as Hex });
+  return String(args?.[0] ?? '');
+}
+
+export type Revert =
+  | { readonly kind: 'done_before' }
+  /** To be sent again with other bytes. */
+  | { readonly kind: 'passing'; readonly error: string }
+  /** By the token (paused, an address blocked) or by the guardian: what is owed waits. */
+  | {
+      readonly kind: 'blocked';
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly words: string;
+    }
+  | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
+
+/** What a revert means for the one request of its transaction. */
+export function readRevert(data: unknown): Revert {
+  const error = errorName(data);
+  if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
+  if (PASSING.has(error)) return { kind: 'passing', error };
+  if (BLOCKING.has(error)) {
+    return { kind: 'blocked', reason: 'transaction_reverted', error, words: wordsOf(data) };
+  }
+  return { kind: 'refused', reason: REASONS[error] ?? 'transaction_reverted', error };
+}
+
+/** Refusals that people are told more of. */
+const REASONS: { readonly [error: string]: FailureReason } = {
+  InsufficientMerchantBalance: 'insufficient_balance',
+  NotMerchantWallet: 'wallet_changed',
+};
+
+/** The contract's Reason, by its value (contracts/PaymentTypes.sol). */
+const PAYMENT_REASONS = [
+  'None',
+  'AlreadySettled',
+  'AmountInvalid',
+  'OrderIdInvalid',
+  'MerchantUnknown',
+  'PolicyMissing',
+  'PolicyRevoked',
+  'PolicyExpired',
+  'FeesAbovePolicy',
+  'PaymentCapExceeded',
+  'PeriodCapExceeded',
+  'InsufficientFunds',
+  'InsufficientAllowance',
+  'AuthorizationRefused',
+  'TransferRefused',
+  'CeilingReached',
+] as const;
+
+export type PaymentReason = (typeof PAYMENT_REASONS)[number];
+
+const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
+  PolicyMissing: 'approval_insufficient',
+  PolicyRevoked: 'approval_insufficient',
+  PolicyExpired: 'approval_insufficient',
+  FeesAbovePolicy: 'approval_insufficient',
+  InsufficientAllowance: 'approval_insufficient',
+  InsufficientFunds: 'insufficient_funds',
+  PaymentCapExceeded: 'limit_exceeded',
+  PeriodCapExceeded: 'limit_exceeded',
+  AuthorizationRefused: 'authorization_refused',
+};
+
+/** A reason that a later version of the contract may add reads as `TransferRefused`. */
+export function paymentReason(value: number): PaymentReason {
+  return PAYMENT_REASONS[value] ?? 'TransferRefused';
+}
+
+/** The decline code of behavior.md 5.8; what has no code of its own: `settlement_failed`. */
+export function declineOf(reason: PaymentReason): FailureReason {
+  return DECLINES[reason] ?? 'settlement_failed';
+}

@@ -1,0 +1,166 @@
+import { merchantReference } from '#settlement/contract/contract-calls.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+// What wallets sign (EIP-712), in the form that viem's signTypedData and browser wallets take.
+// The texts are the contract's: contracts/README.md.
+
+/** A merchant's settlement wallet agrees to receive the account's money. */
+export function merchantConsent(
+  config: NetworkConfig,
+  consent: { readonly accountId: string; readonly wallet: Hex; readonly deadline: bigint },
+) {
+  const { accountId, wallet, deadline } = consent;
+  return {
+    domain: settlementDomain(config),
+    types: {
+      MerchantConsent: [
+        { name: 'reference', type: 'bytes32' },
+        { name: 'wallet', type: 'address' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'MerchantConsent',
+    message: { reference: merchantReference(accountId), wallet, deadline },
+  } as const;
+}
+
+/** A new settlement wallet agrees to receive a merchant's money; `nonce` from readPayerAccount. */
+export function walletConsent(
+  config: NetworkConfig,
+  consent: {
+    readonly merchantNumber: bigint;
+    readonly wallet: Hex;
+    readonly nonce: bigint;
+    readonly deadline: bigint;
+  },
+) {
+  const { merchantNumber, wallet, nonce, deadline } = consent;
+  return {
+    domain: settlementDomain(config),
+    types: {
+      WalletConsent: [
+        { name: 'merchant', type: 'uint32' },
+        { name: 'wallet', type: 'address' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'WalletConsent',
+    message: { merchant: Number(merchantNumber), wallet, nonce, deadline },
+  } as const;
+}
+
+export interface PolicyTerms {
+  readonly perPayment: bigint;
+  readonly perPeriod: bigint;
+  readonly periodSeconds: number;
+  readonly expiresAt: Date;
+  /** Basis points of acquirer and protocol fee together. */
+  readonly maxFeeRate: number;
+}
+
+/** A payer's standing spending policy; `nonce` from readPayerAccount. */
+export function spendingPolicy(
+  config: NetworkConfig,
+  policy: PolicyTerms & { readonly payer: Hex; readonly nonce: bigint; readonly deadline: bigint },
+) {
+  return {
+    domain: settlementDomain(config),
+    types: {
+      SpendingPolicy: [
+        { name: 'payer', type: 'address' },
+        { name: 'perPayment', type: 'uint48' },
+        { name: 'perPeriod', type: 'uint48' },
+        { name: 'periodSeconds', type: 'uint24' },
+        { name: 'expiresAt', type: 'uint40' },
+        { name: 'maxFeeRate', type: 'uint16' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'SpendingPolicy',
+    message: {
+      payer: policy.payer,
+      perPayment: Number(policy.perPayment),
+      perPeriod: Number(policy.perPeriod),
+      periodSeconds: policy.periodSeconds,
+      expiresAt: Math.floor(policy.expiresAt.getTime() / 1000),
+      maxFeeRate: policy.maxFeeRate,
+      nonce: policy.nonce,
+      deadline: policy.deadline,
+    },
+  } as const;
+}
+
+/** An EIP-2612 permit for the settlement contract; `nonce` from readPermitNonce. */
+export function usdcPermit(
+  config: NetworkConfig,
+  permit: {
+    readonly payer: Hex;
+    readonly value: bigint;
+    readonly nonce: bigint;
+    readonly deadline: bigint;
+  },
+) {
+  const { payer: owner, value, nonce, deadline } = permit;
+  return {
+    domain: {
+      ...config.usdcDomain,
+      chainId: config.chainId,
+      verifyingContract: config.usdc,
+    },
+    types: {
+      Permit: [
+        { name: 'owner', type: 'address' },
+        { name: 'spender', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'Permit',
+    message: { owner, spender: config.settlement, value, nonce, deadline },
+  } as const;
+}
+
+function settlementDomain(config: NetworkConfig) {
+  return {
+    name: 'Tapline Settlement',
+    version: '1',
+    chainId: config.chainId,
+    verifyingContract: config.settlement,
+  } as const;
+}
+
+/** An EIP-3009 authorization for one payment, which only the settlement contract can use. */
+export function receiveAuthorization(
+  config: NetworkConfig,
+  authorization: {
+    readonly from: Hex;
+    readonly value: bigint;
+    readonly validBefore: bigint;
+    readonly nonce: Hex;
+  },
+) {
+  const { from, value, validBefore, nonce } = authorization;
+  return {
+    domain: {
+      ...config.usdcDomain,
+      chainId: config.chainId,
+      verifyingContract: config.usdc,
+    },
+    types: {
+      ReceiveWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'ReceiveWithAuthorization',
+    message: { from, to: config.settlement, value, validAfter: 0n, validBefore, nonce },
+  } as const;
+}

@@ -1,0 +1,306 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface BlockRange {
+  readonly livemode: boolean;
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+}
+
+export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint | null> {
+  const rows = await sql.query<{ next_block: bigint }>(
+    'select next_block from reconciliation_cursors where livemode = $1',
+    [livemode],
+  );
+  return rows[0]?.next_block ?? null;
+}
+
+export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date | null> {
+  const rows = await sql.query<{ updated: Date }>(
+    'select updated from reconciliation_cursors where livemode = $1',
+    [livemode],
+  );
+  return rows[0]?.updated ?? null;
+}
+
+/** Takes the row's lock: two runs at once count nothing twice. @returns the cursor before. */
+export async function lockCursor(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly start: bigint },
+  now: Date,
+): Promise<bigint> {
+  const rows = await tx.query<{ next_block: bigint }>(
+    `insert into reconciliation_cursors (livemode, next_block, updated) values ($1, $2, $3)
+     on conflict (livemode) do update set updated = excluded.updated
+     returning next_block`,
+    [wanted.livemode, wanted.start, now],
+  );
+  return rows[0]?.next_block ?? wanted.start;
+}
+
+export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): Promise<void> {
+  await tx.query('update reconciliation_cursors set next_block = $2 where livemode = $1', [
+    livemode,
+    nextBlock,
+  ]);
+}
+
+/** Begins again at the contract's deployment. */
+export async function deleteCursor(tx: Tx, livemode: boolean): Promise<void> {
+  await tx.query(
+    `with balances as (delete from reconciliation_balances where livemode = $1)
+     delete from reconciliation_cursors where livemode = $1`,
+    [livemode],
+  );
+}
+
+/** Rows of the range that the chain does not tell any more: a reorganisation took them. */
+export async function deleteOtherPayments(
+  tx: Tx,
+  range: BlockRange,
+  numbers: readonly bigint[],
+): Promise<void> {
+  await tx.query(
+    `delete from chain_payments
+     where livemode = $1 and block_number between $2 and $3 and number <> all($4::bigint[])`,
+    [range.livemode, range.fromBlock, range.toBlock, numbers.map(String)],
+  );
+}
+
+export interface TransferRow {
+  readonly tx_hash: string;
+  readonly log_index: number;
+  readonly kind: 'refund' | 'withdrawal';
+  readonly number: string;
+  readonly merchant_number: string;
+  readonly recipient: string;
+  readonly amount: string;
+  readonly block_number: string;
+  readonly block_time: string;
+  /** Hex without 0x; null for withdrawals. */
+  readonly reference: string | null;
+}
+
+/** The transfers of a range, replacing what was known of it. */
+export async function replaceTransfers(
+  tx: Tx,
+  range: BlockRange,
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  await tx.query(
+    'delete from chain_transfers where livemode = $1 and block_number between $2 and $3',
+    [range.livemode, range.fromBlock, range.toBlock],
+  );
+  await tx.query(
+    `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+       recipient, amount, block_number, block_time, reference)
+     select $2, i.tx_hash, i.log_index, i.kind, i.number, i.merchant_number, i.recipient, i.amount,
+       i.block_number, i.block_time, decode(i.reference, 'hex')
+     from jsonb_to_recordset($1::jsonb) as i (
+       tx_hash text, log_index integer, kind text, number bigint, merchant_number bigint,
+       recipient text, amount bigint, block_number bigint,
+       block_time timestamptz, reference text)`,
+    [JSON.stringify(transfers), range.livemode],
+  );
+}
+
+/** Adds a final range's movements to what each merchant has by its events. */
+export async function addBalances(tx: Tx, range: BlockRange): Promise<void> {
+  await tx.query(
+    `insert into reconciliation_balances (livemode, merchant_number, balance)
+     select $1, merchant_number, sum(amount) from (${MOVEMENTS}) m group by merchant_number
+     on conflict (livemode, merchant_number)
+     do update set balance = reconciliation_balances.balance + excluded.balance`,
+    [range.livemode, range.fromBlock, range.toBlock],
+  );
+}
+
+const MOVEMENTS = `
+  select merchant_number, amount from chain_payments
+  where livemode = $1 and block_number between $2 and $3
+  union all
+  select merchant_number, -amount from chain_transfers
+  where livemode = $1 and block_number between $2 and $3`;
+
+/** What each merchant has by all events up to a block; `fromBlock` is the cursor. */
+export async function selectExpectedBalances(
+  sql: Sql,
+  range: BlockRange,
+): Promise<{ readonly merchant_number: bigint; readonly balance: bigint }[]> {
+  return sql.query(
+    `select merchant_number, sum(amount)::bigint as balance from (
+       select merchant_number, balance as amount from reconciliation_balances where livemode = $1
+       union all ${MOVEMENTS}
+     ) all_movements group by merchant_number`,
+    [range.livemode, range.fromBlock, range.toBlock],
+  );
+}
+
+export interface DifferenceRow {
+  readonly kind: string;
+  readonly subject: string;
+  readonly details: { readonly [key: string]: unknown };
+}
+
+/**
+ * Payments that only one side knows, or that the two sides tell differently. What is not older
+ * than the grace is still on its way between the chain and our rows.
+ */
+export async function selectPaymentDifferences(
+  sql: Sql,
+  range: BlockRange,
+  settledBefore: Date,
+): Promise<DifferenceRow[]> {
+  return sql.query(
+    `with mine as (
+       select * from payments where livemode = $1 and block_number between $2 and $3
+     ), theirs as (
+       select * from chain_payments where livemode = $1 and block_number between $2 and $3
+     ), open as (
+       select subject from reconciliation_differences
+       where livemode = $1 and resolved_at is null and kind like 'payment_%'
+     ), suspects as (
+       select number from theirs
+       union select settlement_number from mine
+       union select subject::bigint from open where subject ~ '^[0-9]+$'
+     )
+     select case when p.id is null then 'payment_unknown_here'
+         when c.number is null then 'payment_missing_on_chain'
+         when ${DIFFERENT_MONEY} then 'payment_differs'
+         else 'payment_place_differs' end as kind,
+       s.number::text as subject,
+       jsonb_build_object('payment', p.id,
+         'ours', case when p.id is not null then jsonb_build_object(
+           'merchant_number', m.merchant_number, 'payer', p.payer_address, 'amount', p.amount,
+           'order_id', p.order_id, 'fee_acquirer', p.fee_acquirer,
+           'fee_protocol', p.fee_protocol, 'cashback', p.fee_cashback, 'tx_hash', p.tx_hash,
+           'block_number', p.block_number, 'log_index', p.log_index) end,
+         'chain', to_jsonb(c) - '{livemode,number,batch_number,block_time}'::text[]) as details
+     from suspects s
+     left join payments p on p.livemode = $1 and p.settlement_number = s.number
+     left join chain_payments c on c.livemode = $1 and c.number = s.number
+     left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
+     where coalesce(c.block_time, p.settled_at - p.ahead_seconds * interval '1 second') < $4
+       and (p.id is null or c.number is null or ${DIFFERENT_MONEY} or ${DIFFERENT_PLACE})
+     order by s.number`,
+    [range.livemode, range.fromBlock, range.toBlock, settledBefore],
+  );
+}
+
+const DIFFERENT_MONEY = `(
+  (p.amount, lower(p.payer_address), p.order_id, p.fee_acquirer, p.fee_protocol, p.fee_cashback)
+  is distinct from
+  (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
+  or m.merchant_number is distinct from c.merchant_number)`;
+
+const DIFFERENT_PLACE = `(
+  (p.tx_hash, p.block_number, p.log_index) is distinct from
+  (c.tx_hash, c.block_number, c.log_index))`;
+
+/** Refunds that only one side knows to be paid, or with another amount. */
+export async function selectRefundDifferences(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly toBlock: bigint },
+  settledBefore: Date,
+): Promise<DifferenceRow[]> {
+  return sql.query(
+    `with theirs as (
+       select * from chain_transfers where livemode = $1 and kind = 'refund'
+     ), mine as (
+       select f.id, f.amount, f.tx_hash, f.updated, p.settlement_number,
+         coalesce(x.tx_hash, f.tx_hash) as chain_hash
+       from refunds f
+       join payments p on p.id = f.payment_id
+       -- What a reorganisation undid is paid in another transaction than the refund names.
+       left join chain_requests q on q.kind = 'refund' and q.subject_id = f.id
+         and q.status = 'succeeded'
+       left join chain_transactions x on x.id = q.transaction_id
+       where f.livemode = $1 and f.status = 'succeeded' and f.updated < $3
+     )
+     select case when m.id is null then 'refund_unknown_here'
+         when t.tx_hash is null then 'refund_missing_on_chain'
+         else 'refund_differs' end as kind,
+       coalesce(m.id, t.number || '/' || t.tx_hash) as subject,
+       jsonb_build_object('ours', to_jsonb(m) - 'chain_hash', 'chain', to_jsonb(t)) as details
+     from theirs t
+     full join mine m on m.settlement_number = t.number and m.chain_hash = t.tx_hash
+     where (m.id is null or t.tx_hash is null or m.amount <> t.amount or m.tx_hash <> t.tx_hash)
+       and coalesce(t.block_time, m.updated) < $3
+       and (t.block_number is null or t.block_number <= $2)
+     order by 2`,
+    [wanted.livemode, wanted.toBlock, settledBefore],
+  );
+}
+
+/** Withdrawals, likewise. Those that a wallet made by itself (number 0) are its own affair. */
+export async function selectWithdrawalDifferences(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly toBlock: bigint },
+  settledBefore: Date,
+): Promise<DifferenceRow[]> {
+  return sql.query(
+    `with theirs as (
+       select * from chain_transfers
+       where livemode = $1 and kind = 'withdrawal' and number <> 0
+     ), mine as (
+       select w.id, w.amount, w.wallet, w.tx_hash, w.updated, coalesce(w.number, q.number) as number
+       from withdrawals w
+       left join chain_requests q on q.kind = 'withdrawal' and q.subject_id = w.id
+         and q.status = 'succeeded'
+       where w.livemode = $1 and w.status = 'succeeded' and w.updated < $3
+     )
+     select case when m.id is null then 'withdrawal_unknown_here'
+         when t.tx_hash is null then 'withdrawal_missing_on_chain'
+         else 'withdrawal_differs' end as kind,
+       coalesce(m.id, t.number::text) as subject,
+       jsonb_build_object('ours', to_jsonb(m), 'chain', to_jsonb(t)) as details
+     from theirs t
+     full join mine m on m.number = t.number
+     where (m.id is null or t.tx_hash is null or m.amount <> t.amount or m.tx_hash <> t.tx_hash
+         or lower(m.wallet) <> lower(t.recipient))
+       and coalesce(t.block_time, m.updated) < $3
+       and (t.block_number is null or t.block_number <= $2)
+     order by 2`,
+    [wanted.livemode, wanted.toBlock, settledBefore],
+  );
+}
+
+/**
+ * Keeps one open row per difference; what was not found again is resolved.
+ * @returns the open differences; `accepted` where a person lives with it as it is.
+ */
+export async function saveDifferences(
+  tx: Tx,
+  livemode: boolean,
+  differences: readonly DifferenceRow[],
+  now: Date,
+): Promise<(DifferenceRow & { readonly accepted: boolean })[]> {
+  return tx.query(
+    `with found as (
+       select * from jsonb_to_recordset($2::jsonb) as t (kind text, subject text, details jsonb)
+     ), resolved as (
+       update reconciliation_differences d set resolved_at = $3
+       where d.livemode = $1 and d.resolved_at is null and not exists (
+         select from found f where f.kind = d.kind and f.subject = d.subject)
+     )
+     insert into reconciliation_differences
+       (livemode, kind, subject, details, first_seen, last_seen)
+     select $1, kind, subject, details, $3, $3 from found
+     on conflict (livemode, kind, subject) where resolved_at is null
+     do update set last_seen = excluded.last_seen,
+       details = excluded.details, accepted_at = case
+         when reconciliation_differences.details = excluded.details
+         then reconciliation_differences.accepted_at end
+     returning kind, subject, details, accepted_at is not null as accepted`,
+    [livemode, JSON.stringify(differences), now],
+  );
+}
+
+/** A person knows of the difference and lives with it, as long as it stays as it is. */
+export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    `update reconciliation_differences set accepted_at = $2
+     where id = $1 and resolved_at is null and accepted_at is null returning id`,
+    [id, now],
+  );
+  return rows.length > 0;
+}

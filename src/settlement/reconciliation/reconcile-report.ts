@@ -1,0 +1,47 @@
+import { askForRecovery } from '#settlement/network-recovery-queries.ts';
+import {
+  type ReconcileDeps,
+  type ReconcileOptions,
+  type Reconciliation,
+  reconcileOnce,
+} from '#settlement/reconciliation/reconcile.ts';
+
+/** What `npm run reconcile` ends with: 0 agreed, 1 differences. */
+export type ReconcileExit = 0 | 1;
+
+/** Reconciles each network and prints a line for it and for every difference. */
+export async function reportReconciliation(
+  networks: readonly ReconcileDeps[],
+  print: (line: string) => void,
+  options: ReconcileOptions = {},
+): Promise<ReconcileExit> {
+  let exit: ReconcileExit = 0;
+  for (const deps of networks) {
+    const result = await reconcileOnce(deps, options);
+    for (const line of toLines(result)) print(line);
+    if (result.differences.length > 0) exit = 1;
+    if (options.rebuild === true) await askToBook(deps, print);
+  }
+  return exit;
+}
+
+/** What the ledger lacks is booked by a worker of the service, not by this process. */
+async function askToBook(
+  { db, chain }: ReconcileDeps,
+  print: (line: string) => void,
+): Promise<void> {
+  const { livemode, network } = chain.config;
+  await askForRecovery(db, { livemode, asked: null, reason: 'command', lossShown: false });
+  print(`${network}: a worker books what the ledger lacks; meanwhile the network takes no payment`);
+}
+
+function toLines({ network, fromBlock, toBlock, events, differences }: Reconciliation): string[] {
+  const read = `blocks ${fromBlock} to ${toBlock}, ${events} events`;
+  if (differences.length === 0) return [`${network}: ${read}: chain and database agree`];
+  return [
+    `${network}: ${read}: ${differences.length} differences`,
+    ...differences.map(
+      ({ kind, subject, details }) => `  ${kind} ${subject} ${JSON.stringify(details)}`,
+    ),
+  ];
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
+import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
+import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
+const NO_GRACE = { graceMs: -86_400_000 };
+
+describe('reconciliation', () => {
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let stopMining: () => Promise<void>;
+
+  before(async () => {
+    world = await startRelayerWorld();
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    stopMining = world.network.mineEvery(60);
+    world.startRelayer();
+    await query(`insert into accounts (id, name, created) values ('acct_test', 'Test', now())`);
+    await query(
+      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+       values ('acct_test', false, 1, '${world.merchant.wallet.address}', now())`,
+    );
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+  });
+
+  const deps = () => ({
+    chain: world.network.chain,
+    db: world.database.db,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const kinds = async (options = {}) => {
+    const { differences } = await reconcileOnce(deps(), { ...NO_GRACE, ...options });
+    return differences.map((difference) => difference.kind);
+  };
+  const settle = async (amount: bigint): Promise<{ intent: string; paymentId: string }> => {
+    const intent = await world.pay({ payer, amount });
+    await world.outcomes([intent]);
+    return { intent, paymentId: await world.recordPayment(intent) };
+  };
+  const query = (sql: string) => world.database.db.query(sql);
+
+  it('finds nothing when chain and database agree', async () => {
+    await settle(5_000_000n);
+    await settle(6_000_000n);
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('finds a payment that the database does not know, until it does', async () => {
+    const intent = await world.pay({ payer, amount: 7_000_000n });
+    await world.outcomes([intent]);
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    const open = 'select count(*) from reconciliation_differences where resolved_at is null';
+    assert.equal(await world.count(open), 1);
+    await world.recordPayment(intent);
+    assert.deepEqual(await kinds(), []);
+    assert.equal(await world.count(open), 0);
+  });
+
+  it('finds later what was final before it was old enough to be compared', async () => {
+    const intent = await world.pay({ payer, amount: 7_100_000n });
+    await world.outcomes([intent]);
+    await world.network.mine(70);
+    assert.deepEqual(await kinds({ graceMs: 3_600_000 }), []);
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    await world.recordPayment(intent);
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('finds a payment whose money differs, and one that the chain does not know', async () => {
+    const { paymentId } = await settle(8_000_000n);
+    await query(`update payments set amount = 8000001 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_differs']);
+    await query(`update payments set amount = 8000000 where id = '${paymentId}'`);
+    await query(`update payments set settlement_number = 999999 where id = '${paymentId}'`);
+    assert.deepEqual((await kinds()).sort(), ['payment_missing_on_chain', 'payment_unknown_here']);
+    await query(
+      `update payments p set settlement_number = r.number from chain_requests r
+       where p.id = '${paymentId}' and r.subject_id = p.payment_intent_id`,
+    );
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('is content with a difference that a person has accepted, until it changes', async () => {
+    const { paymentId } = await settle(8_500_000n);
+    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_place_differs']);
+    const rows = await world.database.db.query<{ id: bigint }>(
+      'select id from reconciliation_differences where resolved_at is null',
+    );
+    assert.equal(await acceptDifference(world.database.db, rows[0]?.id ?? 0n, new Date()), true);
+    assert.deepEqual(await kinds(), []);
+    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_place_differs']);
+    await query(`update payments set log_index = log_index - 2 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('finds refunds and withdrawals that only one side knows', async () => {
+    const { paymentId } = await settle(9_000_000n);
+    const refund = await world.ask({
+      kind: 'refund',
+      subjectId: 're_test',
+      payload: { paymentId, amount: '1000000' },
+    });
+    const withdrawal = await world.ask({
+      kind: 'withdrawal',
+      subjectId: 'wdr_test',
+      payload: {
+        merchantNumber: world.merchant.merchantNumber.toString(),
+        wallet: world.merchant.wallet.address,
+        amount: '2000000',
+      },
+    });
+    const [paid, withdrawn] = await world.outcomes([refund, withdrawal]);
+    assert.deepEqual(await kinds(), ['refund_unknown_here', 'withdrawal_unknown_here']);
+    await query(
+      `insert into refunds (id, account_id, livemode, position, created, updated, payment_id,
+         amount, status, tx_hash, source, metadata)
+       values ('re_test', 'acct_test', false, 1, now(), now(), '${paymentId}', 1000000,
+         'succeeded', '${paid?.facts?.txHash}', 'api', '{}')`,
+    );
+    await query(
+      `insert into withdrawals (id, account_id, livemode, position, created, updated, amount,
+         wallet, status, tx_hash, requested_by)
+       values ('wdr_test', 'acct_test', false, 1, now(), now(), 2000000,
+         '${world.merchant.wallet.address}', 'succeeded', '${withdrawn?.facts?.txHash}', 'owner')`,
+    );
+    assert.deepEqual(await kinds(), []);
+    await query(`update refunds set amount = 1000001 where id = 're_test'`);
+    await query(`update chain_requests set number = number + 1 where subject_id = 'wdr_test'`);
+    assert.deepEqual((await kinds()).sort(), [
+      'refund_differs',
+      'withdrawal_missing_on_chain',
+      'withdrawal_unknown_here',
+    ]);
+    await query(`update refunds set amount = 1000000 where id = 're_test'`);
+    await query(`update chain_requests set number = number - 1 where subject_id = 'wdr_test'`);
+  });
+
+  it('counts what a wallet withdraws by itself as its own affair', async () => {
+    const { network, merchant } = world;
+    await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);
+    const data = encodeFunctionData({
+      abi: settlementAbi,
+      functionName: 'withdrawOwn',
+      args: [Number(merchant.merchantNumber), 1_000_000n],
+    });
+    await network.send(merchant.wallet, network.config.settlement, data);
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('finds the same after reading everything again, and rebuilds what was lost', async () => {
+    const before = await query('select * from chain_payments order by number');
+    await query('delete from chain_payments');
+    await query('update settlement_number_blocks set next_block = 1 where not livemode');
+    assert.deepEqual(await kinds({ rebuild: true }), []);
+    assert.deepEqual(await query('select * from chain_payments order by number'), before);
+    const rows = await query(
+      `select 1 as above from settlement_number_blocks where not livemode
+         and next_block * 256 > (select max(number) from chain_payments) + 1000000`,
+    );
+    assert.equal(rows.length, 1, 'new numbers lie above those of the chain');
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('keeps finding balances right when blocks become final', async () => {
+    await settle(4_000_000n);
+    await world.network.mine(80);
+    assert.deepEqual(await kinds(), []);
+    await settle(4_000_000n);
+    assert.deepEqual(await kinds(), []);
+    await query('update reconciliation_balances set balance = balance + 1');
+    assert.deepEqual(await kinds(), ['balance_differs']);
+    assert.deepEqual(await kinds({ rebuild: true }), []);
+  });
+
+  it('prints a line per difference and ends with 1', async () => {
+    const lines: string[] = [];
+    const print = (line: string) => lines.push(line);
+    assert.equal(await reportReconciliation([deps()], print, NO_GRACE), 0);
+    const intent = await world.pay({ payer });
+    await world.outcomes([intent]);
+    assert.equal(await reportReconciliation([deps()], print, NO_GRACE), 1);
+    assert.match(lines.at(-1) ?? '', /^ {2}payment_unknown_here \d+ \{/);
+  });
+
+  it('shows operators lanes, balances, queues and differences', async () => {
+    const status = await readRelayerStatus(world.database.db, world.network.chain);
+    assert.equal(status.lanes.length, 5);
+    assert(status.lanes.every((lane) => lane.owner !== null && lane.low === false));
+    assert.equal(status.openDifferences, 1);
+    assert(status.queues.some((queue) => queue.kind === 'payment' && queue.status === 'answered'));
+  });
+});

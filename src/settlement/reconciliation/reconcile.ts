@@ -1,0 +1,161 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { present } from '#core/assert.ts';
+import { addMs, type Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Network } from '#core/mode.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
+import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
+import { raiseAboveChain } from '#settlement/numbers.ts';
+import {
+  addBalances,
+  type DifferenceRow,
+  deleteCursor,
+  lockCursor,
+  moveCursor,
+  saveDifferences,
+  selectCursor,
+  selectExpectedBalances,
+  selectPaymentDifferences,
+  selectRefundDifferences,
+  selectWithdrawalDifferences,
+} from '#settlement/reconciliation/reconcile-queries.ts';
+import { stageRange } from '#settlement/reconciliation/stage-range.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+export interface ReconcileDeps {
+  readonly chain: Chain;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ReconcileOptions {
+  /** Read the chain again from the contract's deployment on. */
+  readonly rebuild?: boolean;
+  /** What is younger is still on its way between chain and rows. Default: GRACE_MS. */
+  readonly graceMs?: number;
+}
+
+export interface Reconciliation {
+  readonly network: Network;
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly events: number;
+  /** Those that nobody has accepted. */
+  readonly differences: readonly DifferenceRow[];
+}
+
+/** Longer than a payment takes from its block to its row, a restart of the service included. */
+const GRACE_MS = 60_000;
+
+/**
+ * Reads the contract's events since the last run, stores what they tell, and compares both ways:
+ * payments, refunds and withdrawals one by one, and each merchant's balance. Differences become
+ * rows that stay open until a run does not find them any more. Nothing of ours is ever corrected.
+ * @throws RpcUnavailable when no node answers; the cursor stays where it was.
+ */
+export async function reconcileOnce(
+  deps: ReconcileDeps,
+  options: ReconcileOptions = {},
+): Promise<Reconciliation> {
+  const { chain, db, clock, log } = deps;
+  const { livemode, network, deployedAtBlock } = chain.config;
+  if (options.rebuild === true) {
+    await db.transaction(async (tx) => {
+      await deleteCursor(tx, livemode);
+      await forgetCompared(tx, livemode);
+    });
+  }
+  const head = present(await chain.block('latest'), 'newest block');
+  const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
+  let final = await finalBlock(chain, head.number);
+  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  let events = 0;
+  for await (const range of walkEvents(chain, fromBlock, head.number)) {
+    events += range.events.length;
+    // What is too young to be compared is read again, however soon its chain calls it final.
+    const young = firstSince(range, settledBefore);
+    if (young !== null && young <= final) final = young - 1n;
+    await db.transaction((tx) => storeRange(tx, deps, range, final));
+  }
+  await db.transaction((tx) => raiseAboveChain(tx, livemode));
+  const range = { livemode, fromBlock, toBlock: head.number };
+  const found = [
+    ...(await selectPaymentDifferences(db, range, settledBefore)),
+    ...(await selectRefundDifferences(db, range, settledBefore)),
+    ...(await selectWithdrawalDifferences(db, range, settledBefore)),
+    ...(await compareBalances(deps, head.number)),
+  ];
+  const open = await db.transaction((tx) => saveDifferences(tx, livemode, found, clock.now()));
+  if (!found.some(({ kind }) => kind.endsWith('_unknown_here'))) {
+    const { incarnation } = db.watch;
+    await markCompared(db, { livemode, incarnation, block: final });
+  }
+  const differences = open.filter((difference) => !difference.accepted);
+  if (differences.length > 0) {
+    log.error('chain and database differ', { network, differences: differences.length });
+  }
+  return { network, fromBlock, toBlock: head.number, events, differences };
+}
+
+/** The first block of the range that holds an event and is not older than `since`, or null. */
+function firstSince({ times }: WalkedRange, since: Date): bigint | null {
+  const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
+  return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
+}
+
+/** Stores a range's events. The cursor moves over the final part only: the rest is read again. */
+async function storeRange(
+  tx: Tx,
+  { chain, clock }: ReconcileDeps,
+  walked: WalkedRange,
+  final: bigint,
+): Promise<void> {
+  const { livemode } = chain.config;
+  const { fromBlock, toBlock } = walked;
+  const start = await lockCursor(tx, { livemode, start: fromBlock }, clock.now());
+  await stageRange(tx, livemode, walked);
+  const last = final < toBlock ? final : toBlock;
+  if (last < start) return;
+  await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
+  await moveCursor(tx, livemode, last + 1n);
+}
+
+/** Balances that the contract has, against the sum of its own events. */
+async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<DifferenceRow[]> {
+  const { chain, db } = deps;
+  const { livemode, settlement, deployedAtBlock } = chain.config;
+  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const expected = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
+  const answers = await chain.calls(
+    expected.map((row) => ({ to: settlement, data: accountCall(row.merchant_number), words: 3 })),
+    toBlock,
+  );
+  return expected.flatMap((row, index) => {
+    const answer = answers[index];
+    const actual = answer?.ok === true ? readBalance(answer.data) : null;
+    if (actual === row.balance) return [];
+    const details = { events: row.balance.toString(), contract: actual?.toString() ?? null };
+    return [{ kind: 'balance_differs', subject: `merchant ${row.merchant_number}`, details }];
+  });
+}
+
+function accountCall(merchantNumber: bigint) {
+  return encodeFunctionData({
+    abi: settlementAbi,
+    functionName: 'merchantAccount',
+    args: [Number(merchantNumber)],
+  });
+}
+
+function readBalance(data: `0x${string}`): bigint {
+  const [, balance] = decodeFunctionResult({
+    abi: settlementAbi,
+    functionName: 'merchantAccount',
+    data,
+  });
+  return balance;
+}

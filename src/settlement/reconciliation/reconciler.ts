@@ -1,0 +1,49 @@
+import { describeError } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import {
+  askForRecovery,
+  countUnknownHere,
+  RECOVERY_TOPIC,
+} from '#settlement/network-recovery-queries.ts';
+import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
+
+type ReconcilerDeps = ReconcileDeps & { readonly wakeups: Wakeups };
+
+/** Soon enough to stop a day's trouble, rare enough to cost nothing. */
+const EVERY_MS = 60_000;
+/** Workers look more often than they run, so that one takes over from another that died. */
+const LOOK_MS = 15_000;
+
+/** What the chain has paid and the ledger does not know is booked by the network's recovery. */
+async function askIfUnknown({ db, chain, wakeups, log }: ReconcilerDeps): Promise<void> {
+  const { livemode, network } = chain.config;
+  const unknown = await countUnknownHere(db, livemode);
+  if (unknown === 0) return;
+  const asked = { livemode, asked: null, reason: 'reconciliation', lossShown: false } as const;
+  await askForRecovery(db, asked);
+  log.warn('the chain has paid what the ledger does not know', { network, unknown });
+  wakeups.send(RECOVERY_TOPIC, network);
+}
+
+/** Reconciles one network about once a minute, whichever of the workers gets to it. */
+export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
+  const { livemode, network } = deps.chain.config;
+  return startLoop({
+    name: 'reconciliation',
+    pollMs: LOOK_MS,
+    onError: (name, error) =>
+      deps.log.error(`the ${name} failed`, { network, error: describeError(error) }),
+    run: async () => {
+      const last = await selectLastRun(deps.db, livemode);
+      const now = deps.clock.now().getTime();
+      if (last !== null && now - last.getTime() < EVERY_MS) return false;
+      // While the ledger is being compared anyway, a difference says nothing new.
+      if (!deps.db.watch.serves(livemode)) return false;
+      await reconcileOnce(deps);
+      await askIfUnknown(deps);
+      return false;
+    },
+  });
+}

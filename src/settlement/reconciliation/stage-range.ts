@@ -1,0 +1,52 @@
+import { present } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
+import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
+import {
+  deleteOtherPayments,
+  replaceTransfers,
+  type TransferRow,
+} from '#settlement/reconciliation/reconcile-queries.ts';
+import { type SettledInBlock, upsertChainPayments } from '#settlement/relayer/outcome-queries.ts';
+
+/** Keeps what the events of a range tell, instead of what was known of it. */
+export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
+  const { fromBlock, toBlock, events } = walked;
+  const range = { livemode, fromBlock, toBlock };
+  const settled = events.flatMap((event) => toSettled(event, walked));
+  await deleteOtherPayments(
+    tx,
+    range,
+    settled.map(({ payment }) => payment.number),
+  );
+  await upsertChainPayments(tx, livemode, settled);
+  await replaceTransfers(
+    tx,
+    range,
+    events.flatMap((event) => toTransfer(event, walked)),
+  );
+}
+
+function toSettled(event: SettlementEvent, { times }: WalkedRange): SettledInBlock[] {
+  if (event.event !== 'PaymentSettled') return [];
+  return [{ payment: event, blockTime: present(times.get(event.blockNumber), 'block time') }];
+}
+
+function toTransfer(event: SettlementEvent, { times }: WalkedRange): TransferRow[] {
+  if (event.event !== 'PaymentRefunded' && event.event !== 'Withdrawn') return [];
+  const refund = event.event === 'PaymentRefunded';
+  return [
+    {
+      tx_hash: event.txHash,
+      log_index: event.logIndex,
+      kind: refund ? 'refund' : 'withdrawal',
+      number: event.number.toString(),
+      merchant_number: event.merchantNumber.toString(),
+      recipient: refund ? event.payer : event.wallet,
+      amount: event.amount.toString(),
+      block_number: event.blockNumber.toString(),
+      block_time: present(times.get(event.blockNumber), 'block time').toISOString(),
+      reference: refund ? event.reference.slice(2) : null,
+    },
+  ];
+}

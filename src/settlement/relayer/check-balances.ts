@@ -1,0 +1,51 @@
+import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/gas.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/relayer-state.ts';
+
+/** In looks at an idle chain: a lane that was dry, and the next one of those that rest. */
+const DRY_LOOKS = 2;
+const ROUND_LOOKS = 8;
+
+/** Which lanes to look at now: those at work, dry ones more rarely, and the rest in turn. */
+export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] } {
+  const { idleHeadMs } = relayer.chain.config;
+  let dryAt = performance.now();
+  let roundAt = performance.now();
+  let turn = 0;
+  return {
+    due: () => {
+      const now = performance.now();
+      const lanes = [...relayer.lanes.values()];
+      const withDry = now - dryAt > idleHeadMs * DRY_LOOKS;
+      if (withDry) dryAt = now;
+      const due = new Set(lanes.filter((lane) => lane.open.size > 0 || (lane.starved && withDry)));
+      if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
+        roundAt = now;
+        const next = lanes[turn++ % Math.max(1, lanes.length)];
+        if (next !== undefined) due.add(next);
+      }
+      return [...due];
+    },
+  };
+}
+
+/**
+ * Reads what held lanes own. One that could not pay for a full batch takes no new work, so that
+ * payments go to lanes that can; one that runs low is warned of while there is still time.
+ */
+export async function checkBalances(
+  relayer: RelayerState,
+  lanes: readonly HeldLane[],
+): Promise<void> {
+  const { chain, log, fees } = relayer;
+  const { network, lowBalanceWei } = chain.config;
+  const balances = await chain.balances(lanes.map((lane) => lane.address));
+  const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n);
+  lanes.forEach((lane, index) => {
+    const balance = balances[index] ?? 0n;
+    const fields = { network, lane: lane.lane, address: lane.address, balance };
+    const starved = balance < needed;
+    if (starved && !lane.starved) log.error('a lane cannot pay for gas: send coin to it', fields);
+    else if (balance < lowBalanceWei) log.warn('a lane runs low on coin for gas', fields);
+    lane.starved = starved;
+  });
+}

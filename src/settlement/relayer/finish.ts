@@ -1,0 +1,242 @@
+import { failpoint } from '#core/failpoints.ts';
+import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
+import { isTracing, tellSpan } from '#core/tracing.ts';
+import type { Tx } from '#db/database.ts';
+import { followChain } from '#settlement/relayer/after-decline.ts';
+import type { Result } from '#settlement/relayer/facts.ts';
+import { LaneLost } from '#settlement/relayer/flush-payments.ts';
+import { shareHeldLanes } from '#settlement/relayer/lane-queries.ts';
+import {
+  type Alarm,
+  commitWithoutWaiting,
+  insertAlarms,
+  type KnownOutcomeRow,
+  markMined,
+  replaceUnapplied,
+  requeue,
+  selectKnownOutcomes,
+  upsertChainPayments,
+  writeOutcomes,
+} from '#settlement/relayer/outcome-queries.ts';
+import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/relayer-state.ts';
+import { isStillOwed, type Resolution } from '#settlement/relayer/resolve.ts';
+import type { RequestPayloads } from '#settlement/requests.ts';
+
+/**
+ * Writes what was found in the chain: transactions mined, requests answered or queued again, and
+ * the settled payments, in one transaction. Doing it twice changes nothing.
+ * @throws LaneLost when another worker has taken one of the lanes meanwhile; it will do the same.
+ */
+export async function finish(
+  relayer: RelayerState,
+  resolutions: readonly Resolution[],
+): Promise<void> {
+  if (resolutions.length === 0) return;
+  failpoint('settlement.receipt_seen');
+  const { livemode, chainId } = relayer.chain.config;
+  const answered = resolutions.flatMap((one) =>
+    one.answered.map(({ request, result }) => ({
+      requestId: request.id,
+      transactionId: one.transaction.id,
+      result,
+    })),
+  );
+  const { alarms, owed } = await relayer.db.transaction(async (tx) => {
+    await holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]);
+    const settled = resolutions.flatMap((one) => one.settled);
+    // One connection runs them one after the other; only the round trips are saved.
+    const [ids] = await Promise.all([
+      writeOutcomes(tx, answered),
+      markMined(tx, resolutions.map(toMined)),
+      requeue(tx, resolutions.flatMap(toRequeued)),
+      upsertChainPayments(tx, livemode, settled),
+      commitWithoutWaiting(tx),
+    ]);
+    const written = new Set(ids);
+    const late = answered.filter((one) => !written.has(one.requestId));
+    const compared = await compareLate(tx, late);
+    const moved = movedPayments(resolutions, written);
+    const numbers = unexplained(resolutions, written);
+    const followed = await followChain(tx, { livemode, chainId, numbers });
+    const found = resolutions.flatMap((one) => one.alarms);
+    const raised = [...found, ...moved, ...compared.alarms, ...followed];
+    await insertAlarms(tx, livemode, raised, relayer.clock.now());
+    if (followed.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
+    return { alarms: raised, owed: compared.owed };
+  });
+  failpoint('settlement.outcome_committed');
+  countMined(relayer, resolutions);
+  for (const { lane, transaction } of resolutions) lane.open.delete(transaction.nonce);
+  for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
+  announce(relayer, resolutions, owed);
+}
+
+/** The wait for the chain, as a span of the sale's trace. */
+function tellSettled(
+  { chain }: RelayerState,
+  { requests, signedAtMs, attempts }: OpenTransaction,
+  { request, result }: Resolution['answered'][number],
+): void {
+  if (!isTracing()) return;
+  const { attempt } = request.payload as RequestPayloads['payment'];
+  tellSpan('settle', {
+    parent: (attempt as { readonly traceparent?: unknown } | undefined)?.traceparent,
+    startMs: Date.now() - (performance.now() - (signedAtMs ?? performance.now())),
+    attributes: {
+      'tapline.network': chain.config.network,
+      'tapline.succeeded': result.succeeded,
+      'tapline.batch_size': requests.length,
+      'tapline.transaction': attempts.at(-1)?.hash ?? '',
+    },
+  });
+}
+
+function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): void {
+  const { network } = relayer.chain.config;
+  const now = relayer.clock.now().getTime();
+  for (const { transaction, receipt, answered } of resolutions) {
+    gasUsed.inc({ network, kind: transaction.kind }, Number(receipt.gasUsed));
+    const { signedAtMs, requests } = transaction;
+    if (signedAtMs !== null)
+      blockWait.observe({ network }, (performance.now() - signedAtMs) / 1000);
+    if (transaction.kind !== 'payment' || requests.length === 0) continue;
+    batchSize.observe({ network }, requests.length);
+    for (const { request, result } of answered) {
+      tellSettled(relayer, transaction, { request, result });
+      const seconds = (now - request.created.getTime()) / 1000;
+      if (result.succeeded) tapToSettled.observe({ network }, Math.max(0, seconds));
+    }
+  }
+}
+
+async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane[]): Promise<void> {
+  const held = new Set(
+    await shareHeldLanes(tx, {
+      livemode: relayer.chain.config.livemode,
+      owner: relayer.owner,
+      lanes: lanes.map((lane) => lane.lane),
+      fences: lanes.map((lane) => lane.fence),
+    }),
+  );
+  for (const lane of lanes) if (!held.has(lane.lane)) throw new LaneLost(lane.lane);
+}
+
+function toMined({ transaction, receipt }: Resolution) {
+  const { txHash, blockNumber, blockHash } = receipt;
+  return { id: transaction.id, txHash, blockNumber, blockHash };
+}
+
+function toRequeued({ transaction, requeued }: Resolution) {
+  return requeued.map((request) => ({ requestId: request.id, transactionId: transaction.id }));
+}
+
+/**
+ * Numbers that the chain shows as settled without a request of ours that says so just now: of a
+ * payment that was declined, or that another one has taken.
+ */
+function unexplained(resolutions: readonly Resolution[], written: ReadonlySet<bigint>): bigint[] {
+  const numbers = new Set<bigint>();
+  for (const { settled, answered, alarms } of resolutions) {
+    for (const { payment } of settled) numbers.add(payment.number);
+    for (const { request, result } of answered) {
+      if (request.kind !== 'payment' || request.number === null) continue;
+      if (result.succeeded && written.has(request.id)) numbers.delete(request.number);
+      const taken = alarms.some(
+        ({ kind, subject }) => kind === 'number_taken' && subject === request.subjectId,
+      );
+      if (taken) numbers.add(request.number);
+    }
+  }
+  return [...numbers];
+}
+
+/** Settled under other bytes than those that the ledger names. */
+function movedPayments(
+  resolutions: readonly Resolution[],
+  written: ReadonlySet<bigint>,
+): readonly Alarm[] {
+  return resolutions.flatMap((one) =>
+    one.answered.flatMap(({ request, result }) => {
+      if (request.kind !== 'payment' || !request.owed || !result.succeeded) return [];
+      if (!written.has(request.id)) return [];
+      return [{ kind: 'place_changed', subject: request.subjectId, details: { after: result } }];
+    }),
+  );
+}
+
+interface Late {
+  readonly requestId: bigint;
+  readonly transactionId: bigint;
+  readonly result: Result;
+}
+
+interface Compared {
+  readonly alarms: readonly Alarm[];
+  /** How many are queued again, because the ledger counts on them. */
+  readonly owed: number;
+}
+
+/**
+ * These requests had an outcome already: a reorganisation has undone their block and the same bytes
+ * were mined again. What nobody has applied yet is corrected; what is applied is never rewritten,
+ * but a difference is said loudly, and what is still owed is sent again. (The transaction knew of
+ * what was applied when it was read from its row; it may have been applied since.)
+ */
+async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
+  if (late.length === 0) return { alarms: [], owed: 0 };
+  const known = await selectKnownOutcomes(
+    tx,
+    late.map((one) => one.requestId),
+  );
+  const byId = new Map(known.map((row) => [row.id, row]));
+  const alarms: Alarm[] = [];
+  const again: Late[] = [];
+  for (const one of late) {
+    const before = byId.get(one.requestId);
+    // Queued again after the first block was lost: its next transaction will find the event.
+    if (before === undefined || before.outcome === null) continue;
+    if (before.transaction_id !== one.transactionId) continue;
+    // Declined and applied, and now the chain has settled it: see followChain.
+    if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
+    const owed = before.status !== 'failed';
+    if (!before.applied) await replaceUnapplied(tx, one);
+    else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);
+    else alarms.push(...differences(before, one.result));
+  }
+  await requeue(tx, again);
+  return { alarms, owed: again.length };
+}
+
+/** What of a result may change when the same bytes are mined in another block. */
+const PLACE_FIELDS = ['blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
+
+function differences(before: KnownOutcomeRow, after: Result): Alarm[] {
+  const old = before.outcome as Result;
+  const details = { before: old, after };
+  if (withoutPlace(old) !== withoutPlace(after)) {
+    return [{ kind: 'outcome_changed', subject: before.subject_id, details }];
+  }
+  if (JSON.stringify(sorted(old)) === JSON.stringify(sorted(after))) return [];
+  return [{ kind: 'place_changed', subject: before.subject_id, details }];
+}
+
+function withoutPlace(result: Result): string {
+  if (!result.succeeded) return JSON.stringify({ reason: result.reason });
+  const facts = Object.entries(result.facts).filter(([name]) => !PLACE_FIELDS.includes(name));
+  return JSON.stringify(facts.sort());
+}
+
+function sorted(result: Result): unknown {
+  return result.succeeded ? Object.entries(result.facts).sort() : result.reason;
+}
+
+function announce(relayer: RelayerState, resolutions: readonly Resolution[], owed: number): void {
+  const kinds = new Set(
+    resolutions.flatMap((one) => one.answered.map(({ request }) => request.kind)),
+  );
+  for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
+  const { network } = relayer.chain.config;
+  if (owed > 0 || resolutions.some((one) => one.requeued.length > 0)) {
+    relayer.wakeups.send('chain-requests', network);
+  }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Findings, judgeLedger } from '#settlement/relayer/network-guard.ts';
+
+const LANE = '0x00000000000000000000000000000000000000aa';
+
+const HEALTHY: Findings = {
+  incarnation: 'system/1',
+  ledger: { status: 'done', incarnation: 'system/1', used: true, next_nonces: { [LANE]: '7' } },
+  chainNonces: new Map([[LANE, 7n]]),
+  wentBack: false,
+};
+
+function judge(
+  differs: Partial<Omit<Findings, 'ledger'>>,
+  ledger: Partial<Findings['ledger']> = {},
+): string {
+  const found = { ...HEALTHY, ...differs, ledger: { ...HEALTHY.ledger, ...ledger } };
+  const judgement = judgeLedger(found);
+  if (judgement.kind === 'stand') return judgement.standing;
+  if (judgement.kind === 'adopt') return 'adopt';
+  return `recover: ${judgement.reason}${judgement.lossShown ? ', loss shown' : ''}`;
+}
+
+describe('whether a ledger can be relied on', () => {
+  const cases: readonly (readonly [string, string, () => string])[] = [
+    ['all is as it was', 'signing', () => judge({})],
+    [
+      'its own transactions are not mined yet',
+      'signing',
+      () => judge({}, { next_nonces: { [LANE]: '9' } }),
+    ],
+    ['no node answers', 'serving', () => judge({ chainNonces: null })],
+    [
+      'the chain knows a nonce more',
+      'recover: nonce, loss shown',
+      () => judge({ chainNonces: new Map([[LANE, 8n]]) }),
+    ],
+    [
+      'its log is behind what was seen',
+      'recover: position, loss shown',
+      () => judge({ wentBack: true }),
+    ],
+    ['another server answers', 'recover: incarnation', () => judge({ incarnation: 'system/2' })],
+    [
+      'another server answers and no node does',
+      'recover: incarnation',
+      () => judge({ incarnation: 'system/2', chainNonces: null }),
+    ],
+    [
+      'another server answers, and it has lost a nonce',
+      'recover: nonce, loss shown',
+      () => judge({ incarnation: 'system/2', chainNonces: new Map([[LANE, 8n]]) }),
+    ],
+    ['nothing was ever written', 'adopt', () => judge({}, { incarnation: null, used: false })],
+    [
+      'an earlier release has written it',
+      'recover: incarnation',
+      () => judge({}, { incarnation: null }),
+    ],
+    [
+      'somebody recovers it',
+      'closed',
+      () => judge({ chainNonces: new Map([[LANE, 8n]]) }, { status: 'recovering' }),
+    ],
+    [
+      'a loss is seen while somebody recovers it',
+      'recover: position, loss shown',
+      () => judge({ wentBack: true }, { status: 'recovering' }),
+    ],
+  ];
+  for (const [when, expected, result] of cases) {
+    it(`${expected} when ${when}`, () => assert.equal(result(), expected));
+  }
+});

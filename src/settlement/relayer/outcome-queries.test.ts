@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { raiseNextNonce } from '#settlement/relayer/lane-queries.ts';
+import { requeue, writeOutcomes } from '#settlement/relayer/outcome-queries.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+let database: TestDatabase;
+/** It carries the request. */
+let own: bigint;
+let other: bigint;
+let requestId: bigint;
+
+before(async () => {
+  database = await testDatabase(4);
+});
+beforeEach(async () => {
+  const { db } = database;
+  await db.query('delete from chain_requests');
+  await db.query('delete from chain_transactions');
+  await db.query('delete from relayer_lanes');
+  await db.query(
+    `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+     values (false, 0, 'operator', '0x1', 5), (false, 1, 'operator', '0x2', 5)`,
+  );
+  const rows = await db.query<{ id: bigint }>(
+    `insert into chain_transactions
+       (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+     select false, 0, nonce, 'payment', 'signed', now(), '0x', '', 1
+     from generate_series(0, 1) nonce returning id`,
+  );
+  [own = 0n, other = 0n] = rows.map(({ id }) => id);
+  const [request] = await db.query<{ id: bigint }>(
+    `insert into chain_requests
+       (livemode, kind, subject_id, number, payload, status, transaction_id, created)
+     values (false, 'payment', 'pi_test', 1, '{}', 'submitted', $1, now()) returning id`,
+    [own],
+  );
+  requestId = request?.id ?? 0n;
+});
+after(() => database.close());
+
+const state = async () => {
+  const rows = await database.db.query(
+    'select status, transaction_id, tries from chain_requests where id = $1',
+    [requestId],
+  );
+  return rows[0];
+};
+const SUBMITTED = () => ({ status: 'submitted', transaction_id: own, tries: 0 });
+
+test('an outcome is written by the transaction of its request, and by no other', async () => {
+  const write = (transactionId: bigint | null) =>
+    database.db.transaction((tx) =>
+      writeOutcomes(tx, [{ requestId, transactionId, result: { succeeded: true } }]),
+    );
+  assert.deepEqual(await write(other), []);
+  assert.deepEqual(await write(null), []);
+  assert.deepEqual(await state(), SUBMITTED());
+  assert.deepEqual(await write(own), [requestId]);
+  assert.deepEqual(await write(own), [], 'it has its outcome');
+});
+
+test('a request is queued again out of its own transaction, and of no other', async () => {
+  const again = (transactionId: bigint) =>
+    database.db.transaction((tx) => requeue(tx, [{ requestId, transactionId }]));
+  const retired = () =>
+    database.db.query<{ id: bigint }>('select id from chain_transactions where retired');
+  await again(other);
+  assert.deepEqual(await state(), SUBMITTED());
+  assert.deepEqual(await retired(), []);
+  await again(own);
+  assert.deepEqual(await state(), { status: 'queued', transaction_id: null, tries: 1 });
+  assert.deepEqual(await retired(), [{ id: own }]);
+});
+
+test('the next nonce of a lane is raised behind the chain, and never lowered', async () => {
+  const { db } = database;
+  const raise = (nextNonce: bigint) =>
+    db.transaction((tx) => raiseNextNonce(tx, { livemode: false, lane: 0, nextNonce }));
+  const nonces = () => db.query('select lane, next_nonce from relayer_lanes order by lane');
+  await raise(9n);
+  const raised = [
+    { lane: 0, next_nonce: 9n },
+    { lane: 1, next_nonce: 5n },
+  ];
+  assert.deepEqual(await nonces(), raised);
+  await raise(7n);
+  assert.deepEqual(await nonces(), raised);
+});

@@ -1,0 +1,244 @@
+import type { Tx } from '#db/database.ts';
+import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
+
+/**
+ * This transaction's commit need not reach the disk before anybody goes on: after a crash of the
+ * database it is read from the chain again. Later commits, which do wait, carry it along.
+ */
+export async function commitWithoutWaiting(tx: Tx): Promise<void> {
+  await tx.query(`select set_config('synchronous_commit', 'off', true)`);
+}
+
+export interface MinedTransaction {
+  readonly id: bigint;
+  readonly txHash: Hex;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+}
+
+export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Promise<void> {
+  const rows = mined.map((one) => ({
+    id: one.id.toString(),
+    tx_hash: one.txHash,
+    block_number: one.blockNumber.toString(),
+    block_hash: one.blockHash,
+  }));
+  await tx.query(
+    `update chain_transactions t
+     set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
+       block_hash = i.block_hash
+     from jsonb_to_recordset($1::jsonb)
+       as i (id bigint, tx_hash text, block_number bigint, block_hash text)
+     where t.id = i.id and t.status = 'signed'`,
+    [JSON.stringify(rows)],
+  );
+}
+
+export interface RequestOutcome {
+  readonly requestId: bigint;
+  readonly transactionId: bigint | null;
+  /** JSON of the seam's `result`. */
+  readonly result: { readonly succeeded: boolean };
+}
+
+/**
+ * Writes outcomes of requests that this transaction carries (or, with no transaction, that never
+ * got one). @returns the requests that took it; the others had an outcome already.
+ */
+export async function writeOutcomes(
+  tx: Tx,
+  outcomes: readonly RequestOutcome[],
+): Promise<bigint[]> {
+  if (outcomes.length === 0) return [];
+  const rows = outcomes.map((one) => ({
+    id: one.requestId.toString(),
+    transaction_id: one.transactionId?.toString() ?? null,
+    status: one.result.succeeded ? 'succeeded' : 'failed',
+    outcome: one.result,
+  }));
+  const written = await tx.query<{ id: bigint }>(
+    `update chain_requests r set status = i.status, outcome = i.outcome
+     from jsonb_to_recordset($1::jsonb)
+       as i (id bigint, transaction_id bigint, status text, outcome jsonb)
+     where r.id = i.id and r.status in ('queued', 'submitted')
+       and r.transaction_id is not distinct from i.transaction_id
+     returning r.id`,
+    [JSON.stringify(rows)],
+  );
+  return written.map((row) => row.id);
+}
+
+export interface KnownOutcomeRow {
+  id: bigint;
+  kind: RequestKind;
+  transaction_id: bigint | null;
+  subject_id: string;
+  status: string;
+  outcome: unknown;
+  applied: boolean;
+}
+
+export async function selectKnownOutcomes(
+  tx: Tx,
+  ids: readonly bigint[],
+): Promise<KnownOutcomeRow[]> {
+  return tx.query(
+    `select id, kind, transaction_id, subject_id, status, outcome,
+       applied_at is not null as applied
+     from chain_requests where id = any($1) for update`,
+    [ids.map(String)],
+  );
+}
+
+/** An outcome that nobody has applied yet may still be corrected. */
+export async function replaceUnapplied(
+  tx: Tx,
+  outcome: { readonly requestId: bigint; readonly result: { readonly succeeded: boolean } },
+): Promise<void> {
+  await tx.query(
+    `update chain_requests set status = $2, outcome = $3::text::jsonb
+     where id = $1 and applied_at is null and status in ('succeeded', 'failed')`,
+    [
+      outcome.requestId,
+      outcome.result.succeeded ? 'succeeded' : 'failed',
+      JSON.stringify(outcome.result),
+    ],
+  );
+}
+
+/**
+ * Back to the queue: the nonce was used up and the chain shows the requests unanswered, be it that
+ * it had answered them before a reorganisation. Their transactions are retired: see loadOpen.
+ */
+export async function requeue(
+  tx: Tx,
+  requests: readonly { readonly requestId: bigint; readonly transactionId: bigint }[],
+): Promise<void> {
+  if (requests.length === 0) return;
+  await tx.query(
+    `with moved as (
+       update chain_requests r
+       set status = 'queued', transaction_id = null, outcome = null, tries = r.tries + 1
+       from unnest($1::bigint[], $2::bigint[]) as i (id, transaction_id)
+       where r.id = i.id and r.transaction_id = i.transaction_id
+         and r.status in ('submitted', 'succeeded')
+       returning i.transaction_id
+     )
+     update chain_transactions set retired = true
+     where id in (select transaction_id from moved)`,
+    [
+      requests.map((one) => one.requestId.toString()),
+      requests.map((one) => one.transactionId.toString()),
+    ],
+  );
+}
+
+/** The block's time travels with the event. */
+export interface SettledInBlock {
+  readonly payment: PaymentSettled;
+  readonly blockTime: Date;
+}
+
+/** What the chain says was settled. A reorg may have moved it: the newest place holds. */
+export async function upsertChainPayments(
+  tx: Tx,
+  livemode: boolean,
+  settled: readonly SettledInBlock[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  const rows = settled.map(({ payment, blockTime }) => ({
+    number: payment.number.toString(),
+    batch_number: payment.batchNumber.toString(),
+    payer: payment.payer,
+    merchant_number: payment.merchantNumber.toString(),
+    amount: payment.amount.toString(),
+    order_id: payment.orderId,
+    fee_acquirer: payment.feeAcquirer.toString(),
+    fee_protocol: payment.feeProtocol.toString(),
+    cashback: payment.cashback.toString(),
+    tx_hash: payment.txHash,
+    block_number: payment.blockNumber.toString(),
+    log_index: payment.logIndex,
+    block_time: blockTime.toISOString(),
+  }));
+  await tx.query(
+    `insert into chain_payments
+     select $2, i.* from jsonb_to_recordset($1::jsonb) as i (
+       number bigint, batch_number bigint, payer text, merchant_number bigint, amount bigint,
+       order_id text, fee_acquirer bigint, fee_protocol bigint, cashback bigint, tx_hash text,
+       block_number bigint, log_index integer, block_time timestamptz)
+     order by i.number
+     on conflict (livemode, number) do update set
+       batch_number = excluded.batch_number, payer = excluded.payer,
+       merchant_number = excluded.merchant_number, amount = excluded.amount,
+       order_id = excluded.order_id, fee_acquirer = excluded.fee_acquirer,
+       fee_protocol = excluded.fee_protocol, cashback = excluded.cashback,
+       tx_hash = excluded.tx_hash, block_number = excluded.block_number,
+       log_index = excluded.log_index, block_time = excluded.block_time`,
+    [JSON.stringify(rows), livemode],
+  );
+}
+
+export interface Alarm {
+  readonly kind: string;
+  readonly subject: string;
+  readonly details: { readonly [key: string]: unknown };
+}
+
+/** One open alarm per kind and subject; the first one's details stay. */
+export async function insertAlarms(
+  tx: Tx,
+  livemode: boolean,
+  alarms: readonly Alarm[],
+  now: Date,
+): Promise<void> {
+  for (const alarm of alarms) {
+    await tx.query(
+      `insert into chain_alarms (livemode, kind, subject, details, created)
+       values ($1, $2, $3, $4::text::jsonb, $5) on conflict do nothing`,
+      [livemode, alarm.kind, alarm.subject, JSON.stringify(alarm.details, bigintText), now],
+    );
+  }
+}
+
+function bigintText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+export interface ChainPaymentRow {
+  number: bigint;
+  batch_number: bigint;
+  payer: Hex;
+  merchant_number: bigint;
+  amount: bigint;
+  order_id: string;
+  fee_acquirer: bigint;
+  fee_protocol: bigint;
+  cashback: bigint;
+  tx_hash: Hex;
+  block_number: bigint;
+  log_index: number;
+  block_time: Date;
+}
+
+export async function selectChainPayments(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<ChainPaymentRow[]> {
+  return tx.query(
+    `select number, batch_number, payer, merchant_number, amount, order_id, fee_acquirer,
+       fee_protocol, cashback, tx_hash, block_number, log_index, block_time
+     from chain_payments where livemode = $1 and number = any($2::bigint[])`,
+    [wanted.livemode, wanted.numbers.map(String)],
+  );
+}
+
+/** What everybody was told has turned out otherwise: the outcome is to be applied once more. */
+export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
+  await tx.query(
+    `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
+     where id = $1 and status = 'failed'`,
+    [id, JSON.stringify(outcome)],
+  );
+}

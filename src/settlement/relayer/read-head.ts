@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
+import { blockInterval, withLook } from '#settlement/chain/block-rhythm.ts';
+import type { Block } from '#settlement/chain/chain.ts';
+import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
+
+export type HeadChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'next'; readonly block: Block }
+  /** Blocks that we have seen are not there any more. */
+  | { readonly kind: 'reorganised'; readonly block: Block };
+
+/** Something that contradicts the head that we know, and since when (process time). */
+export interface HeadDoubt {
+  readonly since: number;
+  readonly looks: number;
+}
+
+/** One address can have several nodes behind it: so many looks must say the same. */
+const DOUBT_LOOKS = 3;
+const DOUBT_MS = 300;
+/** Nodes behind one address differ by this many blocks without anything being wrong. */
+const USUAL_LAG = 3n;
+/** How long a head that is only lower has to stay there until it counts as a shorter chain. */
+const LAG_MS = 5_000;
+const SHORTER_MS = 1_000;
+
+/**
+ * Looks at the head once. A node that lags behind the one we asked before tells us nothing, and
+ * what contradicts the head that we know counts only when it is said again.
+ */
+export async function readHead(relayer: RelayerState): Promise<HeadChange> {
+  const block = await lookAtHead(relayer);
+  const known = relayer.head;
+  if (known === null) return { kind: 'next', block };
+  if (block.hash === known.hash) return settled(relayer, { kind: 'none' });
+  const isNext = block.number === known.number + 1n && block.parentHash === known.hash;
+  if (isNext) return settled(relayer, { kind: 'next', block });
+  // Blocks were left out between the looks, so there is nothing to compare.
+  if (block.number > known.number + 1n && relayer.doubt === null) {
+    recheckSentBefore(relayer, block);
+    return { kind: 'next', block };
+  }
+  return askAgain(relayer, block, known);
+}
+
+async function lookAtHead(relayer: RelayerState): Promise<Block> {
+  const { chain, sight, clock } = relayer;
+  const block = await chain.newest().catch((error) => {
+    sight.failedLooks++;
+    throw error;
+  });
+  const at = performance.now();
+  relayer.rhythm = withLook(relayer.rhythm, {
+    number: block.number,
+    time: block.time.getTime(),
+    at,
+  });
+  sight.failedLooks = 0;
+  sight.answeredAt = at;
+  sight.headOffMs = clock.now().getTime() - block.time.getTime();
+  return block;
+}
+
+/**
+ * Blocks were left out: what was sent before them may be in any. What was sent once, and no earlier
+ * than in the block's own interval, can only be in the block itself, which lists it then. Should
+ * our idea of the height have been wrong, tending the lane finds its nonce used.
+ */
+function recheckSentBefore({ lanes }: RelayerState, block: Block): void {
+  for (const lane of lanes.values()) {
+    for (const transaction of lane.open.values()) {
+      const { sentAtBlock, attempts, resent } = transaction;
+      const blocksSince = sentAtBlock === null ? null : block.number - sentAtBlock;
+      // Below 0 our idea of the height was wrong: nothing is known then.
+      const isNew = blocksSince === 0n || blocksSince === 1n;
+      if (!isNew || resent > 0 || attempts.length > 1) transaction.recheck = true;
+    }
+  }
+}
+
+function settled(relayer: RelayerState, change: HeadChange): HeadChange {
+  relayer.doubt = null;
+  return change;
+}
+
+async function askAgain(relayer: RelayerState, block: Block, known: Block): Promise<HeadChange> {
+  const again = await relayer.chain.block(known.number);
+  if (again?.hash === known.hash) {
+    if (block.number <= known.number) {
+      noteSpread(relayer, known.number - block.number);
+      return settled(relayer, { kind: 'none' });
+    }
+    relayer.recheckAll = true;
+    return settled(relayer, { kind: 'next', block });
+  }
+  const now = performance.now();
+  const { since, looks } = relayer.doubt ?? { since: now, looks: 0 };
+  relayer.doubt = { since, looks: looks + 1 };
+  const isLower = again === null && block.number < known.number;
+  const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
+  if (looks + 1 < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
+  return settled(relayer, { kind: 'reorganised', block });
+}
+
+function noteSpread(relayer: RelayerState, blocks: bigint): void {
+  if (blocks > relayer.spread && blocks <= USUAL_LAG) relayer.spread = blocks;
+}
+
+/** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */
+function patienceWith({ chain }: RelayerState, blocks: bigint): number {
+  return blocks <= USUAL_LAG || chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
+}
+
+/** The head's time, and what has passed since that look: an idle chain is looked at rarely. */
+export function chainTime(relayer: RelayerState): Date {
+  const head = present(relayer.head, 'head: no block was seen yet');
+  const { answeredAt } = relayer.sight;
+  const sinceMs = answeredAt === null ? 0 : performance.now() - answeredAt;
+  return new Date(head.time.getTime() + sinceMs);
+}
+
+/** Where the chain is by now, as its rhythm says: counts from there do not begin too early. */
+export function heightNow({ head, sight, rhythm }: RelayerState): bigint {
+  const known = head?.number ?? 0n;
+  const intervalMs = blockInterval(rhythm);
+  if (intervalMs === null || sight.answeredAt === null) return known;
+  return known + BigInt(Math.floor((performance.now() - sight.answeredAt) / intervalMs));
+}
+
+/** A state that is older may lack what was done a moment ago. */
+const FRESH_MS = 2_000;
+
+/** The newest block that is known, asked for where the last look is too long ago. */
+export async function freshHeight({ chain, head, sight }: RelayerState): Promise<bigint> {
+  const known = head?.number ?? 0n;
+  if (sight.answeredAt !== null && performance.now() - sight.answeredAt < FRESH_MS) return known;
+  const { number } = await chain.newest();
+  return number > known ? number : known;
+}
+
+/** Looks at nodes of which some lag: one of them is at the newest block. */
+const SPREAD_LOOKS = 4;
+const SPREAD_LOOK_MS = 50;
+
+/** The newest block that there is now, for what is not to be refused by an older state. */
+export async function newestHeight({ chain, head, spread }: RelayerState): Promise<bigint> {
+  const looks = spread > 0n ? SPREAD_LOOKS : 1;
+  let highest = head?.number ?? 0n;
+  for (let look = 0; look < looks; look++) {
+    if (look > 0) await sleep(SPREAD_LOOK_MS);
+    const { number } = await chain.newest();
+    if (number > highest) highest = number;
+  }
+  return highest;
+}

@@ -1,0 +1,101 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Transactions from this nonce on count as not mined: the chain has gone back behind them. */
+export async function reopenFromNonce(
+  tx: Tx,
+  which: { readonly livemode: boolean; readonly lane: number; readonly nonce: bigint },
+): Promise<number> {
+  const rows = await tx.query(
+    `update chain_transactions
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null,
+       finalized_at = null
+     where livemode = $1 and lane = $2 and nonce >= $3 and status in ('mined', 'finalized')
+     returning id`,
+    [which.livemode, which.lane, which.nonce],
+  );
+  return rows.length;
+}
+
+/** The same for the transactions of blocks that are not in the chain any more. */
+export async function reopenBlocks(
+  tx: Tx,
+  which: {
+    readonly livemode: boolean;
+    readonly lanes: readonly number[];
+    readonly blockHashes: readonly Hex[];
+  },
+): Promise<{ readonly lane: number }[]> {
+  return tx.query(
+    `update chain_transactions
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null
+     where livemode = $1 and lane = any($2::int[]) and block_hash = any($3)
+       and status = 'mined'
+     returning lane`,
+    [which.livemode, which.lanes, which.blockHashes],
+  );
+}
+
+export async function selectNonces(
+  tx: Tx,
+  wanted: {
+    readonly livemode: boolean;
+    readonly lane: number;
+    readonly from: bigint;
+    readonly to: bigint;
+  },
+): Promise<bigint[]> {
+  const rows = await tx.query<{ nonce: bigint }>(
+    `select nonce from chain_transactions
+     where livemode = $1 and lane = $2 and nonce >= $3 and nonce < $4`,
+    [wanted.livemode, wanted.lane, wanted.from, wanted.to],
+  );
+  return rows.map((row) => row.nonce);
+}
+
+export async function markForeign(tx: Tx, id: bigint): Promise<void> {
+  await tx.query(`update chain_transactions set status = 'foreign' where id = $1`, [id]);
+}
+
+export interface MinedBlockRow {
+  block_number: bigint;
+  block_hash: Hex;
+}
+
+/**
+ * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, which
+ * are to be, and the newest, which a reorganisation could have taken.
+ */
+export async function selectMinedBlocks(
+  sql: Sql,
+  wanted: {
+    readonly livemode: boolean;
+    readonly lanes: readonly number[];
+    readonly final: bigint;
+    readonly limit: number;
+  },
+): Promise<MinedBlockRow[]> {
+  return sql.query(
+    `with mined as (
+       select distinct block_number, block_hash from chain_transactions
+       where livemode = $1 and lane = any($2::int[]) and status = 'mined'
+     )
+     (select * from mined where block_number <= $3 order by block_number limit $4)
+     union
+     (select * from mined order by block_number desc limit $4)
+     order by block_number`,
+    [wanted.livemode, wanted.lanes, wanted.final, wanted.limit],
+  );
+}
+
+export async function markFinalized(
+  sql: Sql,
+  change: { readonly livemode: boolean; readonly blockHashes: readonly Hex[] },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `update chain_transactions set status = 'finalized', finalized_at = $3
+     where livemode = $1 and block_hash = any($2) and status = 'mined'`,
+    [change.livemode, change.blockHashes, now],
+  );
+}

@@ -1,0 +1,243 @@
+import { askForRecovery, RECOVERY_TOPIC } from '#settlement/network-recovery-queries.ts';
+import { bumpFees, type Fees, suggestFees } from '#settlement/relayer/fees.ts';
+import { LaneLost } from '#settlement/relayer/flush-payments.ts';
+import { NOOP_GAS_LIMIT } from '#settlement/relayer/gas.ts';
+import { lockHeldLane, raiseNextNonce } from '#settlement/relayer/lane-queries.ts';
+import { type Alarm, insertAlarms, requeue } from '#settlement/relayer/outcome-queries.ts';
+import {
+  markForeign,
+  reopenFromNonce,
+  selectNonces,
+} from '#settlement/relayer/recovery-queries.ts';
+import type {
+  Attempt,
+  HeldLane,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer/relayer-state.ts';
+import { signAttempt } from '#settlement/relayer/sign.ts';
+import { insertAttempt, insertFiller } from '#settlement/relayer/transaction-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/**
+ * Makes a lane and the chain agree on the next nonce.
+ * The chain is ahead: a restored database, or a key used elsewhere; new work goes behind it.
+ * The chain is behind: it lost blocks; what we stored from there on is sent again, and a nonce of
+ * which we have nothing is filled, because nothing behind it could ever be mined.
+ */
+export async function catchUpNonce(
+  relayer: RelayerState,
+  lane: HeldLane,
+  nextNonce: bigint,
+): Promise<void> {
+  const at = relayer.head?.number ?? 'latest';
+  const [told = nextNonce] = await relayer.chain.nonces([lane.address], at);
+  const chainNonce = await surestNonce(relayer, lane, { told, known: nextNonce });
+  if (chainNonce === nextNonce) return;
+  const { livemode, network } = relayer.chain.config;
+  if (chainNonce < nextNonce) return fillGap(relayer, lane, chainNonce, nextNonce);
+  relayer.log.error('the chain has used more nonces of a lane than we know of', {
+    network,
+    lane: lane.lane,
+    chainNonce,
+    nextNonce,
+  });
+  const details = { chainNonce, nextNonce };
+  const alarm = { kind: 'nonce_ahead', subject: `lane ${lane.lane}`, details };
+  await inLane(relayer, lane, async (tx) => {
+    await raiseNextNonce(tx, { livemode, lane: lane.lane, nextNonce: chainNonce });
+    await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
+    await askForRecovery(tx, { livemode, asked: null, reason: 'nonce', lossShown: true });
+  });
+  closeLedger(relayer);
+}
+
+/** The chain knows what the ledger does not: nothing is signed before it was read. */
+function closeLedger(relayer: RelayerState): void {
+  const { livemode, network } = relayer.chain.config;
+  const { watch } = relayer.db;
+  watch.stand(livemode, 'closed', watch.epoch);
+  relayer.wakeups.send(RECOVERY_TOPIC, network);
+}
+
+/** Every nonce from `from` up to `to` gets a signed transaction again. */
+export async function fillGap(
+  relayer: RelayerState,
+  lane: HeldLane,
+  from: bigint,
+  to: bigint,
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  await inLane(relayer, lane, async (tx) => {
+    const reopened = await reopenFromNonce(tx, { livemode, lane: lane.lane, nonce: from });
+    const stored = new Set(await selectNonces(tx, { livemode, lane: lane.lane, from, to }));
+    let filled = 0;
+    for (let nonce = from; nonce < to; nonce++) {
+      if (stored.has(nonce)) continue;
+      await storeFiller(tx, relayer, lane, nonce);
+      filled++;
+    }
+    if (reopened + filled === 0) return;
+    const fields = { network, lane: lane.lane, from, reopened, filled };
+    relayer.log.warn('the chain is behind a lane: sending again', fields);
+  });
+}
+
+/**
+ * The lane's nonce on the chain. Where a node has told of fewer than we `know` it is the highest
+ * that any address says, up to that: a node that lags, or that has become one of another chain,
+ * must not reopen what is long final.
+ */
+export async function surestNonce(
+  { chain }: RelayerState,
+  lane: HeldLane,
+  { told, known }: { readonly told: bigint; readonly known: bigint },
+): Promise<bigint> {
+  if (told >= known) return told;
+  const call = { method: 'eth_getTransactionCount', params: [lane.address, 'latest'] };
+  const asked = chain.rpc.inOrder().map((address) => address.ask([call], { urgent: false }));
+  let highest = told;
+  for (const reply of (await Promise.all(asked)).flat()) {
+    if (reply.status !== 'answered') continue;
+    const nonce = BigInt(reply.result as Hex);
+    if (nonce > highest) highest = nonce;
+  }
+  return highest < known ? highest : known;
+}
+
+type LaneTx = Parameters<typeof insertFiller>[0];
+
+async function storeFiller(
+  tx: LaneTx,
+  relayer: RelayerState,
+  lane: HeldLane,
+  nonce: bigint,
+): Promise<void> {
+  const { chain, clock } = relayer;
+  const { livemode, chainId } = chain.config;
+  const where = { livemode, lane: lane.lane, nonce, target: lane.address };
+  const id = await insertFiller(tx, { ...where, gasLimit: NOOP_GAS_LIMIT }, clock.now());
+  const attempt = await signAttempt(
+    lane.account,
+    noop(lane, nonce, chainId, feesOf(relayer)),
+    true,
+  );
+  await insertAttempt(
+    tx,
+    { transactionId: id, txHash: attempt.hash, raw: attempt.raw, noop: true, ...attempt.fees },
+    clock.now(),
+  );
+}
+
+function noop(lane: HeldLane, nonce: bigint, chainId: number, fees: Fees) {
+  const gasLimit = NOOP_GAS_LIMIT;
+  return { chainId, nonce, to: lane.address, input: '0x', gasLimit, fees } as const;
+}
+
+function feesOf(relayer: RelayerState): Fees {
+  const ceiling = relayer.chain.config.maxFeePerGasCeiling;
+  const baseFeePerGas = relayer.head?.baseFeePerGas ?? 0n;
+  return relayer.fees ?? suggestFees({ baseFeePerGas, recentTips: [], ceiling });
+}
+
+/** Another attempt at the nonce of an open transaction: the same call for more, or a no-op. */
+export async function addAttempt(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+  fees: Fees,
+  asNoop: boolean,
+): Promise<void> {
+  const { chainId } = relayer.chain.config;
+  const { nonce, target: to, input, gasLimit } = transaction;
+  const unsigned = asNoop
+    ? noop(lane, nonce, chainId, fees)
+    : { chainId, nonce, to, input, gasLimit, fees };
+  const attempt = await signAttempt(lane.account, unsigned, asNoop);
+  await inLane(relayer, lane, (tx) => storeAttempt(tx, relayer, transaction, attempt));
+  transaction.attempts.push(attempt);
+}
+
+function storeAttempt(
+  tx: LaneTx,
+  relayer: RelayerState,
+  transaction: OpenTransaction,
+  attempt: Attempt,
+): Promise<void> {
+  const { hash: txHash, raw, noop, fees } = attempt;
+  const row = { transactionId: transaction.id, txHash, raw, noop, ...fees };
+  return insertAttempt(tx, row, relayer.clock.now());
+}
+
+/**
+ * The bytes of an open transaction are not sent any more. A no-op takes its nonce, and what it
+ * carried goes back to the queue, to be sent under new bytes. Should the old ones be mined all the
+ * same, nothing is paid twice: the contract's replay guard knows a payment by its intent's number.
+ */
+export async function replaceByNoop(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  const { maxFeePerGasCeiling, chainId, network } = relayer.chain.config;
+  const last = transaction.attempts.at(-1);
+  const suggested = feesOf(relayer);
+  // Without room for a higher offer a node that still holds the old bytes refuses the no-op; all
+  // others take it. Either way the old bytes do not leave here again.
+  const fees =
+    (last === undefined ? null : bumpFees(last.fees, suggested, maxFeePerGasCeiling)) ?? suggested;
+  const unsigned = noop(lane, transaction.nonce, chainId, fees);
+  const attempt = await signAttempt(lane.account, unsigned, true);
+  const transactionId = transaction.id;
+  const carried = transaction.requests.map(({ id }) => ({ requestId: id, transactionId }));
+  await inLane(relayer, lane, async (tx) => {
+    await storeAttempt(tx, relayer, transaction, attempt);
+    await requeue(tx, carried);
+  });
+  transaction.attempts.push(attempt);
+  transaction.requests = [];
+  transaction.unsendable = false;
+  if (carried.length > 0) relayer.wakeups.send('chain-requests', network);
+}
+
+/**
+ * The nonce was used by bytes that we never signed. The contract's replay guard makes it safe to
+ * send the requests again: should the foreign transaction have settled them, its event answers.
+ */
+export async function giveUpNonce(
+  relayer: RelayerState,
+  lane: HeldLane,
+  transaction: OpenTransaction,
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const details = { nonce: transaction.nonce, transaction: transaction.id };
+  const alarm: Alarm = { kind: 'nonce_foreign', subject: `lane ${lane.lane}`, details };
+  await inLane(relayer, lane, async (tx) => {
+    await markForeign(tx, transaction.id);
+    const requests = transaction.requests.map(({ id }) => id);
+    const transactionId = transaction.id;
+    await requeue(
+      tx,
+      requests.map((requestId) => ({ requestId, transactionId })),
+    );
+    await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
+    await askForRecovery(tx, { livemode, asked: null, reason: 'nonce', lossShown: true });
+  });
+  closeLedger(relayer);
+  lane.open.delete(transaction.nonce);
+  relayer.log.error('a nonce was used by a foreign transaction', { network, ...details });
+  relayer.wakeups.send('chain-requests', network);
+}
+
+async function inLane(
+  relayer: RelayerState,
+  lane: HeldLane,
+  work: (tx: LaneTx) => Promise<void>,
+): Promise<void> {
+  const { livemode } = relayer.chain.config;
+  const held = { livemode, lane: lane.lane, owner: relayer.owner, fence: lane.fence };
+  await relayer.db.transaction(async (tx) => {
+    if ((await lockHeldLane(tx, held)) === null) throw new LaneLost(lane.lane);
+    await work(tx);
+  });
+}

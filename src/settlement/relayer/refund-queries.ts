@@ -1,0 +1,82 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** The number that the contract knows a payment by, or null when there is no such payment. */
+export async function selectPaymentNumber(sql: Sql, paymentId: string): Promise<bigint | null> {
+  const rows = await sql.query<{ settlement_number: bigint }>(
+    'select settlement_number from payments where id = $1',
+    [paymentId],
+  );
+  return rows[0]?.settlement_number ?? null;
+}
+
+export interface ChainPaymentRow {
+  number: bigint;
+  batch_number: bigint;
+  payer: Hex;
+  merchant_number: bigint;
+  amount: bigint;
+  order_id: string;
+  tx_hash: Hex;
+}
+
+/** All payments that were settled in one batch with this one, in the order of the tree's leaves. */
+export async function selectBatchOf(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly number: bigint },
+): Promise<ChainPaymentRow[]> {
+  return sql.query(
+    `select p.number, p.batch_number, p.payer, p.merchant_number, p.amount, p.order_id, p.tx_hash
+     from chain_payments own
+     join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
+     where own.livemode = $1 and own.number = $2
+     order by p.log_index`,
+    [wanted.livemode, wanted.number],
+  );
+}
+
+export interface RefundSums {
+  payment_id: string;
+  /** Atoms that were refunded, as far as the ledger knows. */
+  settled: bigint;
+  /** Atoms of refunds that are signed and not known to be mined. */
+  under_way: bigint;
+  /** Some of those are on another lane. */
+  elsewhere: boolean;
+}
+
+/** What is refunded of each payment, in one snapshot. Refunds without a request were recovered. */
+export async function selectRefundSums(
+  tx: Tx,
+  wanted: {
+    readonly livemode: boolean;
+    readonly lane: number;
+    readonly paymentIds: readonly string[];
+  },
+): Promise<RefundSums[]> {
+  return tx.query(
+    `with asked as (
+       select distinct id from unnest($3::text[]) as i (id)
+     ), known as (
+       select a.id, (r.payload ->> 'amount')::bigint as amount,
+         r.status = 'succeeded' and t.status is distinct from 'signed' as settled, t.lane
+       from asked a
+       join chain_requests r on r.kind = 'refund' and r.payload ->> 'paymentId' = a.id
+         and r.status in ('submitted', 'succeeded') and r.livemode = $1
+       left join chain_transactions t on t.id = r.transaction_id
+       union all
+       select a.id, f.amount, true, null
+       from asked a
+       join refunds f on f.payment_id = a.id and f.livemode = $1 and f.status = 'succeeded'
+       where not exists (
+         select from chain_requests r where r.kind = 'refund' and r.subject_id = f.id)
+     )
+     select a.id as payment_id,
+       coalesce(sum(k.amount) filter (where k.settled), 0)::bigint as settled,
+       coalesce(sum(k.amount) filter (where not k.settled), 0)::bigint as under_way,
+       coalesce(bool_or(k.lane <> $2) filter (where not k.settled), false) as elsewhere
+     from asked a left join known k on k.id = a.id
+     group by a.id`,
+    [wanted.livemode, wanted.lane, wanted.paymentIds],
+  );
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { endBlockedRefund, selectBlockedRefund } from '#settlement/relayer/blocked.ts';
+import type { Relayer } from '#settlement/relayer/relayer.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** An idle relayer looks at the head once a second. */
+const HEAD_MS = 1_400;
+
+describe('a refund that is refused for now', () => {
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let relayer: Relayer;
+  let stopMining: () => Promise<void>;
+  let paymentId: string;
+
+  before(async () => {
+    world = await startRelayerWorld();
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    stopMining = world.network.mineEvery(60);
+    relayer = world.startRelayer();
+    const sale = await world.pay({ payer, amount: 5_000_000n });
+    await world.outcomes([sale]);
+    paymentId = await world.recordPayment(sale);
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+  });
+
+  async function block(blocked: boolean): Promise<void> {
+    const { network } = world;
+    const args = [payer.address, blocked] as const;
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'setBlocked', args });
+    await network.send(network.admin, network.config.usdc, data);
+    // The relayer asks at the head that it knows.
+    await sleep(HEAD_MS);
+  }
+
+  const refund = () => world.ask({ kind: 'refund', payload: refundOf('1000000') });
+  const refundOf = (amount: string) => ({
+    paymentId,
+    amount,
+    reference: `0x${'11'.repeat(16)}` as const,
+  });
+  const blockedRow = (id: string) => selectBlockedRefund(world.database.db, id);
+
+  async function untilBlocked(id: string): Promise<string> {
+    for (let i = 0; i < 500; i++) {
+      const row = await blockedRow(id);
+      if (row !== undefined) return row.blocked_by;
+      await sleep(20);
+    }
+    throw new Error('never blocked');
+  }
+
+  /** The minute until the next try is remembered by the process only. */
+  async function tryAgain(): Promise<void> {
+    await relayer.stop();
+    relayer = world.startRelayer();
+  }
+
+  it('because USDC blocks the payer, waits, costs no gas, and is paid when it may be', async () => {
+    await block(true);
+    const before = await world.count('select count(*) from chain_transactions');
+    const id = await refund();
+    assert.notEqual(await untilBlocked(id), '');
+    assert.equal(await world.outcome(id), null);
+    assert.equal(await world.count('select count(*) from chain_transactions'), before);
+    await block(false);
+    await tryAgain();
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(await blockedRow(id), undefined);
+  });
+
+  it('because refunding is paused, waits as well', async () => {
+    const { network } = world;
+    const call = (functionName: 'pauseRefunding' | 'unpauseRefunding') =>
+      encodeFunctionData({ abi: settlementAbi, functionName });
+    await network.send(network.guardian, network.config.settlement, call('pauseRefunding'));
+    await sleep(HEAD_MS);
+    const id = await refund();
+    assert.equal(await untilBlocked(id), 'RefundingIsPaused');
+    await network.send(network.admin, network.config.settlement, call('unpauseRefunding'));
+    await sleep(HEAD_MS);
+    await tryAgain();
+    assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+  });
+
+  it('fails with transfer_blocked after 24 hours, not before', async () => {
+    await block(true);
+    const id = await refund();
+    await untilBlocked(id);
+    const age = (hours: number) =>
+      world.database.db.query(
+        `update chain_requests set created = now() - $2 * interval '1 hour' where subject_id = $1`,
+        [id, hours],
+      );
+    await age(23.9);
+    await tryAgain();
+    await sleep(1_000);
+    assert.equal(await world.outcome(id), null);
+    await age(24);
+    await tryAgain();
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.reason, 'transfer_blocked');
+    await block(false);
+  });
+
+  it('can be given up while it waits, and only then', async () => {
+    await block(true);
+    const id = await refund();
+    await untilBlocked(id);
+    const end = (subject: string) =>
+      world.database.db.transaction((tx) => endBlockedRefund(tx, subject));
+    assert.equal(await end(id), true);
+    assert.equal((await world.outcome(id))?.reason, 'transfer_blocked');
+    assert.equal(await end(id), false);
+    await block(false);
+    await tryAgain();
+    const paid = await refund();
+    await world.outcomes([paid]);
+    assert.equal(await end(paid), false);
+  });
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { readEvents } from '#settlement/contract/contract-events.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+const ROUNDS = 16;
+const ROUND_MS = 250;
+const PAYMENTS_PER_ROUND = 5;
+const MOODS = [
+  'well',
+  'well',
+  'down',
+  'losing answers to broadcasts',
+  'dropping broadcasts',
+] as const;
+
+/** The same troubles every time, so that a failure can be looked at; CHAOS_SEED tries others. */
+function createDice(seed: number): (sides: number) => number {
+  let state = seed;
+  return (sides) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * sides);
+  };
+}
+
+describe('relayers under everything at once', () => {
+  it('settle each payment once, and the ledger is the chain', async () => {
+    let node: FaultyNode | undefined;
+    const world = await startRelayerWorld(async (rpcUrl) => {
+      node = await startFaultyNode(rpcUrl);
+      return { rpcUrls: [node.url] };
+    });
+    assert(node !== undefined);
+    const stopMining = world.network.mineEvery(70);
+    try {
+      const ids = await trouble(world, node);
+      await world.outcomes(ids, 40_000);
+      await quiet(world);
+      await check(world, ids);
+    } finally {
+      await stopMining();
+      await world.stop();
+      await node.stop();
+    }
+  });
+});
+
+/** Payments go on while workers are killed, nodes misbehave and blocks are undone. */
+async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
+  const roll = createDice(Number(process.env.CHAOS_SEED ?? 20_260_928));
+  const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
+  // Deeper than any reorganisation to come: nobody would send these transactions again.
+  await world.network.mine(5);
+  const workers = [world.spawnRelayer(), world.spawnRelayer()];
+  const ids: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    ids.push(...(await world.payMany(payers.map((payer: PrivateKeyAccount) => ({ payer })))));
+    node.mood = MOODS[roll(MOODS.length)] ?? 'well';
+    if (roll(4) === 0) {
+      const victim = roll(workers.length);
+      workers[victim]?.kill();
+      workers[victim] = world.spawnRelayer();
+    }
+    if (roll(4) === 0) await world.network.rpc.call('anvil_reorg', [1 + roll(3), []]);
+    await sleep(ROUND_MS);
+  }
+  node.mood = 'well';
+  return ids;
+}
+
+/** Nothing under way any more, not even what a late reorganisation has undone. */
+async function quiet(world: RelayerWorld): Promise<void> {
+  const unmined = `select count(*) from chain_transactions where status = 'signed'`;
+  let calm = 0;
+  for (let i = 0; i < 400 && calm < 10; i++) {
+    calm = (await world.count(unmined)) === 0 ? calm + 1 : 0;
+    await sleep(100);
+  }
+  assert(calm >= 10, 'transactions are stuck');
+}
+
+async function check(world: RelayerWorld, ids: readonly string[]): Promise<void> {
+  const { chain, config } = world.network;
+  const outcomes = await world.outcomes(ids);
+  const failures = outcomes.filter((outcome) => !outcome.succeeded);
+  assert.deepEqual(failures, []);
+  const head = await chain.block('latest');
+  const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
+  const settled = readEvents(config.settlement, logs).filter(
+    (event) => event.event === 'PaymentSettled',
+  );
+  assert.equal(settled.length, ids.length);
+  assert.equal(new Set(settled.map((event) => event.number)).size, ids.length);
+  const { merchantNumber } = world.merchant;
+  const balance = await world.network.merchantBalance(merchantNumber);
+  assert.equal(balance, BigInt(ids.length) * 1_000_000n);
+  const places = new Set(settled.map((event) => `${event.txHash} ${event.logIndex}`));
+  for (const { facts } of outcomes) assert(places.has(`${facts?.txHash} ${facts?.logIndex}`));
+  await reconciled(world, ids);
+}
+
+async function reconciled(world: RelayerWorld, ids: readonly string[]): Promise<void> {
+  await world.database.db.query(
+    `insert into accounts (id, name, created) values ('acct_test', 'Test', now())`,
+  );
+  await world.database.db.query(
+    `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+     values ('acct_test', false, 1, $1, now())`,
+    [world.merchant.wallet.address],
+  );
+  for (const id of ids) await world.recordPayment(id);
+  const { chain } = world.network;
+  const deps = { chain, db: world.database.db, clock: systemClock, log: silentLog };
+  const { differences } = await reconcileOnce(deps, { graceMs: -86_400_000 });
+  assert.deepEqual(differences, []);
+  assert.equal(await world.count(`select count(*) from chain_alarms`), 0);
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { createPaymentCheck } from '#settlement/chain/preflight.ts';
+import { connectRpc } from '#settlement/chain/rpc.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import type { StartNode } from '#testing/test-network.ts';
+
+const DAY_S = 86_400;
+const LAG_S = 7_200;
+const BLOCK_MS = 60;
+const WAIT_MS = 60_000;
+const AMOUNT = 5_000_000n;
+const PART = 1_000_000n;
+/** So that the relayer has followed some blocks of the odd clock before somebody pays. */
+const LEARN_MS = 600;
+
+/** What the chain's clock does, from now on. @returns what ends it. */
+type OddClock = (world: RelayerWorld) => Promise<() => Promise<void>>;
+
+const call = ({ network }: RelayerWorld, method: string, params: readonly unknown[]) =>
+  network.rpc.call(method, params);
+const nothing = async () => {};
+
+/** Seconds off our clock, from the next block on. */
+async function setOff(world: RelayerWorld, seconds: number): Promise<void> {
+  await call(world, 'anvil_setTime', [Math.floor(Date.now() / 1_000) + seconds]);
+}
+
+/** Every so often the chain's clock does something else. */
+function inTurns(everyMs: number, steps: readonly ((world: RelayerWorld) => Promise<unknown>)[]) {
+  return async (world: RelayerWorld) => {
+    let stopped = false;
+    const done = (async () => {
+      for (let at = 0; !stopped; at++) {
+        await steps[at % steps.length]?.(world);
+        await sleep(everyMs);
+      }
+    })();
+    return () => {
+      stopped = true;
+      return done;
+    };
+  };
+}
+
+const stand = (world: RelayerWorld) => call(world, 'anvil_setBlockTimestampInterval', [0]);
+const goOn = (world: RelayerWorld) => call(world, 'anvil_removeBlockTimestampInterval', []);
+
+const CLOCKS: Readonly<Record<string, OddClock>> = {
+  'stands still': async (world) => {
+    await stand(world);
+    return async () => void (await goOn(world));
+  },
+  'stands still and goes on, by turns': inTurns(400, [stand, goOn]),
+  'is thirty days ahead': async (world) => {
+    await setOff(world, 30 * DAY_S);
+    return nothing;
+  },
+  // Where this one begins.
+  'lags two hours behind': async () => nothing,
+  'lags two hours behind, and catches up at once': async (world) => {
+    const timer = setTimeout(() => void setOff(world, 0), 2 * LEARN_MS);
+    return async () => clearTimeout(timer);
+  },
+  'jumps an hour ahead, again and again': inTurns(300, [
+    (world) => call(world, 'evm_increaseTime', [3_600]),
+  ]),
+};
+
+const startLagging: StartNode = async (chainId) => {
+  const node = await startThrowawayChain({ chainId, blockTime: 'manual' });
+  const rpc = connectRpc({ urls: [node.rpcUrl], chainId, log: silentLog });
+  await rpc.call('anvil_setTime', [Math.floor(Date.now() / 1_000) - LAG_S]);
+  await rpc.close();
+  return node;
+};
+
+describe("taps, refunds and withdrawals end rightly while the chain's clock", () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let broke: PrivateKeyAccount;
+  let stopMining: () => Promise<void>;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  beforeEach(async () => {
+    // A chain's time never goes back: what lags has lagged from its first block on.
+    world = await startRelayerWorld(undefined, database, startLagging);
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    [broke] = (await world.network.addPayers(1, { perPayment: null })) as [PrivateKeyAccount];
+    stopMining = world.network.mineEvery(BLOCK_MS);
+    world.startRelayer();
+  });
+
+  afterEach(async () => {
+    await stopMining();
+    await world.stop();
+  });
+
+  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+
+  async function payTwice(): Promise<string> {
+    const { merchantNumber } = world.merchant;
+    const check = createPaymentCheck(world.network.chain);
+    const sale = { merchantNumber, payer: payer.address, amount: AMOUNT, orderId: 'A' };
+    assert.deepEqual(await check(sale), { status: 'ok' });
+    const ids = await world.payMany([
+      { payer, amount: AMOUNT },
+      { payer: broke, amount: AMOUNT },
+      { payer, amount: AMOUNT },
+    ]);
+    const outcomes = await world.outcomes(ids, WAIT_MS);
+    assert.deepEqual(
+      outcomes.map(({ succeeded, reason }) => reason ?? succeeded),
+      [true, 'approval_insufficient', true],
+    );
+    return ids[0] ?? '';
+  }
+
+  async function payOut(sale: string): Promise<void> {
+    const { merchantNumber, wallet } = world.merchant;
+    const amount = PART.toString();
+    const paymentId = await world.recordPayment(sale);
+    const of = { merchantNumber: merchantNumber.toString(), wallet: wallet.address };
+    const asked = [
+      await world.ask({ kind: 'refund', payload: { paymentId, amount } }),
+      await world.ask({ kind: 'withdrawal', payload: { ...of, amount } }),
+    ];
+    const outcomes = await world.outcomes(asked, WAIT_MS);
+    assert.deepEqual(
+      outcomes.map(({ succeeded, reason }) => reason ?? succeeded),
+      [true, true],
+    );
+  }
+
+  for (const [name, start] of Object.entries(CLOCKS)) {
+    it(name, async () => {
+      const stop = await start(world);
+      try {
+        await sleep(LEARN_MS);
+        await payOut(await payTwice());
+        await payOut(await payTwice());
+      } finally {
+        await stop();
+      }
+      assert.equal(await balance(), 4n * AMOUNT - 4n * PART);
+      assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+    });
+  }
+});
+
+describe('what is paid out', () => {
+  it('is not refused by a block that is older than the request', async () => {
+    const terms = { payoutHold: DAY_S };
+    // Nobody looks at an idle chain here, as for seconds in production.
+    const idle = () => ({ idleHeadMs: 600_000 });
+    const world = await startRelayerWorld(idle, undefined, undefined, terms);
+    const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    world.startRelayer();
+    const stopFirst = world.network.mineEvery(BLOCK_MS);
+    await world.outcomes([await world.pay({ payer, amount: AMOUNT })], WAIT_MS);
+    await stopFirst();
+    // The hold ends in a block that the relayer has not seen.
+    await call(world, 'evm_increaseTime', [DAY_S]);
+    await world.network.mine();
+    const { merchantNumber, wallet } = world.merchant;
+    const payload = {
+      merchantNumber: merchantNumber.toString(),
+      wallet: wallet.address,
+      amount: PART.toString(),
+    };
+    const asked = await world.ask({ kind: 'withdrawal', payload });
+    const stopMining = world.network.mineEvery(BLOCK_MS);
+    const [outcome] = await world.outcomes([asked], WAIT_MS);
+    assert.equal(outcome?.succeeded, true, outcome?.reason);
+    assert.equal(await world.network.usdcOf(wallet.address), PART);
+    await stopMining();
+    await world.stop();
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { applied, takeOutcomes } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import type { Overrides } from '#testing/test-network.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+describe('what the relayer has called settled', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  afterEach(() => world.stop());
+
+  async function open(overrides?: Overrides): Promise<void> {
+    world = await startRelayerWorld(overrides, database);
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+  }
+
+  async function settle(): Promise<string> {
+    const id = await world.pay({ payer });
+    await mineUntil(async () => (await world.outcome(id)) !== null);
+    return id;
+  }
+
+  async function mineUntil(done: () => Promise<boolean>, blocks = 100): Promise<void> {
+    for (let i = 0; i < blocks; i++) {
+      if (await done()) return;
+      await sleep(30);
+      await world.network.mine();
+      await sleep(30);
+    }
+    throw new Error('never came true');
+  }
+
+  const count = (where: string) => world.count(`select count(*) from ${where}`);
+  const apply = () =>
+    database.db.transaction(async (tx) => {
+      const outcomes = await takeOutcomes(tx, 'payment', 10);
+      await applied(
+        tx,
+        outcomes.map((outcome) => outcome.requestId),
+        new Date(),
+      );
+    });
+
+  /**
+   * Other blocks take the place of those from the settlement's on, however many were mined until
+   * its outcome was there; the new ones hold these transactions.
+   */
+  async function undo(transactions: readonly (readonly [string, number])[]): Promise<void> {
+    const { rpc } = world.network;
+    const sql = `select max(block_number) as count from chain_transactions where status = 'mined'`;
+    const head = Number(await rpc.call('eth_blockNumber', []));
+    await rpc.call('anvil_reorg', [head - (await world.count(sql)) + 1, transactions]);
+  }
+
+  /** The payer's own transaction, signed. */
+  const approval = (nonce: number, amount: bigint) => {
+    const { config } = world.network;
+    return payer.signTransaction({
+      type: 'eip1559',
+      chainId: config.chainId,
+      nonce,
+      to: config.usdc,
+      data: encodeFunctionData({
+        abi: testUsdcAbi,
+        functionName: 'approve',
+        args: [config.settlement, amount],
+      }),
+      gas: 100_000n,
+      maxFeePerGas: 10_000_000_000n,
+      maxPriorityFeePerGas: 5_000_000_000n,
+    });
+  };
+
+  it('is final once the chain calls its block final', async () => {
+    await open();
+    world.startRelayer();
+    await settle();
+    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    await world.network.mine(80);
+    await mineUntil(
+      async () => (await count(`chain_transactions where status = 'finalized'`)) === 1,
+    );
+  });
+
+  it('waits for as many confirmations as the network asks for', async () => {
+    await open(() => ({ confirmations: 3 }));
+    world.startRelayer();
+    const id = await world.pay({ payer });
+    await world.network.mine(1);
+    await world.network.pending();
+    await world.network.mine(1);
+    const mined = await world.network.chain.block('latest');
+    assert.equal(mined?.transactions.length, 1);
+    await world.network.mine(2);
+    await sleep(150);
+    assert.equal(await world.outcome(id), null);
+    await world.network.mine(1);
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.facts?.blockNumber, mined?.number.toString());
+  });
+
+  it('is told of by the node where it offers a subscription', async () => {
+    await open((rpcUrl) => ({ headsUrl: rpcUrl.replace('http', 'ws'), headPollMs: 60_000 }));
+    world.startRelayer();
+    await world.network.mine();
+    const id = await settle();
+    assert.equal((await world.outcome(id))?.succeeded, true);
+  });
+
+  it('keeps its place, loudly, when a reorganisation moves what was applied', async () => {
+    await open();
+    world.startRelayer();
+    const id = await settle();
+    const before = await world.outcome(id);
+    await apply();
+    await world.network.mine(1);
+    await undo([]);
+    await mineUntil(async () => (await count(`chain_alarms where kind = 'place_changed'`)) === 1);
+    assert.deepEqual(await world.outcome(id), before);
+    assert.equal(await count(`chain_alarms where kind = 'outcome_changed'`), 0);
+    assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
+  });
+
+  it('is never rewritten, but loudly doubted, when it fails after a reorganisation', async () => {
+    await open();
+    world.startRelayer();
+    const id = await settle();
+    await apply();
+    const before = await world.outcome(id);
+    await world.network.mine(1);
+    // Mined again after the payer has taken the allowance back: the new blocks hold that first.
+    const raw = await approval(3, 0n);
+    await undo([[raw, 0]]);
+    await mineUntil(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
+    assert.deepEqual(await world.outcome(id), before);
+    assert(world.complaints.includes('settlement alarm: outcome_changed'));
+  });
+
+  it('is not charged after all when it had failed before a reorganisation', async () => {
+    await open();
+    world.startRelayer();
+    const { rpc } = world.network;
+    await rpc.call('eth_sendRawTransaction', [await approval(3, 0n)]);
+    await world.network.mine(1);
+    const id = await settle();
+    const before = await world.outcome(id);
+    assert.equal(before?.succeeded, false);
+    await apply();
+    await world.network.mine(1);
+    // The new blocks begin with an allowance: the same bytes would succeed in them.
+    await undo([[await approval(4, 10n ** 12n), 0]]);
+    await mineUntil(async () => (await count('chain_attempts where noop')) === 1);
+    await mineUntil(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);
+    assert.deepEqual(await world.outcome(id), before);
+    assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
+    assert.equal(await count('chain_alarms'), 0);
+  });
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEther } from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { readEvents } from '#settlement/contract/contract-events.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type RelayerWorld, startRelayerWorld, TEST_LEASE_MS } from '#testing/relayer-world.ts';
+
+describe('relayer lanes', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let payers: PrivateKeyAccount[];
+  let stopMining: (() => Promise<void>) | undefined;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+
+  after(() => database.close());
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(undefined, database);
+    payers = await world.network.addPayers(6);
+  });
+
+  afterEach(async () => {
+    await stopMining?.();
+    stopMining = undefined;
+    await world.stop();
+  });
+
+  async function settledNumbers(): Promise<bigint[]> {
+    const { chain, config } = world.network;
+    const head = await chain.block('latest');
+    const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
+    return readEvents(config.settlement, logs).flatMap((event) =>
+      event.event === 'PaymentSettled' ? [event.number] : [],
+    );
+  }
+
+  async function until(sql: string, wanted: (count: number) => boolean): Promise<void> {
+    for (let i = 0; i < 500; i++) {
+      if (wanted(await world.count(sql))) return;
+      await sleep(20);
+    }
+    throw new Error(`never came true: ${sql}`);
+  }
+
+  const owners = 'select count(distinct lease_owner) from relayer_lanes';
+  const submitted = `select count(*) from chain_requests where status = 'submitted'`;
+
+  it('are shared by workers, and no payment is settled twice', async () => {
+    stopMining = world.network.mineEvery(50);
+    for (let i = 0; i < 3; i++) world.startRelayer();
+    await until(owners, (count) => count === 3);
+    const payments = Array.from({ length: 300 }, (_, i) => ({
+      payer: payers[i % 6] as PrivateKeyAccount,
+    }));
+    const ids: string[] = [];
+    for (let i = 0; i < 300; i += 10) ids.push(...(await world.payMany(payments.slice(i, i + 10))));
+    const outcomes = await world.outcomes(ids);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    const numbers = await settledNumbers();
+    assert.equal(numbers.length, 300);
+    assert.equal(new Set(numbers).size, 300);
+    assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+  });
+
+  it('go to the others when a worker dies', async () => {
+    stopMining = world.network.mineEvery(50);
+    const child = world.spawnRelayer();
+    await until('select count(*) from relayer_lanes where lease_owner is not null', (n) => n === 5);
+    child.kill();
+    const died = performance.now();
+    world.startRelayer();
+    const ids = await world.payMany(payers.map((payer) => ({ payer })));
+    const outcomes = await world.outcomes(ids);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    assert(performance.now() - died < TEST_LEASE_MS + 6_000);
+  });
+
+  it('change nothing any more for a worker that has lost them', async () => {
+    world.startRelayer();
+    const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
+    await world.network.pending();
+    await database.db.query(
+      `update relayer_lanes set lease_owner = 'thief', lease_until = now() + interval '1 hour',
+         fence = fence + 1`,
+    );
+    await world.network.mine(2);
+    await sleep(300);
+    assert.equal(await world.outcome(id), null);
+    assert.equal((await settledNumbers()).length, 1);
+    await database.db.query('update relayer_lanes set lease_until = now()');
+    stopMining = world.network.mineEvery(50);
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+  });
+
+  it('fill a nonce with a no-op when no node takes its transaction', async () => {
+    world.startRelayer();
+    await until('select count(*) from relayer_lanes where lease_owner is not null', (n) => n === 5);
+    // The node refuses transactions above this; our batches ask for more.
+    await world.network.rpc.call('evm_setBlockGasLimit', ['0x50000']);
+    const ids = await world.payMany(payers.map((payer) => ({ payer })));
+    await until(submitted, (count) => count === 6);
+    for (let i = 0; i < 300; i++) {
+      await world.network.mine();
+      await sleep(30);
+      const noops = await world.count('select count(*) from chain_attempts where noop');
+      if (noops > 0) break;
+    }
+    await world.network.rpc.call('evm_setBlockGasLimit', ['0x1c9c380']);
+    stopMining = world.network.mineEvery(50);
+    const outcomes = await world.outcomes(ids);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    assert((await world.count('select count(*) from chain_attempts where noop')) > 0);
+    assert.equal((await settledNumbers()).length, 6);
+  });
+
+  it('give up a nonce that a foreign transaction has used, and settle once', async () => {
+    world.startRelayer();
+    const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
+    await world.network.pending();
+    const { rpc, config } = world.network;
+    const row = await database.db.query<{ lane: number; tx_hash: Hex }>(
+      `select t.lane, a.tx_hash from chain_transactions t
+       join chain_attempts a on a.transaction_id = t.id`,
+    );
+    const key = config.relayerKeys[row[0]?.lane ?? 0] as Hex;
+    await rpc.call('anvil_dropTransaction', [row[0]?.tx_hash]);
+    const thief = privateKeyToAccount(key);
+    const raw = await thief.signTransaction({
+      type: 'eip1559',
+      chainId: config.chainId,
+      nonce: 0,
+      to: payers[0]?.address as Hex,
+      value: parseEther('0.1'),
+      gas: 21_000n,
+      maxFeePerGas: 10_000_000_000n,
+      maxPriorityFeePerGas: 2_000_000n,
+    });
+    await rpc.call('eth_sendRawTransaction', [raw]);
+    stopMining = world.network.mineEvery(80);
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal((await settledNumbers()).length, 1);
+    const alarms = `select count(*) from chain_alarms where kind = 'nonce_foreign'`;
+    assert.equal(await world.count(alarms), 1);
+  });
+
+  it('go on behind the chain when the database is older than it', async () => {
+    stopMining = world.network.mineEvery(50);
+    const relayer = world.startRelayer();
+    const first = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
+    await world.outcomes(first);
+    await relayer.stop();
+    // Restored from before the payment was asked for, but the intent is asked for again.
+    await database.db.query('delete from chain_payments');
+    await database.db.query(
+      `update chain_requests set status = 'queued', transaction_id = null, outcome = null`,
+    );
+    await database.db.query('delete from chain_attempts');
+    await database.db.query('delete from chain_transactions');
+    await database.db.query('update relayer_lanes set next_nonce = 0');
+    world.startRelayer();
+    const second = await world.payMany(payers.slice(1, 3).map((payer) => ({ payer })));
+    const outcomes = await world.outcomes([...first, ...second]);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    assert.equal((await settledNumbers()).length, 3);
+    const alarms = `select count(*) from chain_alarms where kind = 'nonce_ahead'`;
+    assert((await world.count(alarms)) > 0);
+  });
+});

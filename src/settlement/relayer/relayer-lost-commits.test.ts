@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
+import { type ChaosDatabase, openDatabaseOf } from '#testing/chaos/chaos-ground.ts';
+import type { TestDatabase } from '#testing/database.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** Other commits may reach the disk in between and take the outcomes along: then once more. */
+const ROUNDS = 6;
+const CRASHED_MS = 20_000;
+
+describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
+  let temporary: TemporaryFolder;
+  let postgres: ChaosDatabase;
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let relayer: Relayer;
+  let payers: PrivateKeyAccount[];
+  let crash: () => void = () => {};
+
+  before(async () => {
+    temporary = await openTemporaryFolder('tapline-lost-commits');
+    postgres = await openDatabaseOf(temporary);
+    const db = openDatabase({ url: postgres.url, maxConnections: 8 });
+    await migrate(db);
+    database = { db, url: postgres.url, close: db.close };
+    world = await startRelayerWorld(undefined, database);
+    payers = await world.network.addPayers(3);
+    // Hints of this process only: each that goes through the database is a commit on the disk.
+    const wakeups = localWakeups();
+    wakeups.on('chain-outcomes', 'payment', () => crash());
+    const { chain } = world.network;
+    relayer = startRelayer({ chain, db, wakeups, clock: systemClock, log: silentLog });
+  });
+
+  after(async () => {
+    await relayer.stop();
+    await world.stop();
+    await database.close();
+    await postgres.stop();
+    await temporary.remove();
+  });
+
+  const count = (status: string) =>
+    world.count(`select count(*) from chain_requests where status = '${status}'`);
+
+  async function mineUntil(done: () => Promise<boolean>, blocks: number): Promise<void> {
+    for (let i = 0; i < blocks; i++) {
+      if (await done().catch(() => false)) return;
+      await sleep(50);
+      await world.network.mine();
+    }
+    throw new Error('never came true');
+  }
+
+  /** One transaction each, so that several lanes have one under way. */
+  async function sendAll(): Promise<string[]> {
+    const ids: string[] = [];
+    for (const payer of payers) {
+      ids.push(await world.pay({ payer }));
+      relayer.wake();
+      while ((await count('submitted')) < ids.length) await sleep(10);
+    }
+    return ids;
+  }
+
+  /** PostgreSQL dies right after the outcomes of the next block were committed. */
+  async function mineAndCrash(): Promise<void> {
+    const file = path.join(temporary.folder.path, 'postgres/postmaster.pid');
+    const postmaster = Number((await readFile(file, 'utf8')).split('\n')[0]);
+    // `pg_ctl stop -m immediate`, before anything else can be committed.
+    crash = () => {
+      crash = () => {};
+      signalProcess(postmaster, 'SIGQUIT');
+    };
+    await world.network.mine();
+    await waitUntil(() => !isRunning(postmaster), CRASHED_MS);
+    await postgres.start();
+  }
+
+  async function lostOutcomes(): Promise<number> {
+    for (;;) {
+      const lost = await count('submitted').catch(() => null);
+      if (lost !== null) return lost;
+      await sleep(20);
+    }
+  }
+
+  it('are read again also where nothing of the lanes has failed', async () => {
+    const ids = await sendAll();
+    await mineUntil(async () => (await count('submitted')) === 0, 100);
+    // As the crash leaves the rows, without anything that the worker could notice.
+    await database.db.transaction(async (tx) => {
+      await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
+      await tx.query(`update chain_transactions
+        set status = 'signed', tx_hash = null, block_number = null, block_hash = null`);
+    });
+    await mineUntil(async () => (await count('submitted')) === 0, 200);
+    assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
+  });
+
+  it('are read from the chain again by a worker that kept its lanes, of several', async () => {
+    await mineUntil(async () => (await world.count('select count(*) from relayer_lanes')) > 0, 40);
+    let lost = 0;
+    for (let round = 0; round < ROUNDS && lost === 0; round++) {
+      const ids = await sendAll();
+      const lanes = `select count(distinct lane) from chain_transactions where status = 'signed'`;
+      assert((await world.count(lanes)) > 1, 'several lanes are at work');
+      await mineAndCrash();
+      lost = await lostOutcomes();
+      await mineUntil(async () => (await count('submitted')) === 0, 300);
+      assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
+    }
+    assert(lost > 0, 'a crash has lost the commit of outcomes');
+  });
+});

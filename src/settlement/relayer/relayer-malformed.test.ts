@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** What no method of these can answer. */
+const NONSENSE = ['0x', null, 7, `0x${'00'.repeat(31)}`, {}, [null], '0xzz'] as const;
+const METHODS = [
+  'eth_call',
+  'eth_estimateGas',
+  'eth_getTransactionCount',
+  'eth_getBalance',
+  'eth_feeHistory',
+  'eth_getBlockByNumber',
+  'eth_sendRawTransaction',
+] as const;
+const AMOUNT = 10_000_000n;
+const PART = 1_000_000n;
+const BLOCK_MS = 60;
+const WAIT_MS = 60_000;
+/** What a method is not asked for by then is not waited for. */
+const OUT_MS = 1_500;
+const LOOK_MS = 20;
+
+describe('the only node answers nonsense, which decides nothing, and all is paid once:', () => {
+  let world: RelayerWorld;
+  let proxy: ProviderProxy;
+  let payer: PrivateKeyAccount;
+  let stopMining: () => Promise<void>;
+
+  before(async () => {
+    world = await startRelayerWorld(async (rpcUrl) => {
+      proxy = await startProviderProxy(rpcUrl);
+      return { rpcUrls: [proxy.url] };
+    });
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    stopMining = world.network.mineEvery(BLOCK_MS);
+    world.startRelayer();
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+    await proxy.stop();
+  });
+
+  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+  const refund = (paymentId: string) =>
+    world.ask({ kind: 'refund', payload: { paymentId, amount: PART.toString() } });
+  const withdraw = () => {
+    const { merchantNumber, wallet } = world.merchant;
+    const of = { merchantNumber: merchantNumber.toString(), wallet: wallet.address };
+    return world.ask({ kind: 'withdrawal', payload: { ...of, amount: PART.toString() } });
+  };
+
+  /** Each kind of nonsense in turn, until each was given or the method is not asked for. */
+  async function answerNonsense(method: string): Promise<void> {
+    let given = 0;
+    proxy.behaviour = {
+      answer: (call, real) =>
+        call.method === method ? { result: NONSENSE[given++ % NONSENSE.length] } : real,
+    };
+    for (const end = Date.now() + OUT_MS; given < NONSENSE.length && Date.now() < end; ) {
+      await sleep(LOOK_MS);
+    }
+  }
+
+  for (const method of METHODS) {
+    it(method, async () => {
+      const sale = await world.pay({ payer, amount: AMOUNT });
+      await world.outcomes([sale], WAIT_MS);
+      const paymentId = await world.recordPayment(sale);
+      const before = await balance();
+      const nonsense = answerNonsense(method);
+      const asked = [await world.pay({ payer, amount: AMOUNT })];
+      for (let i = 0; i < NONSENSE.length; i++) {
+        asked.push(i % 2 === 0 ? await refund(paymentId) : await withdraw());
+      }
+      await nonsense;
+      proxy.behaviour = null;
+      const outcomes = await world.outcomes(asked, WAIT_MS);
+      assert.deepEqual(
+        outcomes.filter(({ succeeded }) => !succeeded),
+        [],
+      );
+      assert.equal(await balance(), before + AMOUNT - BigInt(NONSENSE.length) * PART);
+      assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+    });
+  }
+});

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
+import { createPaymentCheck } from '#settlement/chain/preflight.ts';
+import {
+  merchantConsent,
+  spendingPolicy,
+  usdcPermit,
+} from '#settlement/contract/signed-messages.ts';
+import { NOT_IN_TIME } from '#settlement/requests.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+const DEADLINE = 4_000_000_000n;
+
+describe('the relayer, for what is sent alone', () => {
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let stopMining: () => Promise<void>;
+
+  before(async () => {
+    world = await startRelayerWorld();
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    stopMining = world.network.mineEvery(60);
+    world.startRelayer();
+  });
+
+  after(async () => {
+    await stopMining();
+    await world.stop();
+  });
+
+  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+  const settle = async (amount: bigint): Promise<string> => {
+    const intent = await world.pay({ payer, amount });
+    const [outcome] = await world.outcomes([intent]);
+    assert.equal(outcome?.succeeded, true);
+    return world.recordPayment(intent);
+  };
+  const refund = (paymentId: string, amount: bigint) =>
+    world.ask({ kind: 'refund', payload: { paymentId, amount: amount.toString() } });
+  const withdraw = (amount: bigint) =>
+    world.ask({
+      kind: 'withdrawal',
+      payload: {
+        merchantNumber: world.merchant.merchantNumber.toString(),
+        wallet: world.merchant.wallet.address,
+        amount: amount.toString(),
+      },
+    });
+
+  it('pays a refund to the payer, out of the merchant balance', async () => {
+    const paymentId = await settle(5_000_000n);
+    const before = { merchant: await balance(), payer: await world.network.usdcOf(payer.address) };
+    const [outcome] = await world.outcomes([await refund(paymentId, 2_000_000n)]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(await balance(), before.merchant - 2_000_000n);
+    assert.equal(await world.network.usdcOf(payer.address), before.payer + 2_000_000n);
+  });
+
+  it('never refunds more than was paid, however many refunds race', async () => {
+    const paymentId = await settle(5_000_000n);
+    await settle(50_000_000n);
+    const before = await world.network.usdcOf(payer.address);
+    const refunds: string[] = [];
+    for (let i = 0; i < 10; i++) refunds.push(await refund(paymentId, 1_000_000n));
+    const outcomes = await world.outcomes(refunds);
+    const paid = outcomes.filter((outcome) => outcome.succeeded);
+    assert.equal(paid.length, 5);
+    assert.equal(await world.network.usdcOf(payer.address), before + 5_000_000n);
+    assert(outcomes.every((one) => one.succeeded || one.reason === 'transaction_reverted'));
+  });
+
+  it('proves a refund from the chain alone when its own rows are gone', async () => {
+    const paymentId = await settle(3_000_000n);
+    await world.database.db.query('delete from chain_payments');
+    const [outcome] = await world.outcomes([await refund(paymentId, 3_000_000n)]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(await world.count('select count(*) from chain_payments'), 1);
+  });
+
+  it('fails a refund that the balance does not cover', async () => {
+    const paymentId = await settle(4_000_000n);
+    const all = await balance();
+    const [paidOut] = await world.outcomes([await withdraw(all)]);
+    assert.equal(paidOut?.succeeded, true);
+    assert.equal(await world.network.usdcOf(world.merchant.wallet.address), all);
+    const [outcome] = await world.outcomes([await refund(paymentId, 1_000_000n)]);
+    assert.deepEqual(outcome, {
+      succeeded: false,
+      reason: 'insufficient_balance',
+      txHash: null,
+    });
+  });
+
+  it('pays no withdrawal to a wallet that is not registered any more', async () => {
+    await settle(2_000_000n);
+    const before = await balance();
+    const payload = {
+      merchantNumber: world.merchant.merchantNumber.toString(),
+      wallet: payer.address,
+      amount: '1000000',
+    };
+    const [outcome] = await world.outcomes([await world.ask({ kind: 'withdrawal', payload })]);
+    assert.deepEqual(outcome, { succeeded: false, reason: 'wallet_changed', txHash: null });
+    assert.equal(await balance(), before);
+  });
+
+  it('pays a withdrawal once, though its row is queued again', async () => {
+    await settle(10_000_000n);
+    const withdrawal = await withdraw(4_000_000n);
+    const [first] = await world.outcomes([withdrawal]);
+    const before = await balance();
+    await world.database.db.query(
+      `update chain_requests set status = 'queued', transaction_id = null, outcome = null
+       where subject_id = $1`,
+      [withdrawal],
+    );
+    const [second] = await world.outcomes([withdrawal]);
+    assert.deepEqual(second, first);
+    assert.equal(await balance(), before);
+  });
+
+  it('answers a payment that is settled already with its own settlement', async () => {
+    const intent = await world.pay({ payer, amount: 1_500_000n });
+    const [first] = await world.outcomes([intent]);
+    const before = await world.network.usdcOf(payer.address);
+    await world.database.db.query(
+      `update chain_requests set status = 'queued', transaction_id = null, outcome = null
+       where subject_id = $1`,
+      [intent],
+    );
+    const [second] = await world.outcomes([intent]);
+    assert.deepEqual(second, first);
+    assert.equal(await world.network.usdcOf(payer.address), before);
+  });
+
+  it('raises an alarm when a number belongs to another payment, and charges nobody', async () => {
+    const intent = await world.pay({ payer, amount: 1_500_000n });
+    await world.outcomes([intent]);
+    const before = await world.network.usdcOf(payer.address);
+    await world.database.db.query(
+      `update chain_requests set status = 'queued', transaction_id = null, outcome = null,
+         payload = jsonb_set(payload, '{amount}', '"1600000"') where subject_id = $1`,
+      [intent],
+    );
+    const [outcome] = await world.outcomes([intent]);
+    assert.equal(outcome?.reason, 'settlement_failed');
+    assert.equal(await world.network.usdcOf(payer.address), before);
+    const alarms = `select count(*) from chain_alarms where kind = 'number_taken'`;
+    assert.equal(await world.count(alarms), 1);
+  });
+
+  it('registers a merchant once, with the consent of its wallet', async () => {
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    const accountId = 'acct_new';
+    const consent = { accountId, wallet: wallet.address, deadline: DEADLINE };
+    const signature = await wallet.signTypedData(merchantConsent(world.network.config, consent));
+    const payload = { ...consent, deadline: DEADLINE.toString(), signature };
+    const kind = 'merchant_registration';
+    const [first] = await world.outcomes([await world.ask({ kind, payload })]);
+    assert.equal(first?.facts?.merchantNumber, '2');
+    const [again] = await world.outcomes([await world.ask({ kind, payload })]);
+    assert.deepEqual(again, first);
+  });
+
+  it('enrols a payer that owns no gas, who can pay then', async () => {
+    const { chain, config } = world.network;
+    const newcomer = privateKeyToAccount(generatePrivateKey());
+    const amount = 9_000_000n;
+    const faucet = { to: newcomer.address, amount: amount.toString() };
+    await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
+    const terms = {
+      payer: newcomer.address,
+      perPayment: amount,
+      perPeriod: amount,
+      periodSeconds: 86_400,
+      expiresAt: new Date(Number(DEADLINE) * 1000),
+      maxFeeRate: 100,
+      nonce: (await readPayerAccount(chain, newcomer.address)).nonce,
+      deadline: DEADLINE,
+    };
+    const permit = {
+      payer: newcomer.address,
+      value: amount,
+      nonce: await readPermitNonce(chain, newcomer.address),
+      deadline: DEADLINE,
+    };
+    const payload = {
+      payer: newcomer.address,
+      policy: {
+        perPaymentCap: amount.toString(),
+        periodCap: amount.toString(),
+        periodSeconds: '86400',
+        expiry: DEADLINE.toString(),
+        maxFeeRate: '100',
+        nonce: terms.nonce.toString(),
+        deadline: DEADLINE.toString(),
+        signature: await newcomer.signTypedData(spendingPolicy(config, terms)),
+      },
+      permit: {
+        value: amount.toString(),
+        deadline: DEADLINE.toString(),
+        signature: await newcomer.signTypedData(usdcPermit(config, permit)),
+      },
+    };
+    const [enrolled] = await world.outcomes([await world.ask({ kind: 'enrolment', payload })]);
+    assert.equal(enrolled?.succeeded, true);
+    const account = await readPayerAccount(chain, newcomer.address);
+    assert.equal(account.allowance, amount);
+    assert.equal(account.policy.status, 'set');
+    const [paid] = await world.outcomes([await world.pay({ payer: newcomer })]);
+    assert.equal(paid?.succeeded, true);
+  });
+
+  it('declines nobody while settling is paused: a payment waits for its deadline', async () => {
+    const { chain, config, guardian, admin, rpc, send } = world.network;
+    const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
+      encodeFunctionData({ abi: settlementAbi, functionName });
+    await send(guardian, config.settlement, call('pauseSettling'));
+    const check = createPaymentCheck(chain);
+    const { merchantNumber } = world.merchant;
+    const sale = { merchantNumber, payer: payer.address, amount: 1_000_000n, orderId: 'X' };
+    assert.deepEqual(await check(sale), { status: 'unavailable' });
+    const before = await world.network.usdcOf(payer.address);
+    const [late = '', inTime = ''] = await world.payMany([{ payer }, { payer }]);
+    const tried = `select count(*) from chain_requests where status = 'queued' and tries = 1`;
+    while ((await world.count(tried)) < 2) await sleep(20);
+    // Long enough to be simulated alone.
+    await sleep(500);
+    assert.deepEqual([await world.outcome(late), await world.outcome(inTime)], [null, null]);
+    await world.database.db.query(
+      'update chain_requests set deadline = now() where subject_id = $1',
+      [late],
+    );
+    await rpc.call('evm_increaseTime', [70]);
+    assert.deepEqual(await world.outcomes([late]), [NOT_IN_TIME]);
+    assert.equal(await world.network.usdcOf(payer.address), before);
+    await send(admin, config.settlement, call('unpauseSettling'));
+    assert.deepEqual(await check(sale), { status: 'ok' });
+    assert.equal((await world.outcomes([inTime]))[0]?.succeeded, true);
+  });
+
+  it('fails no refund for a fault of ours: it waits, and a person is told', async () => {
+    const paymentId = await settle(3_000_000n);
+    const { db } = world.database;
+    await db.query('alter table payments rename to payments_away');
+    const refunded = await refund(paymentId, 1_000_000n);
+    const alarms = `select count(*) from chain_alarms where kind = 'request_stuck'`;
+    while ((await world.count(alarms)) === 0) await sleep(20);
+    assert.equal(await world.outcome(refunded), null);
+    await db.query('alter table payments_away rename to payments');
+    assert.equal((await world.outcomes([refunded]))[0]?.succeeded, true);
+  });
+
+  it('fails a request that cannot be written down, and goes on with the others', async () => {
+    const broken = world.pay({ payer, orderId: 'much too long for the contract' });
+    const ids = [await broken, await world.pay({ payer })];
+    const outcomes = await world.outcomes(ids);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.reason ?? 'succeeded'),
+      ['settlement_failed', 'succeeded'],
+    );
+  });
+});

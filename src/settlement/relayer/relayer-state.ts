@@ -1,0 +1,126 @@
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import type { BlockRhythm } from '#settlement/chain/block-rhythm.ts';
+import type { Block, Chain } from '#settlement/chain/chain.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import type { ConfiguredLane } from '#settlement/relayer/configure-lanes.ts';
+import type { Fees } from '#settlement/relayer/fees.ts';
+import type { HeadDoubt } from '#settlement/relayer/read-head.ts';
+import type { ChainSight } from '#settlement/relayer/report.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
+
+export interface RelayerDeps extends LoopDeps {
+  readonly chain: Chain;
+  /** How long a dead worker's lanes stay untouched. Renewed four times as often. */
+  readonly leaseMs?: number;
+}
+
+/** Long enough for a pause of the process, short enough for those who wait at a counter. */
+export const LEASE_MS = 6_000;
+
+/**
+ * What one process knows of one network. All of it can be lost at any time: the rows of
+ * chain_transactions and chain_requests hold everything that matters.
+ */
+export interface RelayerState extends Required<RelayerDeps> {
+  /** Names this process in leases. */
+  readonly owner: string;
+  readonly configured: readonly ConfiguredLane[];
+  readonly lanes: Map<number, HeldLane>;
+  head: Block | null;
+  /** Something contradicts the head; null: nothing does. */
+  /** So many blocks nodes behind one address were seen to differ by: what lags is not lost. */
+  spread: bigint;
+  doubt: HeadDoubt | null;
+  /** What is told to all processes of this worker's view of the chain. */
+  readonly sight: ChainSight;
+  /** What to offer now; null until a block was seen. */
+  fees: Fees | null;
+  /** What recent blocks took as tips, and when (process time) they were read. */
+  tips: { readonly values: readonly bigint[]; readonly readAt: number };
+  /** The next look at the chain asks for every open transaction, not only for those in the head. */
+  recheckAll: boolean;
+  /** When to expect the next block. */
+  rhythm: BlockRhythm;
+  /** Requests that a node could not judge, and until when (process time) they are left alone. */
+  readonly deferred: Map<bigint, number>;
+}
+
+/** A lane that this process has leased. */
+export interface HeldLane {
+  readonly lane: number;
+  readonly role: LaneRole;
+  readonly address: Hex;
+  readonly account: PrivateKeyAccount;
+  readonly fence: bigint;
+  /** By nonce: signed and, as far as we know, not mined. */
+  readonly open: Map<bigint, OpenTransaction>;
+  /** Takes no new work: another worker is to have it as soon as it is idle. */
+  draining: boolean;
+  /** Cannot pay for another transaction: takes no new work until it is funded. */
+  starved: boolean;
+}
+
+export interface OpenTransaction {
+  readonly id: bigint;
+  readonly nonce: bigint;
+  readonly kind: string;
+  readonly target: Hex;
+  readonly input: Hex;
+  readonly gasLimit: bigint;
+  /** Each was stored before it was sent. The newest, which is the one to be sent, comes last. */
+  readonly attempts: Attempt[];
+  /** None any more once a no-op has taken its place. */
+  requests: readonly OpenRequest[];
+  /** By the chain's clock: the contract refuses the call in later blocks. null: it always holds. */
+  readonly validUntil: Date | null;
+  /** When it was signed, as `performance.now()` says it; null: by another process. */
+  readonly signedAtMs: number | null;
+  /** The head when it was last sent; null: not sent by this process. */
+  sentAtBlock: bigint | null;
+  /** The first head that was followed after that; null: none yet. */
+  seenAtBlock: bigint | null;
+  /** Times that it had to be sent again. */
+  resent: number;
+  /** Its receipt may be in any block: ask for it, whatever the head lists. */
+  recheck: boolean;
+  /** Its receipt was asked for last, and no node could say whether there is one. */
+  unread: boolean;
+  /** Blocks in which its nonce was seen used without a receipt for any of its attempts. */
+  usedElsewhere: number;
+  /** Looks at its receipt from which no outcome could be read. */
+  undecided: number;
+  /** A node will never take these bytes: its nonce needs a no-op. */
+  unsendable: boolean;
+}
+
+export interface Attempt {
+  readonly hash: Hex;
+  readonly raw: Hex;
+  readonly noop: boolean;
+  readonly fees: Fees;
+}
+
+export interface OpenRequest {
+  readonly id: bigint;
+  readonly kind: RequestKind;
+  readonly subjectId: string;
+  readonly number: bigint | null;
+  readonly payload: unknown;
+  readonly tries: number;
+  readonly created: Date;
+  /**
+   * It has succeeded once and the ledger says so, but a reorganisation has undone it: it is never
+   * given up, and nobody is told of it a second time.
+   */
+  readonly owed: boolean;
+  /** Of a payment: real time until when it is to be settled. null: no deadline. */
+  readonly deadline: Date | null;
+  /** The seconds that it was given. */
+  readonly settleWithinS: number | null;
+}
+
+/** In the order of nonces, as they must be sent. */
+export function inNonceOrder(lane: HeldLane): OpenTransaction[] {
+  return [...lane.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+}

@@ -1,0 +1,125 @@
+import type { Network } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import type { Block, Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import { batchGasLimit } from '#settlement/relayer/gas.ts';
+import {
+  type AlarmRow,
+  countOpenDifferences,
+  type QueueStatusRow,
+  selectLaneStatus,
+  selectOpenAlarms,
+  selectQueueStatus,
+} from '#settlement/relayer/status-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** One network's relayer as operators and metrics see it. */
+export interface RelayerStatus {
+  readonly network: Network;
+  /** null: no node answers. */
+  readonly head: { readonly number: bigint; readonly time: Date } | null;
+  readonly lanes: readonly LaneStatus[];
+  readonly queues: readonly QueueStatusRow[];
+  readonly alarms: readonly AlarmRow[];
+  readonly openDifferences: number;
+}
+
+interface LaneStatus {
+  readonly lane: number;
+  readonly role: LaneRole;
+  readonly address: Hex;
+  readonly nextNonce: bigint;
+  /** The worker that holds the lease. */
+  readonly owner: string | null;
+  readonly unmined: number;
+  readonly oldestUnmined: Date | null;
+  /** The chain's coin, in wei; null: no node answers. */
+  readonly balanceWei: bigint | null;
+  /** What the balance pays for, were each sent alone at the newest block's base fee. */
+  readonly paymentsLeft: bigint | null;
+  /** Below the configured mark: somebody has to send coin to the address soon. */
+  readonly low: boolean;
+}
+
+/** More are a flood, and the first of them tell its story. */
+const MAX_ALARMS = 50;
+
+/** Reads the rows, and balances and head from the chain when a node answers. */
+export async function readRelayerStatus(
+  sql: Sql,
+  chain: Chain,
+  /** What was read of the chain may be this old: each reading costs a request per lane. */
+  maxAgeMs = 0,
+): Promise<RelayerStatus> {
+  const { livemode, network, lowBalanceWei } = chain.config;
+  const rows = await selectLaneStatus(sql, livemode);
+  const seen = await readChain(
+    chain,
+    rows.map((row) => row.address),
+    maxAgeMs,
+  );
+  return {
+    network,
+    head: seen === null ? null : seen.head,
+    lanes: rows.map((row, index) => {
+      const balanceWei = seen?.balances[index] ?? null;
+      return {
+        lane: row.lane,
+        role: row.role,
+        address: row.address,
+        nextNonce: row.next_nonce,
+        owner: row.owner,
+        unmined: row.unmined,
+        oldestUnmined: row.oldest_unmined,
+        balanceWei,
+        paymentsLeft: paymentsOf(balanceWei, seen?.head ?? null),
+        low: balanceWei !== null && balanceWei < lowBalanceWei,
+      };
+    }),
+    queues: await selectQueueStatus(sql, livemode),
+    alarms: await selectOpenAlarms(sql, { livemode, limit: MAX_ALARMS }),
+    openDifferences: await countOpenDifferences(sql, livemode),
+  };
+}
+
+/** null: not known, or the chain asks nothing for gas. */
+export function paymentsOf(
+  balanceWei: bigint | null,
+  head: { readonly baseFeePerGas: bigint } | null,
+): bigint | null {
+  if (balanceWei === null || head === null || head.baseFeePerGas === 0n) return null;
+  return balanceWei / (batchGasLimit(1) * head.baseFeePerGas);
+}
+
+interface Seen {
+  readonly head: Block;
+  readonly balances: readonly bigint[];
+}
+
+/** The last that was read of each chain, for those who scrape numbers every few seconds. */
+const seenBefore = new WeakMap<Chain, Seen & { readonly key: string; readonly at: number }>();
+
+/** An old head would look like a chain that stands still. */
+const HEAD_AGE_MS = 15_000;
+
+async function readChain(
+  chain: Chain,
+  addresses: readonly Hex[],
+  maxAgeMs: number,
+): Promise<Seen | null> {
+  const key = addresses.join();
+  const known = seenBefore.get(chain);
+  const ageMs = known?.key === key ? performance.now() - known.at : Number.POSITIVE_INFINITY;
+  if (known !== undefined && ageMs < Math.min(maxAgeMs, HEAD_AGE_MS)) return known;
+  try {
+    const head = await chain.newest();
+    if (known !== undefined && ageMs < maxAgeMs) return { ...known, head };
+    const seen = { head, balances: await chain.balances(addresses) };
+    seenBefore.set(chain, { ...seen, key, at: performance.now() });
+    return seen;
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Network } from '#core/mode.ts';
+import { applied, type Hex, takeOutcomes } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+const SALE = 1_000_000n;
+const MANY = 10n ** 12n;
+/** The lane's offer is at the ceiling when the base fee is above half of it. */
+const CEILING = 1_000_000_000n;
+/** Twice as much is above the ceiling for five more blocks, which may be empty and make it less. */
+const BASE_FEE = 950_000_000n;
+
+for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
+  describe(`who was told "declined" on ${network} is not charged after a reorganisation`, () => {
+    let database: TestDatabase;
+    let world: RelayerWorld;
+
+    before(async () => {
+      database = await testDatabase(12);
+    });
+
+    after(() => database.close());
+
+    afterEach(() => world.stop());
+
+    const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
+    const count = (from: string) => world.count(`select count(*) from ${from}`);
+    const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+    const spent = async (payer: PrivateKeyAccount) =>
+      MANY - (await world.network.usdcOf(payer.address));
+
+    async function open(maxFeePerGasCeiling?: bigint): Promise<void> {
+      const ceiling = maxFeePerGasCeiling === undefined ? {} : { maxFeePerGasCeiling };
+      const livemode = network === 'mainnet';
+      world = await startRelayerWorld(() => ({ network, livemode, ...ceiling }), database);
+    }
+
+    async function mineUntil(done: () => Promise<boolean>, blocks = 60): Promise<void> {
+      for (let i = 0; i < blocks; i++) {
+        if (await done()) return;
+        await sleep(30);
+        await world.network.mine();
+        await sleep(30);
+      }
+      throw new Error('never came true');
+    }
+
+    /** Settled or declined, and everybody was told. */
+    async function tell(ids: readonly string[]): Promise<(string | undefined)[]> {
+      const outcomes = () => Promise.all(ids.map((id) => world.outcome(id)));
+      await mineUntil(async () => (await outcomes()).every((outcome) => outcome !== null));
+      const told = await outcomes();
+      await database.db.transaction(async (tx) => {
+        const taken = await takeOutcomes(tx, 'payment', 10);
+        await applied(
+          tx,
+          taken.map((outcome) => outcome.requestId),
+          new Date(),
+        );
+      });
+      return told.map((outcome) => outcome?.reason ?? 'succeeded');
+    }
+
+    /** The payer's own transaction, signed: ahead of the relayer's in the block. */
+    function approval(payer: PrivateKeyAccount, nonce: number): Promise<Hex> {
+      const { config } = world.network;
+      return payer.signTransaction({
+        type: 'eip1559',
+        chainId: config.chainId,
+        nonce,
+        to: config.usdc,
+        data: encodeFunctionData({
+          abi: testUsdcAbi,
+          functionName: 'approve',
+          args: [config.settlement, MANY],
+        }),
+        gas: 100_000n,
+        maxFeePerGas: 10_000_000_000n,
+        maxPriorityFeePerGas: 5_000_000_000n,
+      });
+    }
+
+    /** All blocks behind `block` are replaced; the first new one begins with these transactions. */
+    async function reorganise(block: number, raws: readonly Hex[] = []): Promise<void> {
+      await world.network.mine(1);
+      const depth = (await head()) - block;
+      const pairs = raws.map((raw) => [raw, 0]);
+      await world.network.rpc.call('anvil_reorg', [depth, pairs]);
+    }
+
+    /** Every lane's nonces are used up, so nothing is left that could still be sent. */
+    const isQuiet = async () =>
+      (await count(`chain_transactions where status = 'signed'`)) === 0 &&
+      (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
+
+    async function settleDown(): Promise<void> {
+      const noticed = /left the chain|behind a lane/;
+      await mineUntil(async () => world.complaints.some((complaint) => noticed.test(complaint)));
+      await mineUntil(isQuiet);
+      await world.network.mine(3);
+      await sleep(200);
+    }
+
+    it('though its batch settled others: those are settled again, without it', async () => {
+      await open();
+      const [good] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
+      await world.network.mine();
+      const start = await head();
+      const ids = await world.payMany([{ payer: good }, { payer: poor }]);
+      world.startRelayer();
+      assert.deepEqual(await tell(ids), ['succeeded', 'approval_insufficient']);
+      assert.equal(await count('chain_transactions'), 1, 'one batch held both');
+      const price = await spent(good);
+      await reorganise(start, [await approval(poor, 3)]);
+      assert.equal(await spent(good), 0n, 'the reorganisation has undone the batch');
+      await settleDown();
+      assert.equal(await spent(poor), 0n);
+      assert.equal(await spent(good), price);
+      assert.equal(await balance(), SALE);
+      assert.equal(await count(`chain_alarms where kind <> 'place_changed'`), 0);
+      const [before, declined] = await Promise.all(ids.map((id) => world.outcome(id)));
+      assert.equal(before?.succeeded, true);
+      assert.equal(declined?.succeeded, false);
+    });
+
+    it('though its batch had reverted as a whole', async () => {
+      await open();
+      const payers = await world.network.addPayers(2);
+      const { guardian, config } = world.network;
+      const start = await head();
+      const pause = encodeFunctionData({ abi: settlementAbi, functionName: 'pauseSettling' });
+      await world.network.send(guardian, config.settlement, pause);
+      const ids = await world.payMany(payers.map((payer) => ({ payer })));
+      world.startRelayer();
+      const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
+      await mineUntil(isMined);
+      // Settling is paused, so they wait for their deadline: it passes while the bytes still hold.
+      await database.db.query(
+        `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,
+      );
+      assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
+      assert.ok(await isMined());
+      // The new blocks do not pause anything: the old bytes would succeed in them.
+      await reorganise(start);
+      await settleDown();
+      for (const payer of payers) assert.equal(await spent(payer), 0n);
+      assert.equal(await balance(), 0n);
+      assert.equal(await count('chain_alarms'), 0);
+    });
+
+    it('though no no-op can outbid the old bytes at the fee ceiling', async () => {
+      await open(CEILING);
+      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
+      const fee = `0x${BASE_FEE.toString(16)}`;
+      await world.network.rpc.call('anvil_setNextBlockBaseFeePerGas', [fee]);
+      await world.network.mine();
+      const start = await head();
+      const ids = await world.payMany([{ payer: poor }]);
+      world.startRelayer();
+      assert.deepEqual(await tell(ids), ['approval_insufficient']);
+      assert.equal(await world.count('select max_fee_per_gas as count from chain_attempts'), 1e9);
+      await reorganise(start, [await approval(poor, 3)]);
+      await settleDown();
+      assert.equal(await spent(poor), 0n);
+      assert.equal(await balance(), 0n);
+      assert.equal(await count('chain_alarms'), 0);
+    });
+
+    it('or the ledger follows the chain, when that mines the old bytes by itself', async () => {
+      await open();
+      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
+      const start = await head();
+      const ids = await world.payMany([{ payer: poor }]);
+      world.startRelayer();
+      assert.deepEqual(await tell(ids), ['approval_insufficient']);
+      const [row] = await database.db.query<{ raw: Buffer }>('select raw from chain_attempts');
+      const old: Hex = `0x${row?.raw.toString('hex')}`;
+      await reorganise(start, [await approval(poor, 3), old]);
+      await settleDown();
+      assert.equal(await balance(), SALE);
+      const alarm = `chain_alarms where kind = 'settled_after_decline' and subject = '${ids[0]}'`;
+      assert.equal(await count(alarm), 1);
+      assert.equal((await world.outcome(ids[0] ?? ''))?.succeeded, true);
+      assert.equal(await count('chain_requests where applied_at is null'), 1, 'to be applied');
+    });
+  });
+}

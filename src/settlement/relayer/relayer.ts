@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { describeError } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { CommitUnknown } from '#db/database.ts';
+import { NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import { checkBalances, createBalanceRound } from '#settlement/relayer/check-balances.ts';
+import { configuredLanes, configureLanes } from '#settlement/relayer/configure-lanes.ts';
+import { endDead } from '#settlement/relayer/end-dead.ts';
+import { NO_TIPS } from '#settlement/relayer/fees.ts';
+import { watchFinality } from '#settlement/relayer/finality.ts';
+import { flushPayments, LaneLost } from '#settlement/relayer/flush-payments.ts';
+import { flushSingles } from '#settlement/relayer/flush-singles.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/gas.ts';
+import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/relayer/gather.ts';
+import { type Change, startHeadWatcher } from '#settlement/relayer/head-watcher.ts';
+import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes.ts';
+import { rereadOpen } from '#settlement/relayer/load-open.ts';
+import {
+  type HeldLane,
+  LEASE_MS,
+  type RelayerDeps,
+  type RelayerState,
+} from '#settlement/relayer/relayer-state.ts';
+import { newSight, startReporter } from '#settlement/relayer/report.ts';
+import { tendLanes } from '#settlement/relayer/stuck.ts';
+import { collectReceipts, readFees } from '#settlement/relayer/watch.ts';
+
+export interface Relayer {
+  /** Requests may be waiting. */
+  wake(): void;
+  /** Finishes what runs and gives the lanes back. Nothing is lost when it is not called. */
+  stop(): Promise<void>;
+}
+
+/** Nodes keep some 16 transactions of one sender for sure. */
+const MAX_OPEN_PER_LANE = 16;
+/** How often rows are looked for when no wake-up came. */
+const REQUEST_POLL_MS = 1_000;
+/** A look for refunds and the like that found none is worth this long. */
+const SINGLES_MS = 50;
+/** A renewal may fail a few times before the lease runs out. */
+const RENEWALS_PER_LEASE = 4;
+/** How soon a lane is noticed that runs dry while it works. */
+const BALANCES_MS = 10_000;
+/** How long an outcome stays unseen whose commit a crash of the database has undone. */
+const REREAD_MS = 3_000;
+/** Between two looks at what is final: so many blocks, and so many looks at an idle chain. */
+const FINALITY_BLOCKS = 8n;
+const FINALITY_LOOKS = 4;
+
+/**
+ * Works one network's requests in this process: claims them, signs and stores transactions, sends
+ * them, and writes back what the chain made of them. Any number of processes may do so at once.
+ */
+export function startRelayer(deps: RelayerDeps): Relayer {
+  const relayer: RelayerState = {
+    leaseMs: LEASE_MS,
+    ...deps,
+    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    configured: configuredLanes(deps.chain.config),
+    lanes: new Map(),
+    head: null,
+    doubt: null,
+    spread: 0n,
+    sight: newSight(),
+    fees: null,
+    tips: NO_TIPS,
+    recheckAll: true,
+    rhythm: NO_RHYTHM,
+    deferred: new Map(),
+  };
+  const { network } = deps.chain.config;
+  const onError = (name: string, error: unknown) => {
+    if (error instanceof LaneLost) relayer.lanes.delete(error.lane);
+    // What this process remembers may be more or less than what is stored: begin again from there.
+    if (error instanceof CommitUnknown) relayer.lanes.clear();
+    deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
+  };
+  const sender = startSender(relayer, onError);
+  const singles = startSingles(relayer, onError);
+  const wake = () => {
+    sender.wake();
+    singles.wake();
+  };
+  const keeper = startKeeper(relayer, wake, onError);
+  const follow = createFollower(relayer, { senders: wake, keeper: keeper.wake });
+  const watcher = startHeadWatcher(relayer, follow, onError);
+  const reporter = settles(relayer) ? startReporter(relayer, onError) : null;
+  const unlisten = deps.wakeups.on('chain-requests', network, wake);
+  return {
+    wake,
+    stop: async () => {
+      unlisten();
+      const loops = [sender, singles, watcher, keeper, reporter];
+      await Promise.all(loops.map((loop) => loop?.stop()));
+      await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
+    },
+  };
+}
+
+type OnError = (name: string, error: unknown) => void;
+
+/** Flushes at once while a lane is idle; otherwise payments gather (see gather.ts). */
+function startSender(relayer: RelayerState, onError: OnError): Loop {
+  let last: LastFlush = NO_FLUSH;
+  const alarm = createAlarm(() => loop.wake());
+  const loop: Loop = startLoop({
+    name: 'relayer sender',
+    pollMs: REQUEST_POLL_MS,
+    onError,
+    run: async () => {
+      const lane = pickLane(relayer, 'operator');
+      if (lane === null || relayer.fees === null) return false;
+      const at = performance.now();
+      const waitMs = lane.open.size === 0 ? 0 : flushAt(last, relayer.rhythm, at) - at;
+      if (waitMs > 0) {
+        alarm.set(waitMs);
+        return false;
+      }
+      const payments = await guarded(relayer, lane, () => flushPayments(relayer, lane));
+      last = { at, payments, gatheredMs: at - last.at, tookMs: performance.now() - at };
+      return payments === MAX_BATCH_PAYMENTS;
+    },
+  });
+  return loop;
+}
+
+/** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
+function startSingles(relayer: RelayerState, onError: OnError): Loop {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  const alarm = createAlarm(() => loop.wake());
+  const loop: Loop = startLoop({
+    name: 'relayer singles',
+    pollMs: REQUEST_POLL_MS,
+    onError,
+    run: async () => {
+      const waitMs = lookedAt + SINGLES_MS - performance.now();
+      if (waitMs > 0) {
+        alarm.set(waitMs);
+        return false;
+      }
+      const sent = await flushOthers(relayer);
+      lookedAt = sent > 0 ? Number.NEGATIVE_INFINITY : performance.now();
+      return sent > 0;
+    },
+  });
+  return loop;
+}
+
+/** At most one timer at a time. */
+function createAlarm(ring: () => void): { set(ms: number): void } {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    set: (ms) => {
+      clearTimeout(timer);
+      timer = setTimeout(ring, ms).unref();
+    },
+  };
+}
+
+async function flushOthers(relayer: RelayerState): Promise<number> {
+  if (relayer.fees === null) return 0;
+  let count = 0;
+  for (const role of ['operator', 'registrar'] as const) {
+    const lane = pickLane(relayer, role);
+    if (lane !== null) count += await guarded(relayer, lane, () => flushSingles(relayer, lane));
+  }
+  return count;
+}
+
+/** The held lane with the least under way, or null when all are full. */
+function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
+  const ready = [...relayer.lanes.values()].filter(
+    (lane) =>
+      lane.role === role && !lane.draining && !lane.starved && lane.open.size < MAX_OPEN_PER_LANE,
+  );
+  return ready.sort((a, b) => a.open.size - b.open.size || a.lane - b.lane)[0] ?? null;
+}
+
+/**
+ * After a fault of the database it is unknown whether the flush was committed, so what this process
+ * remembers of the lane is dropped; the keeper takes the lane up again from its rows.
+ */
+async function guarded(
+  relayer: RelayerState,
+  lane: HeldLane,
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    const certain = error instanceof RpcUnavailable || error instanceof RpcRefusal;
+    if (!certain) relayer.lanes.delete(lane.lane);
+    throw error;
+  }
+}
+
+interface WakeOthers {
+  /** Lanes may have become idle. */
+  readonly senders: () => void;
+  /** Fees are known now, so lanes can be taken. */
+  readonly keeper: () => void;
+}
+
+/** Receipts first, because somebody waits for them; then upkeep. */
+function createFollower(
+  relayer: RelayerState,
+  wake: WakeOthers,
+): (change: Change) => Promise<void> {
+  const final = { number: -FINALITY_BLOCKS, at: Number.NEGATIVE_INFINITY };
+  const finalityMs = relayer.chain.config.idleHeadMs * FINALITY_LOOKS;
+  return async ({ kind, block }) => {
+    const isReorganised = kind === 'reorganised';
+    if (isReorganised) relayer.recheckAll = true;
+    await collectReceipts(relayer, block);
+    relayer.head = block;
+    wake.senders();
+    const first = relayer.fees === null;
+    await readFees(relayer, block);
+    if (first) wake.keeper();
+    const isDue =
+      block.number - final.number >= FINALITY_BLOCKS && performance.now() - final.at > finalityMs;
+    if (isDue) {
+      Object.assign(final, { number: block.number, at: performance.now() });
+    }
+    const watched =
+      isReorganised || isDue ? watchFinality(relayer, block, { isReorganised }) : Promise.resolve();
+    // What a node cannot say of old blocks must not keep us from tending open transactions.
+    await Promise.allSettled([watched]);
+    await tendLanes(relayer, block);
+    await endDead(relayer, block);
+    await watched;
+  };
+}
+
+function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
+  let configured = false;
+  let balancesDueAt = 0;
+  let rereadDueAt = 0;
+  const balances = createBalanceRound(relayer);
+  return startLoop({
+    name: 'relayer keeper',
+    pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
+    onError,
+    run: async () => {
+      if (!configured) await configureLanes(relayer);
+      configured = true;
+      if (relayer.fees === null) return false;
+      const before = relayer.lanes.size;
+      await keepLanes(relayer);
+      const grown = relayer.lanes.size > before;
+      if (grown) wake();
+      if (grown || performance.now() > balancesDueAt) {
+        balancesDueAt = performance.now() + BALANCES_MS;
+        await checkBalances(relayer, grown ? [...relayer.lanes.values()] : balances.due());
+      }
+      if (performance.now() > rereadDueAt) {
+        rereadDueAt = performance.now() + REREAD_MS;
+        await rereadOpen(relayer);
+      }
+      return false;
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
+import { ceilingCall, watchCeiling } from '#settlement/relayer/ceiling.ts';
+import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** How soon a change is written down. */
+const REPORT_MS = 500;
+/** Without a change a sign of life is enough: a worker counts as gone after 10 s. */
+const HEARTBEAT_MS = 2_000;
+/**
+ * In looks at an idle chain: two minutes. The check before each payment sees a pause at once
+ * anyway, and a free plan allows 15 calls in an idle minute (`test/long/price.test.ts`).
+ */
+const PAUSE_LOOKS = 8;
+/** While it is paused, somebody may wait for the end of it. */
+const PAUSED_POLL_MS = 5_000;
+/** Looks that failed in a row before the node counts as gone: one may be an accident. */
+const FAILED_LOOKS = 2;
+/** A node that hangs fails no look for some seconds. */
+const SILENT_MS = 5_000;
+/** behavior.md 16. */
+const CLOCK_OFF_MS = 30_000;
+
+/** When this process last heard of the chain, whatever became of what it did about it. */
+export interface ChainSight {
+  /** Process time of the last look that was answered; null: none was. */
+  answeredAt: number | null;
+  failedLooks: number;
+  /** How far the head's time was from our own at that look, in milliseconds; null: no look. */
+  headOffMs: number | null;
+  paused: boolean;
+  /** The last alarm about the hourly ceiling. */
+  ceilingTold: string | null;
+}
+
+export function newSight(): ChainSight {
+  return { answeredAt: null, failedLooks: 0, headOffMs: null, paused: false, ceilingTold: null };
+}
+
+/** Writes down, for all processes, what this worker sees of its network. */
+export function startReporter(
+  relayer: RelayerState,
+  onError: (name: string, error: unknown) => void,
+): Loop {
+  const { livemode } = relayer.chain.config;
+  let written = '';
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let pauseReadAt = Number.NEGATIVE_INFINITY;
+  return startLoop({
+    name: 'relayer report',
+    pollMs: REPORT_MS,
+    onError,
+    run: async () => {
+      const report = reportOf(relayer, performance.now());
+      const text = JSON.stringify(report);
+      if (text !== written || performance.now() - writtenAt > HEARTBEAT_MS) {
+        await upsertReport(relayer.db, { livemode, owner: relayer.owner }, report);
+        written = text;
+        writtenAt = performance.now();
+      }
+      const pollMs = relayer.chain.config.idleHeadMs * PAUSE_LOOKS;
+      const dueMs = relayer.sight.paused ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
+      if (performance.now() - pauseReadAt > dueMs) {
+        pauseReadAt = performance.now();
+        await readContract(relayer);
+      }
+      return false;
+    },
+  });
+}
+
+export function reportOf(
+  relayer: Pick<RelayerState, 'sight' | 'lanes' | 'chain'>,
+  at: number,
+): WorkerReport {
+  const { answeredAt, failedLooks, headOffMs, paused } = relayer.sight;
+  const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
+  const isSilent = answeredAt === null || at - answeredAt > silentMs;
+  const offMs = headOffMs ?? 0;
+  const operators = [...relayer.lanes.values()].filter(({ role }) => role === 'operator');
+  return {
+    reasons: [
+      ...(isSilent || failedLooks >= FAILED_LOOKS ? (['no_node'] as const) : []),
+      ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
+      ...(paused ? (['paused'] as const) : []),
+    ],
+    lanes: operators.length,
+    fundedLanes: operators.filter(({ starved }) => !starved).length,
+  };
+}
+
+async function readContract(relayer: RelayerState): Promise<void> {
+  const { chain, sight } = relayer;
+  const to = chain.config.settlement;
+  const data = encodeFunctionData({ abi: settlementAbi, functionName: 'settlingPaused' });
+  const [answer, ceiling] = await chain.calls([{ to, data, words: 1 }, ceilingCall(to)]);
+  if (answer?.ok !== true) return;
+  const functionName = 'settlingPaused';
+  sight.paused = decodeFunctionResult({ abi: settlementAbi, functionName, data: answer.data });
+  await watchCeiling(relayer, ceiling);
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** Longer than the test: while nobody pays, nobody looks. */
+const NEVER_MS = 600_000;
+/** Enough looks for a head to be followed. */
+const LOOKS_MS = 600;
+
+describe('a transaction that is not mined yet', () => {
+  let world: RelayerWorld;
+  let proxy: ProviderProxy;
+  let payer: PrivateKeyAccount;
+  let broadcasts: unknown[];
+
+  beforeEach(async () => {
+    world = await startRelayerWorld(async (rpcUrl) => {
+      proxy = await startProviderProxy(rpcUrl);
+      return { rpcUrls: [proxy.url], idleHeadMs: NEVER_MS };
+    });
+    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    world.startRelayer();
+    const stopMining = world.network.mineEvery(30);
+    await world.outcomes([await world.pay({ payer })]);
+    await stopMining();
+    broadcasts = [];
+    proxy.behaviour = {
+      keeps: (call) => {
+        if (call.method === 'eth_sendRawTransaction') broadcasts.push(call.params[0]);
+        return false;
+      },
+    };
+  });
+
+  afterEach(async () => {
+    await world.stop();
+    await proxy.stop();
+  });
+
+  it('is not sent again for blocks that came before it, while nobody looked', async () => {
+    await world.network.mine(9);
+    const id = await world.pay({ payer });
+    await world.network.pending();
+    await sleep(LOOKS_MS);
+    assert.equal(broadcasts.length, 1);
+    await world.network.mine();
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(broadcasts.length, 1);
+  });
+
+  it('is sent again when two blocks have come without it', async () => {
+    proxy.behaviour = {
+      keeps: (call) => {
+        if (call.method !== 'eth_sendRawTransaction') return false;
+        broadcasts.push(call.params[0]);
+        return broadcasts.length === 1;
+      },
+    };
+    const id = await world.pay({ payer });
+    const stopMining = world.network.mineEvery(100);
+    const [outcome] = await world.outcomes([id]);
+    await stopMining();
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(broadcasts[0], broadcasts[1]);
+  });
+
+  it('is sent again though hundreds of blocks have come at once before it', async () => {
+    await world.network.rpc.call('anvil_mine', ['0x320']);
+    const stopMining = world.network.mineEvery(100);
+    await world.outcomes([await world.pay({ payer })]);
+    // So long without a look that the rhythm of those blocks makes many more of it.
+    await sleep(3 * LOOKS_MS);
+    let kept = 0;
+    proxy.behaviour = {
+      keeps: ({ method }) => method === 'eth_sendRawTransaction' && kept++ === 0,
+    };
+    const [outcome] = await world.outcomes([await world.pay({ payer })]);
+    await stopMining();
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(kept, 2);
+  });
+});
