@@ -93,8 +93,10 @@ export const APPEND_STEPS = `
       (endpoint_id, event_created, event_position, id, account_id, livemode, event_id, event_type,
        created, updated, due_at)
     select e.id, h.created, h.position, webhook_delivery_id(h.id, e.id), h.account_id, h.livemode,
-      h.id, h.type, h.created, h.created, h.created
-    from happened h cross join lateral (
+      h.id, h.type, w.at, w.at, w.at
+    from happened h
+    cross join lateral (select least(h.created, now()) as at offset 0) w
+    cross join lateral (
       select id from webhook_endpoints
       where account_id = h.account_id and livemode = h.livemode
         and status = 'enabled' and enabled_events && h.topics
@@ -111,6 +113,13 @@ const APPEND = `
   ), ${APPEND_STEPS}
   select count(*) as deliveries from due`;
 
+/** The hint that events of an account and mode were written: streams read on. */
+export const EVENTS_TOPIC = 'events';
+
+export function eventsKey({ accountId, livemode }: Tenant): string {
+  return `${accountId}.${livemode}`;
+}
+
 /** An event as it was written. */
 export interface WrittenEvent {
   readonly id: string;
@@ -125,6 +134,7 @@ export async function writeEvents(
   drafts: readonly EventDraft[],
 ): Promise<{ readonly events: readonly WrittenEvent[]; readonly deliveries: number }> {
   const rows = drafts.map(toRow);
+  for (const { tenant } of drafts) tx.hint(EVENTS_TOPIC, eventsKey(tenant));
   const values = [JSON.stringify(rows)];
   const counted = only(await tx.query<{ deliveries: bigint }>(APPEND, values), 'count');
   const events = rows.map(({ id, created, position, body }) => ({

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { isRefusal } from '#core/refusal.ts';
 import type { Page } from '#db/paging.ts';
 import { type EventFilter, getEvent, listEvents } from '#events/list.ts';
 import type { EventType } from '#events/types.ts';
-import {
-  addEndpoint,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
+import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 
 const DAY_MS = 86_400_000;
 const clock = new FakeClock();

@@ -1,7 +1,8 @@
+import { type Refusal, resourceMissing } from '#core/answer.ts';
+import { isId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { type Refusal, resourceMissing } from '#core/refusal.ts';
 import type { Sql } from '#db/database.ts';
-import type { Page } from '#db/paging.ts';
+import type { Page, Place } from '#db/paging.ts';
 import {
   type EventRow,
   selectDeliveredEvents,
@@ -27,10 +28,10 @@ function typesOf(filter: string | null): readonly string[] {
 /** One page of the last 30 days, newest first, with one row too many. */
 export async function listEvents(
   sql: Sql,
-  of: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
+  asked: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
   page: Page,
 ): Promise<EventRow[]> {
-  const { tenant, filter, now } = of;
+  const { tenant, filter, now } = asked;
   const since = retainedSince(now);
   const createdGte = page.createdGte !== null && page.createdGte > since ? page.createdGte : since;
   const kept = { ...page, createdGte };
@@ -45,8 +46,18 @@ export async function listEvents(
 export async function getEvent(
   sql: Sql,
   tenant: Tenant,
-  of: { readonly id: string; readonly now: Date },
+  wanted: { readonly id: string; readonly now: Date },
 ): Promise<EventRow | Refusal> {
-  const found = await selectEvent(sql, tenant, { id: of.id, since: retainedSince(of.now) });
+  const found = await selectEvent(sql, tenant, { id: wanted.id, since: retainedSince(wanted.now) });
   return found ?? resourceMissing('event');
+}
+
+/** The place of an event in the order of its account and mode; undefined: there is none. */
+export async function findEventPlace(
+  sql: Sql,
+  tenant: Tenant,
+  wanted: { readonly id: string; readonly now: Date },
+): Promise<Place | undefined> {
+  if (!isId('event', wanted.id)) return undefined;
+  return selectEvent(sql, tenant, { id: wanted.id, since: retainedSince(wanted.now) });
 }

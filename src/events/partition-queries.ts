@@ -38,22 +38,23 @@ export async function createTableLike(tx: Tx, name: string, parent: string): Pro
   await tx.query(`create table if not exists "${name}" (like ${parent} including all)`);
 }
 
-/** What came before its partition was made stands in the default one; nothing may be added now. */
-export async function moveFromDefault(tx: Tx, of: Bounds): Promise<void> {
-  await tx.query(`lock table ${of.parent}_default in access exclusive mode`);
+/** Rows older than their partition are in the default one. Nothing may be added meanwhile. */
+export async function moveFromDefault(tx: Tx, bounds: Bounds): Promise<void> {
+  await tx.query(`lock table ${bounds.parent}_default in access exclusive mode`);
   await tx.query(
     `with moved as (
-       delete from ${of.parent}_default where ${of.column} >= $1 and ${of.column} < $2 returning *
+       delete from ${bounds.parent}_default
+       where ${bounds.column} >= $1 and ${bounds.column} < $2 returning *
      )
-     insert into "${of.name}" select * from moved`,
-    [of.from, of.to],
+     insert into "${bounds.name}" select * from moved`,
+    [bounds.from, bounds.to],
   );
 }
 
-export async function attachPartition(tx: Tx, of: Bounds): Promise<void> {
-  const [from, to] = [of.from.toISOString(), of.to.toISOString()];
+export async function attachPartition(tx: Tx, bounds: Bounds): Promise<void> {
+  const [from, to] = [bounds.from.toISOString(), bounds.to.toISOString()];
   await tx.query(
-    `alter table ${of.parent} attach partition "${of.name}"
+    `alter table ${bounds.parent} attach partition "${bounds.name}"
      for values from ('${from}') to ('${to}')`,
   );
 }
@@ -74,7 +75,7 @@ export async function deleteExpiredReplays(db: Database, before: Date): Promise<
 /** The default partition stays; what it holds of expired days does not. */
 export async function deleteFromDefault(
   db: Database,
-  of: { readonly parent: string; readonly column: string; readonly before: Date },
+  which: { readonly parent: string; readonly column: string; readonly before: Date },
 ): Promise<void> {
-  await db.query(`delete from ${of.parent}_default where ${of.column} < $1`, [of.before]);
+  await db.query(`delete from ${which.parent}_default where ${which.column} < $1`, [which.before]);
 }

@@ -14,12 +14,12 @@ export interface EventRow {
 export async function selectEvent(
   sql: Sql,
   tenant: Tenant,
-  of: { readonly id: string; readonly since: Date },
+  wanted: { readonly id: string; readonly since: Date },
 ): Promise<EventRow | undefined> {
   const rows = await sql.query<EventRow>(
     `select created, position, body from events
      where id = $1 and created = $2 and created >= $3 and account_id = $4 and livemode = $5`,
-    [of.id, idTime('event', of.id), of.since, tenant.accountId, tenant.livemode],
+    [wanted.id, idTime('event', wanted.id), wanted.since, tenant.accountId, tenant.livemode],
   );
   return rows[0];
 }
@@ -57,7 +57,7 @@ export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promis
 /** The same of some types: each type is a range of its index, the short ranges are merged. */
 export async function selectEventsOfTypes(
   sql: Sql,
-  of: { readonly tenant: Tenant; readonly types: readonly string[] },
+  wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
   return sql.query(
@@ -68,7 +68,7 @@ export async function selectEventsOfTypes(
          and ${WITHIN('created', 'position')} ${NEWEST_FIRST}
      ) e
      ${NEWEST_FIRST}`,
-    [...pageValues(of.tenant, page), of.types],
+    [...pageValues(wanted.tenant, page), wanted.types],
   );
 }
 
@@ -79,7 +79,7 @@ export async function selectEventsOfTypes(
  */
 export async function selectUndeliveredEvents(
   sql: Sql,
-  of: { readonly tenant: Tenant; readonly types: readonly string[] },
+  wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
   const within = `event_type = any($8) and ${WITHIN('event_created', 'event_position')}
@@ -100,14 +100,14 @@ export async function selectUndeliveredEvents(
      ) d
      join events e on e.id = d.event_id and e.created = d.event_created
      order by e.created desc, e.position desc`,
-    [...pageValues(of.tenant, page), of.types],
+    [...pageValues(wanted.tenant, page), wanted.types],
   );
 }
 
 /** Events of these types without such a delivery. */
 export async function selectDeliveredEvents(
   sql: Sql,
-  of: { readonly tenant: Tenant; readonly types: readonly string[] },
+  wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
   const same = 'd.endpoint_id = p.id and d.event_created = e.created';
@@ -124,6 +124,6 @@ export async function selectDeliveredEvents(
            on ${same} and d.event_position = e.position and d.status = 'failed'
          where p.account_id = $1 and p.livemode = $2)
      order by e.created desc, e.position desc limit $7`,
-    [...pageValues(of.tenant, page), of.types],
+    [...pageValues(wanted.tenant, page), wanted.types],
   );
 }

@@ -3,7 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { selectPartitions } from '#events/partition-queries.ts';
 import { maintainPartitions, RETENTION_DAYS } from '#events/retention.ts';
-import { addEndpoint, openBench, type WebhookBench, writeTestEvents } from '#testing/webhooks.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
+import { openBench, type WebhookBench } from '#testing/webhooks.ts';
 
 const DAY_MS = 86_400_000;
 

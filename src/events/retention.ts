@@ -13,7 +13,7 @@ import {
   takeMaintenanceLock,
 } from '#events/partition-queries.ts';
 
-/** api-v1.md section 8. */
+/** behavior.md 10.3. */
 export const RETENTION_DAYS = 30;
 /** A maintenance role that is down for a week is noticed before the days run out. */
 const DAYS_AHEAD = 7;
@@ -80,7 +80,7 @@ async function inShortTransaction(
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     await setLockTimeout(tx, LOCK_TIMEOUT_MS);
-    // Another worker is at it: it does the same.
+    // Another worker does the same at this moment.
     if (!(await takeMaintenanceLock(tx))) return false;
     return work(tx);
   });

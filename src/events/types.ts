@@ -1,4 +1,4 @@
-/** Every event type (api-v1.md section 6, decisions.md section 4). */
+/** Every event type (behavior.md 10.2). */
 export const EVENT_TYPES = [
   'ping',
   'payment_intent.created',

@@ -1,6 +1,7 @@
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
+import { isClientGone } from '#core/ending.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
 import { type KeyRow, selectKey, updateCompleted } from '#idempotency/queries.ts';
@@ -19,7 +20,7 @@ export interface Awaited<T> {
   readonly answer: (object: T) => Answer;
   /** Absent when the client sent no key. */
   readonly request: IdempotentRequest | null;
-  /** The client is gone. */
+  /** The client is gone, or the process ends. */
   readonly gone?: AbortSignal;
 }
 
@@ -44,13 +45,13 @@ function answerOf(row: KeyRow | undefined): Answer | null {
 async function store(
   deps: AwaitAnswerDeps,
   request: IdempotentRequest,
-  of: { readonly answer: Answer; readonly resource: string },
+  kept: { readonly answer: Answer; readonly resource: string },
 ): Promise<Answer> {
   const now = deps.clock.now();
   const stored = answerOf(await deps.readKey(request, now));
   if (stored !== null) return stored;
   return deps.db.transaction(async (tx) => {
-    await updateCompleted(tx, request, { ...of.answer, resource: of.resource });
+    await updateCompleted(tx, request, { ...kept.answer, resource: kept.resource });
     const row = await selectKey(tx, request.tenant, { ...request, now });
     return present(answerOf(row), 'stored response');
   });
@@ -74,7 +75,7 @@ export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>)
     });
     const answer = awaited.answer(present(object, 'object of a request'));
     // Nobody reads the answer of a client that is gone: the key goes on waiting for the real one.
-    if (request === null || gone?.aborted) return answer;
+    if (request === null || isClientGone(gone)) return answer;
     return await store(deps, request, { answer, resource });
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;

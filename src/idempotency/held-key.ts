@@ -1,4 +1,4 @@
-import type { Refusal } from '#core/refusal.ts';
+import type { Refusal } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
 import { selectKey } from '#idempotency/queries.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
@@ -10,7 +10,7 @@ export type CheckHeldKey = (request: UnreadRequest, now: Date) => Promise<Refusa
 
 /**
  * Says of a request that is refused for its body whether its key belongs to another one: that comes
- * first (decisions.md section 2). A key that is held was claimed by a valid request, because
+ * first (behavior.md 2.4). A key that is held was claimed by a valid request, because
  * validation refusals free it, so an invalid one is never the same request again.
  */
 export function createHeldKeyCheck(db: Sql): CheckHeldKey {

@@ -1,4 +1,4 @@
-import type { Refusal } from '#core/refusal.ts';
+import type { Refusal } from '#core/answer.ts';
 import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
 
 /** Does the work, unless another request with the key is at work: then says so. */
@@ -8,8 +8,8 @@ export type RunKeyed = <T>(
 ) => Promise<T | Refusal>;
 
 /**
- * Who comes with a key whose first request this process still works on hears so at once
- * (api-v1.md section 8, rules 4 and 6), even when the first one's answer was `request_timeout`.
+ * A request whose key this process still works on is refused at once
+ * (behavior.md 9.5 and 9.7), even when the first one's answer was `request_timeout`.
  * It would else wait for the key's row with the first. Among processes, and after a crash, the row
  * decides: this promises nothing about the work, it only speaks early.
  */

@@ -49,14 +49,14 @@ export async function insertClaim(
 export async function selectKey(
   sql: Sql,
   tenant: Tenant,
-  of: { readonly caller: string; readonly key: string; readonly now: Date },
+  wanted: { readonly caller: string; readonly key: string; readonly now: Date },
 ): Promise<KeyRow | undefined> {
   const rows = await sql.query<KeyRow>(
     `select key, fingerprint, method, path, status, resource, response_status, response_body,
        created, expires_at
      from idempotency_keys
      where account_id = $1 and livemode = $2 and caller = $3 and key = $4 and expires_at > $5`,
-    [tenant.accountId, tenant.livemode, of.caller, of.key, of.now],
+    [tenant.accountId, tenant.livemode, wanted.caller, wanted.key, wanted.now],
   );
   return rows[0];
 }

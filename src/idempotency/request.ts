@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
-import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/refusal.ts';
 import { tenantKey } from '#db/commit-order.ts';
 
-/** Responses are kept this long (api-v1.md section 8). */
+/** Responses are kept this long (behavior.md 9.3). */
 export const IDEMPOTENCY_HOURS = 48;
 
 /** One request that carries an Idempotency-Key. */
@@ -42,7 +42,7 @@ export function checkKey(key: string): Refusal | null {
 }
 
 /**
- * Refusals that never hold a key (decisions.md section 5): the request can be mended and sent
+ * Refusals that never hold a key (behavior.md 9.6): the request can be mended and sent
  * again under the same key.
  */
 export function freesKey(code: ErrorCode): boolean {

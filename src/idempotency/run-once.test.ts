@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Answer, answerWith } from '#core/answer.ts';
+import { type Answer, answerWith, type ErrorCode, type Refusal, refuse } from '#core/answer.ts';
 import { Bug } from '#core/assert.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { type ErrorCode, type Refusal, refuse } from '#core/refusal.ts';
 import type { Tx } from '#db/database.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { selectKey, updateCompleted, updateWaiting } from '#idempotency/queries.ts';
@@ -139,7 +138,7 @@ describe('a refusal', () => {
 });
 
 describe('a key', () => {
-  test('is replayed for 48 hours, and runs anew from then on', async () => {
+  test('is replayed for 48 hours, and runs again from then on', async () => {
     const request = newRequest(store);
     const first = await run(request);
     clock.advance(48 * 3_600_000 - 1);

@@ -1,8 +1,7 @@
-import { type Answer, answerRefusal } from '#core/answer.ts';
+import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
-import { Abandon, type Database, type Tx } from '#db/database.ts';
+import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
 import {
   insertClaim,
   type KeyRow,
@@ -107,4 +106,15 @@ export async function runOnce(
     if (request !== null) await complete(tx, request, done.answer, done.resource);
     return done.answer;
   });
+}
+
+/** The stored answer of a key that is there already. */
+export async function findReplay(
+  sql: Sql,
+  idempotency: IdempotentRequest | null,
+  now: Date,
+): Promise<Answer | Refusal | null> {
+  if (idempotency === null) return null;
+  const row = await selectKey(sql, idempotency.tenant, { ...idempotency, now });
+  return row === undefined ? null : decideReplay(row, idempotency.fingerprint);
 }

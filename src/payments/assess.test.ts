@@ -14,7 +14,9 @@ const intent: PaymentIntent = {
   tenant: { accountId: 'acct_1', livemode: false },
   position: 1n,
   created: NOON,
-  amount: atoms(1_000),
+  aheadSeconds: 0,
+  amount: atoms(900),
+  tipping: { percentages: [10] },
   terminalId: 'tml_1',
   orderId: 'A-1',
   description: null,
@@ -28,11 +30,13 @@ const intent: PaymentIntent = {
   status: 'requires_payment_method',
 };
 
-/** What can be wrong with a payment, one switch each, in the order of decisions.md section 7. */
+/** What can be wrong with a payment, one switch each, in the order of behavior.md 12.1. */
 interface Faults {
   readonly credential: boolean;
   readonly payerBlocked: boolean;
   readonly chain: boolean;
+  readonly card: boolean;
+  readonly copied: boolean;
   readonly perPayment: boolean;
   readonly perDay: boolean;
   readonly listed: boolean;
@@ -42,6 +46,8 @@ interface Faults {
 function factsWith(faults: Faults): PaymentFacts {
   return {
     intent,
+    // With the tip: what a rule sees.
+    amount: atoms(1_000),
     payer: {
       id: 'pyr_1',
       livemode: false,
@@ -53,6 +59,8 @@ function factsWith(faults: Faults): PaymentFacts {
       confirm_first_payment: faults.asked,
     },
     credentialProblem: faults.credential ? 'pass_revoked' : null,
+    cardLimit: faults.card ? 999n : null,
+    confirmFrom: faults.copied ? atoms(1_000) : null,
     preflight: faults.chain ? { ok: false, decline: 'insufficient_funds' } : { ok: true },
     settings: {
       firstPaymentConfirmFrom: null,
@@ -74,9 +82,10 @@ function expected(faults: Faults): string {
   if (faults.credential) return 'pass_revoked';
   if (faults.payerBlocked) return 'risk_blocked';
   if (faults.chain) return 'insufficient_funds';
-  if (faults.perPayment || faults.perDay) return 'limit_exceeded';
+  if (faults.card || faults.perPayment || faults.perDay) return 'limit_exceeded';
   if (faults.listed) return 'risk_blocked BLOCKED_PAYER';
-  return faults.asked ? 'ask FIRST_MERCHANT_PAYMENT' : 'settle';
+  if (faults.asked) return 'ask FIRST_MERCHANT_PAYMENT';
+  return faults.copied ? 'ask STATIC_PASS' : 'settle';
 }
 
 function outcomeOf(facts: PaymentFacts): string {
@@ -96,6 +105,8 @@ test('the first check that fails decides, whatever else is wrong', () => {
     credential: fc.boolean(),
     payerBlocked: fc.boolean(),
     chain: fc.boolean(),
+    card: fc.boolean(),
+    copied: fc.boolean(),
     perPayment: fc.boolean(),
     perDay: fc.boolean(),
     listed: fc.boolean(),
@@ -114,6 +125,8 @@ test('what is settled today and what is on its way both count against the day’
     credential: false,
     payerBlocked: false,
     chain: false,
+    card: false,
+    copied: false,
     perPayment: false,
     perDay: false,
     listed: false,

@@ -1,10 +1,11 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import type { Decline } from '#payments/decline.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
 import { type PayerActivity, selectPayerActivities, selectRiskSettingsOf } from '#risk/queries.ts';
 import { assessRisk, type RiskRule } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
@@ -18,11 +19,19 @@ export type PreflightResult =
 /** Everything that a payment is decided on. Read under the locks of intent and payer. */
 export interface PaymentFacts {
   readonly intent: PaymentIntent;
+  /** Sale and tip. */
+  readonly amount: Atoms;
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
+  /** The limit of the card that was tapped, if it was one: atoms, without fees. */
+  readonly cardLimit: bigint | null;
+  /** From how many atoms what was presented needs its payer's yes, because it can be copied. */
+  readonly confirmFrom: Atoms | null;
   readonly preflight: Exclude<PreflightResult, 'unavailable'>;
   readonly settings: RiskSettings;
   readonly activity: PayerActivity;
+  /** The wallet's key has signed this very payment: nobody needs to be asked any more. */
+  readonly isSigned?: boolean;
 }
 
 export type Assessment =
@@ -61,8 +70,9 @@ export async function readActivities(
         address: payer.address,
         tenant: intent.tenant,
         exceptIntentId: intent.id,
+        day: startOfUtcDay(byAccountClock(intent, now)),
+        hour: addMs(byAccountClock(intent, now), -HOUR_MS),
       })),
-      { day: startOfUtcDay(now), hour: addMs(now, -HOUR_MS) },
     ),
   ]);
   const settings = new Map(
@@ -74,34 +84,41 @@ export async function readActivities(
   }));
 }
 
-/** The payer's own limits: per payment, and per UTC day with what is on its way. */
-function exceedsLimits({ intent, payer, activity }: PaymentFacts): boolean {
+/** The payer's own limits: per payment and card, and per UTC day with what is on its way. */
+function exceedsLimits({ amount, payer, cardLimit, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
-  if (perPayment !== null && intent.amount > perPayment) return true;
-  const today = activity.settled_today + activity.under_way + intent.amount;
+  if (cardLimit !== null && amount > cardLimit) return true;
+  if (perPayment !== null && amount > perPayment) return true;
+  const today = activity.settled_today + activity.under_way + amount;
   return perDay !== null && today > perDay;
 }
 
-/** The checks of decisions.md section 7 in their order; the first that fails decides. */
+/**
+ * The checks of behavior.md 12.1 in their order; the first that fails decides. Limits are
+ * what a payer sets for passes and tokens, and rules may ask for a yes: a signature is above the
+ * first and says the second.
+ */
 export function assessPayment(facts: PaymentFacts): Assessment {
-  const { intent, payer, credentialProblem, preflight, settings, activity } = facts;
+  const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
+  const { isSigned = false } = facts;
   if (credentialProblem !== null) return { kind: 'decline', decline: credentialProblem };
   if (payer.blocked_at !== null) return { kind: 'decline', decline: 'risk_blocked' };
   if (!preflight.ok) return { kind: 'decline', decline: preflight.decline };
-  if (exceedsLimits(facts)) return { kind: 'decline', decline: 'limit_exceeded' };
+  if (!isSigned && exceedsLimits(facts)) return { kind: 'decline', decline: 'limit_exceeded' };
   const verdict = assessRisk({
     settings,
-    amount: intent.amount,
+    amount,
     blockedHere: activity.blocked_here,
     paidHereBefore: activity.paid_here_before,
     paymentsWithinHour: activity.settled_here_within_hour + activity.under_way_here,
     payerConfirmsFirst: payer.confirm_first_payment,
+    copyConfirmFrom: facts.confirmFrom,
   });
   switch (verdict.kind) {
     case 'allow':
       return { kind: 'settle' };
     case 'confirm':
-      return { kind: 'ask_payer', rule: verdict.rule };
+      return isSigned ? { kind: 'settle' } : { kind: 'ask_payer', rule: verdict.rule };
     case 'block':
       return { kind: 'decline', decline: 'risk_blocked', rule: verdict.rule };
   }

@@ -1,6 +1,5 @@
-import { type Answer, answerWith } from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';

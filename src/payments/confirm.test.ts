@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { isRefusal } from '#core/refusal.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import { answerConfirmation, payerOf } from '#payments/confirm.ts';

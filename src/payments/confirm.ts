@@ -1,24 +1,15 @@
 import { selectStandings } from '#accounts/queries.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
-import type { Database, Tx } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
-import { lockPayer } from '#payers/queries.ts';
-import { assessPayment, readActivities } from '#payments/assess.ts';
-import { checkCredential, lockCredential } from '#payments/credential.ts';
-import { announce } from '#payments/pay.ts';
-import { settlementOf } from '#payments/pay-batch.ts';
-import {
-  asOf,
-  type IntentCommand,
-  type PaymentIntent,
-  transition,
-} from '#payments/payment-intent.ts';
+import type { Tx } from '#db/database.ts';
+import { type AnnounceDeps, announce } from '#payments/announce.ts';
+import { decideApproval } from '#payments/decide-approval.ts';
+import { asOf, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { lockIntents } from '#payments/queries.ts';
-import { confirmationAskedAt, saveSteps } from '#payments/save.ts';
+import { saveSteps } from '#payments/save.ts';
+import { requestSettlement } from '#payments/settlement-of.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
-import { requestPayments } from '#settlement/requests.ts';
 
 export interface ConfirmDeps {
   readonly readiness: Readiness;
@@ -35,8 +26,6 @@ export interface ConfirmationAnswer {
   readonly now: Date;
 }
 
-type Asked = PaymentIntent & { readonly status: 'requires_action' };
-
 /** Who pays, or is asked to; null while nobody is. */
 export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
@@ -47,29 +36,6 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
   const standings = await selectStandings(tx, [accountId]);
   const own = standings.find((row) => row.livemode === livemode);
   return own?.status === 'active' ? own.merchant_number : null;
-}
-
-/**
- * What has changed since the payer was asked may still stop the payment. Locked in the order of a
- * tap: the intent, the credential, the payer.
- */
-async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
-  const { attempt } = intent;
-  const found = present(await lockCredential(tx, attempt.credential), 'credential of an attempt');
-  const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
-  // A token that ran out while its payer was asked was in time when it was sent.
-  const sentAt = confirmationAskedAt(intent.confirmBy);
-  const [facts] = await readActivities(tx, [{ intent, payer }], now);
-  const assessment = assessPayment({
-    ...present(facts, 'facts of a payment'),
-    intent,
-    payer,
-    credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
-    preflight: { ok: true },
-  });
-  if (assessment.kind !== 'decline') return { type: 'approve' };
-  const { decline, rule } = assessment;
-  return { type: 'reject', decline, ...(rule === undefined ? {} : { rule }) };
 }
 
 /** An app that lost the answer to its approval asks again: nothing changes, and that is fine. */
@@ -102,7 +68,7 @@ async function answer(
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
     return refuse(
       'payment_intent_unexpected_state',
-      'This payment no longer waits for its confirmation: it can be answered for 60 seconds.',
+      'This payment no longer waits for a confirmation: the payer has 60 seconds to answer.',
     );
   }
   const merchantNumber = await findMerchantNumber(tx, before);
@@ -115,8 +81,8 @@ async function answer(
   const intent = present(steps.at(-1), 'step of a confirmation').intent;
   if (intent.status === 'processing') {
     const number = present(merchantNumber, 'merchant number');
-    const of = { merchantNumber: number, settleWithinS: deps.settleWithinS };
-    await requestPayments(tx, [settlementOf(intent, of)], now);
+    const terms = { merchantNumber: number, settleWithinS: deps.settleWithinS };
+    await requestSettlement(tx, intent, terms, now);
   }
   // Last: it takes the account's order, which is held until the commit.
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
@@ -129,7 +95,7 @@ async function answer(
  * (too late, or answered the other way) and, to a yes, `service_unavailable` (nothing settles now).
  */
 export async function answerConfirmation(
-  deps: ConfirmDeps & { readonly db: Database; readonly wakeups: Wakeups },
+  deps: AnnounceDeps & ConfirmDeps,
   request: ConfirmationAnswer,
 ): Promise<PaymentIntent | Refusal> {
   const result = await deps.db.transaction((tx) => answer(tx, deps, request));

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createAtOnce } from '#payments/create-at-once.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { newCreate } from '#testing/store-payments.ts';
-import { addEndpoint, endpointsOf } from '#testing/webhooks.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
 /**
  * A connection keeps a plan for as long as nothing replaces it. So the plan that is made on the
@@ -59,6 +59,7 @@ const LOOK_UPS = [
   'idempotency_keys by idempotency_keys_pkey: account_id livemode caller key',
   'payment_intents by payment_intents_account_id_livemode_order_id_key: ' +
     'account_id livemode order_id order_id',
+  'settlement_number_blocks by settlement_number_blocks_pkey: livemode',
   'settlement_number_blocks by settlement_number_blocks_pkey: livemode',
   'terminals by terminals_pkey: id',
   'webhook_endpoints by webhook_endpoints_account: account_id livemode',

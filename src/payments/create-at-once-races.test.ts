@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '#core/answer.ts';
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
 import { claim } from '#idempotency/run-once.ts';
 import { cancelIntent } from '#payments/cancel.ts';
@@ -17,7 +16,8 @@ import { waitingForLocks } from '#testing/open-transactions.ts';
 import { addPayer, bodyOf, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate } from '#testing/store-payments.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
-import { addEndpoint, endpointsOf, eventually } from '#testing/webhooks.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
@@ -367,7 +367,7 @@ describe('a connection that breaks', () => {
     await waitingForLocks(shared.db, 1);
     // The next batch on the same connection, and then whoever waits for the account's order.
     wire.onClientBytes = (text) =>
-      text.includes(cutter.idempotency.key) || text.includes('set position = m.position')
+      text.includes(cutter.idempotency.key) || text.includes('ahead_seconds from account_modes')
         ? 'cut'
         : 'pass';
     await assert.rejects(create(cutter), CommitUnknown);

@@ -5,6 +5,7 @@ import { hashSecret } from '#core/secrets.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Pipeline } from '#db/database.ts';
 import { claim, complete, keyExpiry } from '#idempotency/run-once.ts';
+import { AccountClocks } from '#payments/account-clocks.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { type CreatedAtOnce, createAtOnce } from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
@@ -14,7 +15,7 @@ import { renderIntent } from '#payments/render.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
-import { addEndpoint, endpointsOf } from '#testing/webhooks.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 import { changeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const clock = new FakeClock();
@@ -194,7 +195,7 @@ describe('both ways of creating', () => {
 });
 
 describe('a batch leaves untouched', () => {
-  test('an account whose order somebody has in hand, without waiting', {
+  test('an account whose order somebody holds, without waiting', {
     timeout: 30_000,
   }, async () => {
     const [held, free] = [await addStore(store, clock), await addStore(store, clock)];
@@ -246,9 +247,9 @@ describe('a batch leaves untouched', () => {
     assert.deepEqual(await intentsPerKey(requests), kept);
   });
 
-  test('an account that was stamped later than the request counts as created', async () => {
+  test('an account that another process stamped later than the request', async () => {
     const [early, late] = [await addStore(store, clock), await addStore(store, clock)];
-    await createAtOnce({ ...store, pipeline }, [newCreate(late)]);
+    await createAtOnce({ ...store, pipeline, clocks: new AccountClocks() }, [newCreate(late)]);
     const past = new Date(clock.now().getTime() - 1);
     const requests = [newCreate(late, {}, { now: past }), newCreate(early, {}, { now: past })];
     assert.deepEqual(saidBy(await createAtOnce({ ...store, pipeline }, requests)), [

@@ -1,17 +1,16 @@
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
-import { type Answer, answerWith } from '#core/answer.ts';
+import { type Answer, answerWith, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { IdKey } from '#core/derived-ids.ts';
-import { newId } from '#core/ids.ts';
-import type { Refusal } from '#core/refusal.ts';
-import { stampSteps, tenantKey } from '#db/commit-order.ts';
-import { codeOf, type Pipeline } from '#db/database.ts';
+import { type IdKey, newId } from '#core/ids.ts';
+import { createdAt, lockOrders, stampSteps, tenantKey } from '#db/commit-order.ts';
+import { codeOf, type Database, type Pipeline } from '#db/database.ts';
 import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
 import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
 import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
 import { decideReplay, keyExpiry, type StoredAnswer } from '#idempotency/run-once.ts';
+import type { AccountClocks } from '#payments/account-clocks.ts';
 import {
   type CreateRequest,
   type IntentIds,
@@ -27,8 +26,8 @@ import type { DrawnNumber } from '#settlement/numbers.ts';
  * What is plain goes in one statement that is a transaction of its own: keys with their responses,
  * intents, events and deliveries, in the account's order. A row is plain when its key and order id
  * are new, its terminal is there and active, the API key or device key that asks still stands, its
- * settlement number is still good, and nobody else has the account's order in hand. Rows of
- * idempotency keys that are known come back, so that a batch of replays writes nothing.
+ * settlement number is still good, and nobody else holds the account's order. Rows of idempotency
+ * keys that are known come back, so that a batch of replays writes nothing.
  *
  * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it. A
  * plan that was made while the tables were empty stays, so no other index may look as good as the
@@ -40,8 +39,10 @@ const CREATE = `
       item int, place int, account_id text, livemode boolean, created timestamptz,
       caller text, key text, fingerprint text, method text, path text, key_expires_at timestamptz,
       id text, number bigint, epoch bigint, amount bigint, terminal_id text, order_id text,
-      description text, metadata jsonb, source text, split_group text, expires_at timestamptz,
-      picked_up_at timestamptz, key_hash text, body json, event_id text, event_head text)
+      order_id_given boolean, description text, metadata jsonb, source text, split_group text,
+      expires_at timestamptz, picked_up_at timestamptz, ahead_seconds bigint,
+      key_created timestamptz, tipping jsonb, key_hash text, traceparent text, body json,
+      event_id text, event_head text)
   ), known as materialized (
     select i.item, k.*
     from input i cross join lateral (
@@ -50,38 +51,45 @@ const CREATE = `
       where k.account_id = i.account_id and k.livemode = i.livemode
         and k.caller = i.caller and k.key = i.key
       offset 0) k
+  ), ended as materialized (
+    select h.key_hash
+    from (select distinct key_hash from input where key_hash is not null) h
+    where not coalesce((
+        select coalesce(k.revoked_at > now(), true) and coalesce(k.expires_at > now(), true)
+        from api_keys k where k.hash = decode(h.key_hash, 'base64')
+      ), (
+        select coalesce(d.revoked_at > now(), true)
+        from device_keys d where d.hash = decode(h.key_hash, 'base64')
+      ), false)
   ), open as materialized (
     select * from input i
     where i.item <> all (array(select item from known))
       and (
         select t.status = 'active' and t.account_id = i.account_id and t.livemode = i.livemode
         from terminals t where t.id = i.terminal_id)
-      and (i.key_hash is null or coalesce((
-        select coalesce(k.revoked_at > now(), true) and coalesce(k.expires_at > now(), true)
-        from api_keys k where k.hash = decode(i.key_hash, 'base64')
-      ), (
-        select coalesce(d.revoked_at > now(), true)
-        from device_keys d where d.hash = decode(i.key_hash, 'base64')
-      ), false))
-      and i.epoch = (select b.epoch from settlement_number_blocks b where b.livemode = i.livemode)
-      and (
+      and (i.key_hash is null or i.key_hash <> all (array(select key_hash from ended)))
+      and i.epoch = case when i.livemode
+        then (select epoch from settlement_number_blocks where livemode)
+        else (select epoch from settlement_number_blocks where not livemode) end
+      and (not i.order_id_given or (
         select 1 from payment_intents p
         where p.account_id = i.account_id and p.livemode = i.livemode
           and p.order_id between i.order_id and i.order_id
         order by p.order_id limit 1
-      ) is null
+      ) is null)
   ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
     select o.*, s.before + o.place as position
     from open o join stamped s on s.account_id = o.account_id and s.livemode = o.livemode
   ), keys as (
     insert into idempotency_keys (${NEW_KEY_COLUMNS})
     select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
-      'completed', id, 201, body, created, key_expires_at
+      'completed', id, 201, body, key_created, key_expires_at
     from plain
   ), intents as (
     insert into payment_intents (${NEW_INTENT_COLUMNS})
     select id, account_id, livemode, position, created, amount, terminal_id, order_id, description,
-      metadata, source, split_group, expires_at, picked_up_at, 'requires_payment_method', number
+      metadata, source, split_group, expires_at, picked_up_at, 'requires_payment_method', number,
+      ahead_seconds, tipping, traceparent
     from plain
   ), happened as (
     select event_id as id, account_id, livemode, position + 1 as position, created, $2 as type,
@@ -89,7 +97,8 @@ const CREATE = `
       event_head || (position + 1) || ',"data":{"object":' || body || '}}' as body
     from plain
   ), ${APPEND_STEPS}
-  select array(select item from plain) as items, (select count(*) from due) as deliveries,
+  select array(select item from plain) as items, array(select item from open) as open,
+    (select count(*) from due) as deliveries,
     pg_current_wal_insert_lsn()::text as wal_position, known.*
   from (values (1)) one left join known on true`;
 
@@ -98,20 +107,36 @@ const CREATED = 'payment_intent.created';
 /** Codes of a statement that met somebody quicker: a key or an order id, or a circle of locks. */
 const MET_ANOTHER = new Set(['23505', '40P01']);
 
+interface AtOnceDeps extends IntentIds {
+  readonly pipeline: Pipeline;
+  readonly clocks: AccountClocks;
+}
+
+interface UnderLockDeps extends IntentIds {
+  readonly db: Database;
+  readonly clocks: AccountClocks;
+}
+
 /** `null`: this request was not touched. */
 export type AtOnce = { readonly answer: Answer | Refusal; readonly created: boolean } | null;
 
 export interface CreatedAtOnce {
   /** One per request. */
   readonly outcomes: readonly AtOnce[];
+  /** Requests that were not touched only because somebody else held or stamped their order. */
+  readonly busy: ReadonlySet<number>;
   readonly deliveries: number;
 }
 
 /** The first says what was written. Each is of a known key, but for one when there is none. */
-type OutcomeRow = { readonly items: number[]; readonly deliveries: bigint } & (
-  | { readonly item: null }
-  | (StoredAnswer & { readonly item: number; readonly expires_at: Date })
-);
+interface WrittenRow {
+  readonly items: number[];
+  readonly open: number[];
+  readonly deliveries: bigint;
+}
+
+type OutcomeRow = WrittenRow &
+  ({ readonly item: null } | (StoredAnswer & { readonly item: number; readonly expires_at: Date }));
 
 interface Candidate {
   readonly request: CreateRequest;
@@ -162,12 +187,12 @@ interface Draft {
 function toRow(
   idKey: IdKey,
   { request, orderId, drawn, item }: Numbered,
-  of: { readonly place: number; readonly created: Date },
+  stamped: { readonly place: number; readonly created: Date; readonly aheadSeconds: number },
 ): Draft {
-  const { place, created } = of;
+  const { place, created, aheadSeconds } = stamped;
   const { standing, idempotency, input, now } = request;
   const { accountId, livemode } = standing.tenant;
-  const intent = toNewIntent(idKey, request, { drawn, orderId, created });
+  const intent = toNewIntent(idKey, request, { drawn, orderId, created, aheadSeconds });
   const answer = answerWith(201, renderIntent(intent));
   const eventId = newId('event', created);
   const columns = JSON.stringify({
@@ -181,6 +206,7 @@ function toRow(
     fingerprint: idempotency.fingerprint.toString('base64'),
     method: idempotency.method,
     path: idempotency.path,
+    key_created: now,
     key_expires_at: keyExpiry(now),
     id: intent.id,
     number: drawn.number.toString(),
@@ -188,12 +214,17 @@ function toRow(
     amount: input.amount,
     terminal_id: intent.terminalId,
     order_id: intent.orderId,
+    // One that we made up is taken by nobody, or the unique index says so.
+    order_id_given: input.orderId !== null,
     description: intent.description,
     metadata: intent.metadata,
     source: intent.source,
     split_group: intent.splitGroup,
     expires_at: intent.expiresAt,
     picked_up_at: intent.pickedUpAt,
+    ahead_seconds: aheadSeconds,
+    tipping: intent.tipping,
+    traceparent: intent.traceparent ?? undefined,
     key_hash: standing.keyHash?.toString('base64') ?? null,
     event_id: eventId,
     event_head: eventHead({ id: eventId, type: CREATED, livemode, created }),
@@ -210,58 +241,47 @@ function toRow(
 function toRows(
   idKey: IdKey,
   tried: readonly Numbered[],
+  clocks: AccountClocks,
 ): { readonly rows: Row[]; readonly input: JsonArray } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
-  const drafts = [...byTenant.values()].flatMap((group) => {
-    const created = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
-    return group.map((one, n) => toRow(idKey, one, { place: 1 + n * PLACES_PER_CREATE, created }));
+  const drafts = [...byTenant.entries()].flatMap(([tenant, group]) => {
+    const now = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
+    const known = clocks.timeOf(tenant);
+    const time = { created: createdAt(known, now), aheadSeconds: known.aheadSeconds };
+    clocks.learn(tenant, { ...known, stampedAt: time.created });
+    return group.map((one, n) => toRow(idKey, one, { ...time, place: 1 + n * PLACES_PER_CREATE }));
   });
   const input = jsonArrayOf(drafts.map(({ text }) => text));
   return { rows: drafts.map(({ row }) => row), input };
 }
 
-/** Nothing when somebody was quicker: the whole statement has done nothing then. */
-async function write(pipeline: Pipeline, input: JsonArray): Promise<OutcomeRow[]> {
-  const values = [input.bytes, CREATED, topicsOf(CREATED)];
+type Run = (text: string, values: readonly unknown[]) => Promise<OutcomeRow[]>;
+
+async function runCreate(run: Run, input: JsonArray): Promise<OutcomeRow[]> {
   try {
-    return await pipeline.run<OutcomeRow>(CREATE, values);
-  } catch (error) {
-    if (MET_ANOTHER.has(codeOf(error))) return [];
-    throw error;
+    return await run(CREATE, [input.bytes, CREATED, topicsOf(CREATED)]);
   } finally {
     input.release();
   }
 }
 
 /** An expired key is nobody's, but its row has to give way: that is not plain. */
-function replay(known: StoredAnswer & { readonly expires_at: Date }, of: CreateRequest): AtOnce {
-  if (known.expires_at <= of.now) return null;
-  return { answer: decideReplay(known, of.idempotency.fingerprint), created: false };
+function replay(known: StoredAnswer & { readonly expires_at: Date }, asked: CreateRequest): AtOnce {
+  if (known.expires_at <= asked.now) return null;
+  return { answer: decideReplay(known, asked.idempotency.fingerprint), created: false };
 }
 
-/**
- * Creates the plain ones of these intents in one round trip, and answers what comes again. A
- * request whose key was used by another of the batch has met that one under way. The others are
- * left untouched, and so are all when somebody was quicker with one of the keys.
- * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
- */
-export async function createAtOnce(
-  { pipeline, idKey, numbers }: IntentIds & { readonly pipeline: Pipeline },
+/** What became of each request, by the rows that the statement was given and has returned. */
+function outcomesOf(
   requests: readonly CreateRequest[],
-): Promise<CreatedAtOnce> {
-  const tried = candidates(idKey, requests, pipeline.watch);
-  if (tried.length === 0) return { outcomes: requests.map(() => null), deliveries: 0 };
-  const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
-  const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
-  const { rows, input } = toRows(idKey, numbered);
-  const found = await write(pipeline, input);
+  rows: readonly Row[],
+  found: readonly OutcomeRow[],
+): AtOnce[] {
   const written = new Set(found[0]?.items);
-  const unused = rows.filter(({ item }) => !written.has(item));
-  if (unused.length > 0) numbers.putBack(unused.map((row) => row.drawn));
   const created = new Map(rows.flatMap((row) => (written.has(row.item) ? [[row.item, row]] : [])));
   const known = new Map(found.flatMap((row) => (row.item === null ? [] : [[row.item, row]])));
   const used = new Map([...created.values()].map(({ request }) => [keyOf(request), request]));
-  const outcomes = requests.map((request, item): AtOnce => {
+  return requests.map((request, item): AtOnce => {
     const [own, stored] = [created.get(item), known.get(item)];
     if (own !== undefined) return { answer: own.answer, created: true };
     if (stored !== undefined) return replay(stored, request);
@@ -269,5 +289,69 @@ export async function createAtOnce(
     if (first === undefined) return null;
     return { answer: meetUnderWay(first, request.idempotency), created: false };
   });
-  return { outcomes, deliveries: Number(found[0]?.deliveries ?? 0) };
+}
+
+/** Draws numbers for what may be created, and gives back those that were not used. */
+async function tryToCreate(
+  { idKey, numbers }: IntentIds,
+  batch: { readonly requests: readonly CreateRequest[]; readonly watch: DatabaseWatch },
+  run: (tried: readonly Numbered[]) => Promise<{ rows: readonly Row[]; found: OutcomeRow[] }>,
+): Promise<CreatedAtOnce> {
+  const { requests } = batch;
+  const tried = candidates(idKey, requests, batch.watch);
+  if (tried.length === 0)
+    return { outcomes: requests.map(() => null), busy: new Set(), deliveries: 0 };
+  const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
+  const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
+  const { rows, found } = await run(numbered).catch((error) => {
+    // Somebody was quicker: the whole statement has done nothing then.
+    if (MET_ANOTHER.has(codeOf(error))) return { rows: [], found: [] };
+    throw error;
+  });
+  const written = new Set(found[0]?.items);
+  const unused = numbered.filter(({ item }) => !written.has(item));
+  if (unused.length > 0) numbers.putBack(unused.map((one) => one.drawn));
+  return {
+    outcomes: outcomesOf(requests, rows, found),
+    busy: new Set(found[0]?.open.filter((item) => !written.has(item))),
+    deliveries: Number(found[0]?.deliveries ?? 0),
+  };
+}
+
+/**
+ * Creates the plain ones of these intents in one round trip, and answers what comes again. A
+ * request whose key was used by another of the batch has met that one under way. The others are
+ * left untouched, and so are all when somebody was quicker with one of the keys. Waits for nobody.
+ * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+ */
+export function createAtOnce(
+  { pipeline, clocks, ...ids }: AtOnceDeps,
+  requests: readonly CreateRequest[],
+): Promise<CreatedAtOnce> {
+  return tryToCreate(ids, { requests, watch: pipeline.watch }, async (tried) => {
+    const { rows, input } = toRows(ids.idKey, tried, clocks);
+    return { rows, found: await runCreate((text, values) => pipeline.run(text, values), input) };
+  });
+}
+
+/**
+ * The same statement behind the locks of the accounts' orders, for accounts that others write for
+ * at the same time: it waits for them once, and then nothing is busy.
+ * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+ */
+export function createUnderLock(
+  { db, clocks, ...ids }: UnderLockDeps,
+  requests: readonly CreateRequest[],
+): Promise<CreatedAtOnce> {
+  return tryToCreate(ids, { requests, watch: db.watch }, (tried) => {
+    const tenants = new Map(
+      tried.map(({ request: { standing } }) => [tenantKey(standing.tenant), standing.tenant]),
+    );
+    return db.transaction(async (tx) => {
+      const times = await lockOrders(tx, [...tenants.values()]);
+      for (const [tenant, time] of times) clocks.learn(tenant, time);
+      const { rows, input } = toRows(ids.idKey, tried, clocks);
+      return { rows, found: await runCreate((text, values) => tx.query(text, values), input) };
+    });
+  });
 }

@@ -4,12 +4,18 @@ import {
   terminalInactive,
 } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
-import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
+import {
+  type Answer,
+  answerRefusal,
+  answerWith,
+  isRefusal,
+  type Refusal,
+  refuse,
+} from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { IdKey } from '#core/derived-ids.ts';
+import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
-import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
+import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { appendEvents } from '#events/append.ts';
@@ -98,7 +104,7 @@ function decide(
     return { kind: 'refused', refusal: refuse('order_id_in_use', message, 'order_id') };
   }
   found.taken.add(key);
-  const created = { drawn, orderId: orderId.text, created: stamp.created };
+  const created = { ...stamp, drawn, orderId: orderId.text };
   const intent = { ...toNewIntent(idKey, request, created), position: stamp.next() };
   return { kind: 'created', intent, stamp };
 }
@@ -150,9 +156,9 @@ interface Batch {
 function decideAll(
   idKey: IdKey,
   { requests, drawn }: Batch,
-  ground: { readonly found: Found; readonly stamps: ReadonlyMap<string, Stamp> },
+  ground: { readonly found: Found; readonly stampOf: (tenant: Tenant) => Stamp },
 ): Decision[] {
-  const { found, stamps } = ground;
+  const { found, stampOf } = ground;
   const running = new Map<string, IdempotentRequest>();
   return requests.map((request, index) => {
     const key = keyOf(request.idempotency);
@@ -165,13 +171,13 @@ function decideAll(
       request,
       orderId: present(found.orderIds[index], 'order id'),
       drawn: present(drawn[index], 'drawn number'),
-      stamp: present(stamps.get(tenantKey(request.standing.tenant)), 'stamp'),
+      stamp: stampOf(request.standing.tenant),
     };
     return decide(idKey, deciding, found);
   });
 }
 
-async function write(
+async function writeCreated(
   tx: Tx,
   requests: readonly CreateRequest[],
   decided: readonly { readonly decision: Decision; readonly answer: Answer | Refusal }[],
@@ -219,22 +225,21 @@ export interface CreatedCarefully {
 async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch): Promise<CreatedCarefully> {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
-  const counts = Map.groupBy(requests, ({ standing }) => tenantKey(standing.tenant));
-  const wanted = [...counts.values()].map((group) => ({
-    tenant: present(group[0], 'request').standing.tenant,
-    count: group.length * PLACES_PER_CREATE,
+  const wanted = requests.map(({ standing }) => ({
+    tenant: standing.tenant,
+    count: PLACES_PER_CREATE,
   }));
-  const [stamps, found, stale] = await Promise.all([
+  const [stampOf, found, stale] = await Promise.all([
     stampOrders(tx, wanted, now),
     readFound(tx, idKey, requests),
     areStale(tx, drawn),
   ]);
   if (stale) throw new StaleNumbers('settlement numbers were raised since these were drawn');
-  const decided = decideAll(idKey, batch, { found, stamps }).map((decision, index) => ({
+  const decided = decideAll(idKey, batch, { found, stampOf }).map((decision, index) => ({
     decision,
     answer: answerOf(decision, present(requests[index], 'request')),
   }));
-  const deliveries = await write(tx, requests, decided);
+  const deliveries = await writeCreated(tx, requests, decided);
   const outcomes = decided.map(({ answer, decision }) => ({
     answer,
     created: decision.kind === 'created',

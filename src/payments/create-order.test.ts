@@ -16,12 +16,12 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Somebody else has the order of this store's account in hand. */
+/** Somebody else holds the order of this store's account. */
 function holdOrder() {
   return underWay(store.db, (tx) => stampOrder(tx, store.standing.tenant, clock.now(), 1));
 }
 
-test("an account whose order is in other hands holds up no other account's creates", async () => {
+test("an account whose order somebody holds keeps no other account's creates waiting", async () => {
   const create = createIntentCreator(store);
   const neighbour = await addStore(store, clock);
   const order = await holdOrder();
@@ -38,10 +38,10 @@ test("an account whose order is in other hands holds up no other account's creat
   assert.equal(see(await own).status, 201);
 });
 
-test('who comes while an account is decided carefully waits, then is written at once', async () => {
-  let carefully = 0;
+test('whoever meets a taken order waits for it once, with all others', async () => {
+  let transactions = 0;
   const transaction: Database['transaction'] = (work) => {
-    carefully++;
+    transactions++;
     return store.db.transaction(work);
   };
   const create = createIntentCreator({ ...store, db: { ...store.db, transaction } });
@@ -49,10 +49,11 @@ test('who comes while an account is decided carefully waits, then is written at 
   const first = create(newCreate(store));
   await waitingForLocks(store.db, 1);
   const later = Array.from({ length: 5 }, () => create(newCreate(store)));
-  // They have looked by now, if they look: the order is still taken.
+  // Most have looked by now; those that have not find the order free.
   await sleep(50);
   await order.commit();
   const seen = (await Promise.all([first, ...later])).map(see);
   assert.ok(seen.every(({ status }) => status === 201));
-  assert.equal(carefully, 1);
+  // The first, and those that came while it waited: not one for each.
+  assert.ok(transactions <= 2, `${transactions} transactions`);
 });

@@ -1,14 +1,16 @@
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
 import { addSeconds } from '#core/clock.ts';
-import { derivedOrderId, type IdKey, numberedId } from '#core/derived-ids.ts';
+import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
+import type { Stamp } from '#db/commit-order.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
-import type { ShownIntent } from '#payments/payment-intent.ts';
+import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
 /** What a merchant's server, or a cashier, asks for. Already validated. */
 export interface NewIntent {
   readonly amount: number;
+  readonly tipping: Tipping | null;
   readonly terminalId: string;
   readonly orderId: string | null;
   readonly description: string | null;
@@ -25,6 +27,8 @@ export interface CreateRequest {
   readonly requestId: string;
   readonly now: Date;
   readonly input: NewIntent;
+  /** The span that asks for it, if somebody traces. */
+  readonly traceparent?: string | null;
 }
 
 /** An intent and its event. */
@@ -47,27 +51,33 @@ export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, c
 /** The intent that a request asks for, as it is when it counts as created at that time. */
 export function toNewIntent(
   idKey: IdKey,
-  { standing, input }: CreateRequest,
-  of: { readonly drawn: DrawnNumber; readonly orderId: string; readonly created: Date },
+  { standing, input, traceparent = null }: CreateRequest,
+  place: Pick<Stamp, 'created' | 'aheadSeconds'> & {
+    readonly drawn: DrawnNumber;
+    readonly orderId: string;
+  },
 ): ShownIntent & { readonly status: 'requires_payment_method' } {
-  const { drawn, orderId, created } = of;
+  const { drawn, orderId, created, aheadSeconds } = place;
   return {
     id: numberedId(idKey, 'paymentIntent', drawn),
     settlementNumber: drawn.number,
     recovered: false,
     tenant: standing.tenant,
     created,
+    aheadSeconds,
     amount: atoms(input.amount),
+    tipping: input.tipping,
     terminalId: input.terminalId,
     orderId,
     description: input.description,
     metadata: input.metadata,
     source: input.source,
     splitGroup: input.splitGroup,
-    expiresAt: addSeconds(created, input.expiresIn),
+    expiresAt: addSeconds(created, input.expiresIn - aheadSeconds),
     pickedUpAt: input.source === 'terminal' ? created : null,
     tappedAt: null,
     lastPaymentError: null,
+    traceparent,
     status: 'requires_payment_method',
   };
 }

@@ -1,24 +1,35 @@
-import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import {
   type AgentTokenRow,
   lockAgentToken,
   lockAgentTokens,
 } from '#payers/agent-token-queries.ts';
+import { type CardRow, lockCards, selectCard } from '#payers/card-queries.ts';
+import { lockPassCodes, type PassCodeRow } from '#payers/pass-code-queries.ts';
 import { type PassRow, selectPass, selectPassesByHash } from '#payers/queries.ts';
+import type { Credential } from '#payments/attempt.ts';
 import type { Decline } from '#payments/decline.ts';
-import { asOf, type Credential, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
 import { selectIntents } from '#payments/queries.ts';
-
-/** What was tapped on a terminal, or sent by a merchant's server: a bearer secret. */
-export interface Presented {
-  readonly type: Exclude<Credential['type'], 'unknown'>;
-  readonly value: string;
-}
+import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** A credential that we know, whatever it is worth now. */
 export type Found =
   | { readonly type: 'nfc_id'; readonly payerId: string; readonly pass: PassRow }
+  | { readonly type: 'nfc_sun'; readonly payerId: string; readonly card: CardRow }
+  | {
+      readonly type: 'qr';
+      readonly payerId: string;
+      readonly pass: PassRow;
+      /** null: of an attempt that is under way, whose code is used up. */
+      readonly code: PassCodeRow | null;
+    }
+  | {
+      readonly type: 'authorization';
+      readonly payerId: string;
+      readonly authorization: PaymentAuthorization;
+    }
   | {
       readonly type: 'agent_token';
       readonly payerId: string;
@@ -27,34 +38,57 @@ export type Found =
       readonly usedBy: PaymentIntent | null;
     };
 
-/** What is stored of a credential; null where already its checksum says that it is none. */
-export function hashOf({ type, value }: Presented): Buffer | null {
-  return isSecret(type === 'nfc_id' ? 'pass' : 'agentToken', value) ? hashSecret(value) : null;
-}
-
-/** Credentials by the hash in hex. Agent tokens are locked: each can be accepted once only. */
+/**
+ * Credentials by {@link credentialKey}. What can be accepted once only is locked, each kind in one
+ * order, so that no two transactions wait in a circle.
+ */
 export async function lockCredentials(
   tx: Tx,
   presented: readonly Presented[],
 ): Promise<Map<string, Found>> {
-  const hashes = (type: Presented['type']) =>
+  const hashes = (type: 'nfc_id' | 'qr' | 'agent_token') =>
     presented.flatMap((one) => (one.type === type ? (hashOf(one) ?? []) : []));
-  const [passHashes, tokenHashes] = [hashes('nfc_id'), hashes('agent_token')];
-  const [passes, tokens] = await Promise.all([
+  const [passHashes, tokenHashes, codeHashes] = [
+    hashes('nfc_id'),
+    hashes('agent_token'),
+    hashes('qr'),
+  ];
+  const cardIds = presented.flatMap((one) => (one.type === 'nfc_sun' ? one.cardId : []));
+  const [passes, tokens, cards, codes] = await Promise.all([
     passHashes.length === 0 ? [] : selectPassesByHash(tx, passHashes),
     tokenHashes.length === 0 ? [] : lockAgentTokens(tx, tokenHashes),
+    cardIds.length === 0 ? [] : lockCards(tx, cardIds),
+    codeHashes.length === 0 ? [] : lockPassCodes(tx, codeHashes),
   ]);
   // What a token was used for is read after its lock is held, never in the same statement: a
   // statement that has waited for a lock shows the other tables as they were before the wait.
   const usedBy = await readUses(tx, tokens);
   return new Map<string, Found>([
+    ...presented.flatMap(ofSigned),
     ...passes.map((pass) => [pass.hash.toString('hex'), ofPass(pass)] as const),
     ...tokens.map((token) => [token.hash.toString('hex'), ofToken(token, usedBy)] as const),
+    ...cards.map((card) => [card.id, ofCard(card)] as const),
+    ...codes.map((code) => [code.hash.toString('hex'), ofCode(code)] as const),
   ]);
+}
+
+function ofSigned(presented: Presented): [string, Found][] {
+  if (presented.type !== 'authorization') return [];
+  const { payer, authorization } = presented.signed;
+  const found: Found = { type: 'authorization', payerId: payer.id, authorization };
+  return [[credentialKey(presented), found]];
 }
 
 function ofPass(pass: PassRow): Found {
   return { type: 'nfc_id', payerId: pass.payer_id, pass };
+}
+
+function ofCard(card: CardRow): Found {
+  return { type: 'nfc_sun', payerId: card.payer_id, card };
+}
+
+function ofCode(code: PassCodeRow): Found {
+  return { type: 'qr', payerId: code.payer_id, pass: code, code };
 }
 
 function ofToken(token: AgentTokenRow, intents: ReadonlyMap<string, PaymentIntent>): Found {
@@ -76,20 +110,42 @@ async function readUses(
  * whether it is free is decided once at a time, whatever the intents. Lock its payer afterwards.
  */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
-  if (credential.type === 'nfc_id') {
-    const pass = await selectPass(tx, credential.passId);
-    return pass === undefined ? null : ofPass(pass);
+  switch (credential.type) {
+    case 'nfc_id':
+    case 'qr': {
+      const pass = await selectPass(tx, credential.passId);
+      if (pass === undefined) return null;
+      if (credential.type === 'nfc_id') return ofPass(pass);
+      return { type: 'qr', payerId: pass.payer_id, pass, code: null };
+    }
+    case 'nfc_sun': {
+      const card = await selectCard(tx, credential.cardId);
+      return card === undefined ? null : ofCard(card);
+    }
+    case 'agent_token': {
+      const token = await lockAgentToken(tx, credential.tokenId);
+      // Read by a statement of its own: see lockCredentials.
+      return token === undefined ? null : ofToken(token, await readUses(tx, [token]));
+    }
+    // Nobody is asked about a payment that was signed.
+    case 'authorization':
+    case 'unknown':
+      return null;
   }
-  if (credential.type === 'unknown') return null;
-  const token = await lockAgentToken(tx, credential.tokenId);
-  // Read by a statement of its own: see lockCredentials.
-  return token === undefined ? null : ofToken(token, await readUses(tx, [token]));
 }
 
 export function toCredential(found: Found): Credential {
-  return found.type === 'nfc_id'
-    ? { type: 'nfc_id', passId: found.pass.id }
-    : { type: 'agent_token', tokenId: found.token.id };
+  switch (found.type) {
+    case 'nfc_id':
+    case 'qr':
+      return { type: found.type, passId: found.pass.id };
+    case 'nfc_sun':
+      return { type: 'nfc_sun', cardId: found.card.id };
+    case 'authorization':
+      return { type: 'authorization', ...found.authorization };
+    case 'agent_token':
+      return { type: 'agent_token', tokenId: found.token.id };
+  }
 }
 
 /** Whether the token pays, or has paid, another intent. */
@@ -108,10 +164,12 @@ export function checkCredential(
   payerLivemode: boolean,
   now: Date,
 ): Decline | null {
+  if (found.type === 'authorization') return null;
   const { accountId, livemode } = intent.tenant;
-  if (found.type === 'nfc_id') {
+  if (found.type !== 'agent_token') {
     if (payerLivemode !== livemode) return 'pass_unknown';
-    return found.pass.revoked_at === null ? null : 'pass_revoked';
+    const { revoked_at } = found.type === 'nfc_sun' ? found.card : found.pass;
+    return revoked_at === null ? null : 'pass_revoked';
   }
   const { token, usedBy } = found;
   const matches =

@@ -1,21 +1,82 @@
 import type { FailureReason } from '#settlement/requests.ts';
 
-/** Why a payment was declined (decisions.md section 4). The list may grow. */
+/**
+ * Why a payment was declined (behavior.md 5.8): in words for whoever integrates, and in
+ * words for the customer at the counter. The list may grow.
+ */
 export const DECLINES = {
-  pass_unknown: 'This pass is not known.',
-  pass_revoked: 'This pass was revoked.',
-  insufficient_funds: 'The wallet does not hold enough USDC for the amount and its fees.',
-  approval_insufficient: "The wallet's spending approval does not cover the amount and its fees.",
-  limit_exceeded: 'The payment is above a spending limit of the payer.',
-  risk_blocked: 'The payment was refused by the risk policy.',
-  payer_rejected: 'The payer said no.',
-  confirmation_timeout: 'The payer did not confirm within 60 seconds.',
-  agent_token_unknown: 'This agent token is not known.',
-  agent_token_expired: 'This agent token has expired.',
-  agent_token_used: 'This agent token was used before, or is in use.',
-  agent_token_mismatch: 'This agent token was made for another merchant or amount.',
-  settlement_failed: 'The payment could not be settled on the chain. Nothing was charged.',
-} as const;
+  pass_unknown: {
+    message: 'This pass is not known.',
+    customer: 'This pass is not known here. Please use another one.',
+  },
+  pass_revoked: {
+    message: 'This pass was revoked.',
+    customer: 'This pass has been switched off. Please use another one.',
+  },
+  pass_replayed: {
+    message: 'What the card gave was used before, or was not made by this card.',
+    customer: 'The card could not be read. Please hold it to the terminal once more.',
+  },
+  pass_code_expired: {
+    message: 'This code is older than one minute.',
+    customer: 'This code has expired. Please show a new one.',
+  },
+  pass_code_used: {
+    message: 'This code was used before.',
+    customer: 'This code has been used already. Please show a new one.',
+  },
+  insufficient_funds: {
+    message: 'The wallet does not hold enough USDC for the amount and its fees.',
+    customer: 'There is not enough money in your wallet for this payment.',
+  },
+  approval_insufficient: {
+    message:
+      "The wallet's approval does not cover the amount and its fees. It takes two things: a " +
+      'permit of the token, and a spending policy.',
+    customer:
+      'Your wallet does not allow this payment. Please raise its approval in your wallet app.',
+  },
+  limit_exceeded: {
+    message: 'The payment is above a spending limit of the payer.',
+    customer: 'This payment is above your spending limit. You can change it in your wallet app.',
+  },
+  risk_blocked: {
+    message: 'The payment was refused by the risk policy.',
+    customer: 'This payment cannot be taken. Please pay in another way.',
+  },
+  payer_rejected: {
+    message: 'The payer said no.',
+    customer: 'You said no to this payment. Nothing was charged.',
+  },
+  confirmation_timeout: {
+    message: 'The payer did not confirm within 60 seconds.',
+    customer: 'The payment was not confirmed in time. Nothing was charged. Please try again.',
+  },
+  authorization_refused: {
+    message: "The wallet's authorization was refused. Nothing was charged.",
+    customer: 'Your wallet could not pay this. Nothing was charged. Please try again.',
+  },
+  agent_token_unknown: {
+    message: 'This agent token is not known.',
+    customer: 'Your assistant is not allowed to pay this.',
+  },
+  agent_token_expired: {
+    message: 'This agent token has expired.',
+    customer: 'The time in which your assistant could pay is over. Please allow it again.',
+  },
+  agent_token_used: {
+    message: 'This agent token was used before, or is in use.',
+    customer: 'Your assistant has paid with this permission already. Please give a new one.',
+  },
+  agent_token_mismatch: {
+    message: 'This agent token was made for another merchant or amount.',
+    customer: 'Your assistant may pay another shop or amount only. Please give a new permission.',
+  },
+  settlement_failed: {
+    message: 'The payment could not be settled on the chain. Nothing was charged.',
+    customer: 'The payment did not go through. Nothing was charged. Please try again.',
+  },
+} as const satisfies Record<string, { readonly message: string; readonly customer: string }>;
 
 export type Decline = keyof typeof DECLINES;
 
@@ -24,6 +85,7 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   insufficient_funds: 'insufficient_funds',
   approval_insufficient: 'approval_insufficient',
   limit_exceeded: 'limit_exceeded',
+  authorization_refused: 'authorization_refused',
   settlement_failed: 'settlement_failed',
   insufficient_balance: 'settlement_failed',
   transfer_blocked: 'settlement_failed',
@@ -42,6 +104,8 @@ export interface PaymentError {
   /** The upper case of the decline code, the risk rule's name, or what it says more exactly. */
   readonly reason_code: string;
   readonly message: string;
+  /** Left out by earlier releases. */
+  readonly customer_message?: string;
   readonly created: string;
 }
 
@@ -51,7 +115,8 @@ export function paymentError(decline: Decline, at: Date, rule?: string): Payment
     code: 'payment_declined',
     decline_code: decline,
     reason_code: rule ?? decline.toUpperCase(),
-    message: DECLINES[decline],
+    message: DECLINES[decline].message,
+    customer_message: DECLINES[decline].customer,
     created: at.toISOString(),
   };
 }

@@ -1,5 +1,5 @@
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';

@@ -1,5 +1,4 @@
-import { answerWith } from '#core/answer.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
 import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
@@ -38,12 +37,12 @@ function giveUpDropped(before: PaymentIntent, now: Date): Change {
  */
 export async function giveUpUnpaid(
   tx: Tx,
-  of: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
+  overdue: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
 ): Promise<readonly PaymentIntent[]> {
-  const { now } = of;
-  const dropped = await dropUnsignedPayments(tx, { ...of, limit: BATCH });
+  const { now } = overdue;
+  const dropped = await dropUnsignedPayments(tx, { ...overdue, limit: BATCH });
   const waiting = await lockIntents(tx, dropped);
-  const unpaid = await lockUnpaidIntents(tx, { ...of, limit: BATCH });
+  const unpaid = await lockUnpaidIntents(tx, { ...overdue, limit: BATCH });
   const changes = [
     ...waiting.map((before) => giveUpDropped(before, now)),
     ...unpaid.map((before) => giveUp(before, now)),

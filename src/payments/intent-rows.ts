@@ -1,13 +1,25 @@
 import { assertNever, present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
+import type { Attempt } from '#payments/attempt.ts';
 import type { PaymentError } from '#payments/decline.ts';
 import type {
-  Attempt,
   CancellationReason,
   IntentState,
   IntentStatus,
   PaymentIntent,
+  Tipping,
 } from '#payments/payment-intent.ts';
+
+/** An attempt as JSON. One without a tip is as it was before there were tips. */
+export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };
+
+export function toStoredAttempt({ tip, ...attempt }: Attempt): StoredAttempt {
+  return tip === 0n ? attempt : { ...attempt, tip: tip.toString() };
+}
+
+export function toAttempt({ tip = '0', ...attempt }: StoredAttempt): Attempt {
+  return { ...attempt, tip: atoms(BigInt(tip)) };
+}
 
 /** A row of payment_intents. */
 export interface IntentRow {
@@ -18,7 +30,9 @@ export interface IntentRow {
   livemode: boolean;
   position: bigint;
   created: Date;
+  ahead_seconds: bigint;
   amount: bigint;
+  tipping: Tipping | null;
   terminal_id: string;
   order_id: string;
   description: string | null;
@@ -29,13 +43,18 @@ export interface IntentRow {
   picked_up_at: Date | null;
   tapped_at: Date | null;
   status: IntentStatus;
-  attempt: Attempt | null;
+  attempt: StoredAttempt | null;
   confirm_by: Date | null;
   last_payment_error: PaymentError | null;
   payment_id: string | null;
   tx_hash: string | null;
   cancellation_reason: CancellationReason | null;
   canceled_at: Date | null;
+  traceparent: string | null;
+}
+
+function attemptOf(row: IntentRow): Attempt {
+  return toAttempt(present(row.attempt, 'attempt'));
 }
 
 function stateOf(row: IntentRow): IntentState {
@@ -45,15 +64,15 @@ function stateOf(row: IntentRow): IntentState {
     case 'requires_action':
       return {
         status: row.status,
-        attempt: present(row.attempt, 'attempt'),
+        attempt: attemptOf(row),
         confirmBy: present(row.confirm_by, 'confirm_by'),
       };
     case 'processing':
-      return { status: row.status, attempt: present(row.attempt, 'attempt') };
+      return { status: row.status, attempt: attemptOf(row) };
     case 'succeeded':
       return {
         status: row.status,
-        attempt: present(row.attempt, 'attempt'),
+        attempt: attemptOf(row),
         paymentId: present(row.payment_id, 'payment_id'),
         txHash: present(row.tx_hash, 'tx_hash'),
       };
@@ -76,7 +95,9 @@ export function toIntent(row: IntentRow): PaymentIntent {
     tenant: { accountId: row.account_id, livemode: row.livemode },
     position: row.position,
     created: row.created,
+    aheadSeconds: Number(row.ahead_seconds),
     amount: atoms(row.amount) satisfies Atoms,
+    tipping: row.tipping,
     terminalId: row.terminal_id,
     orderId: row.order_id,
     description: row.description,
@@ -87,6 +108,7 @@ export function toIntent(row: IntentRow): PaymentIntent {
     pickedUpAt: row.picked_up_at,
     tappedAt: row.tapped_at,
     lastPaymentError: row.last_payment_error,
+    traceparent: row.traceparent,
     ...stateOf(row),
   };
 }
@@ -94,7 +116,7 @@ export function toIntent(row: IntentRow): PaymentIntent {
 /** The columns that a transition may change. */
 export interface StateColumns {
   status: IntentStatus;
-  attempt: Attempt | null;
+  attempt: StoredAttempt | null;
   confirm_by: Date | null;
   last_payment_error: PaymentError | null;
   payment_id: string | null;
@@ -118,11 +140,12 @@ export function toStateColumns(intent: PaymentIntent): StateColumns {
     case 'requires_payment_method':
       return none;
     case 'requires_action':
-      return { ...none, attempt: intent.attempt, confirm_by: intent.confirmBy };
+      return { ...none, attempt: toStoredAttempt(intent.attempt), confirm_by: intent.confirmBy };
     case 'processing':
-      return { ...none, attempt: intent.attempt };
+      return { ...none, attempt: toStoredAttempt(intent.attempt) };
     case 'succeeded': {
-      const { attempt, paymentId, txHash } = intent;
+      const { paymentId, txHash } = intent;
+      const attempt = toStoredAttempt(intent.attempt);
       return { ...none, attempt, payment_id: paymentId, tx_hash: txHash };
     }
     case 'canceled': {

@@ -1,16 +1,15 @@
-import type { Answer } from '#core/answer.ts';
-import type { Refusal } from '#core/refusal.ts';
+import type { Answer, Refusal } from '#core/answer.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { selectKeys } from '#idempotency/batch-queries.ts';
 import { keyOf } from '#idempotency/request.ts';
 import { decideReplay } from '#idempotency/run-once.ts';
-import { type PayerRow, selectPayersByCredential } from '#payers/queries.ts';
-import { hashOf } from '#payments/credential.ts';
+import type { PayerRow } from '#payers/queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectIntents } from '#payments/queries.ts';
+import { readPayers } from '#payments/read-payers.ts';
 
 /** What is seen of a payment before anything is locked: enough to ask the chain about it. */
 export interface Outlook {
@@ -27,15 +26,16 @@ const MAX_ITEMS = 64;
 
 async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Outlook[]> {
   const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
-  const hashes = requests.flatMap(({ presented }) => hashOf(presented) ?? []);
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
-  const [keys, intents, payers] = await Promise.all([
+  const [keys, intents, payerOf] = await Promise.all([
     selectKeys(sql, idempotent, now),
     selectIntents(sql, [...new Set(requests.map(({ intentId }) => intentId))]),
-    selectPayersByCredential(sql, hashes),
+    readPayers(
+      sql,
+      requests.map(({ presented }) => presented),
+    ),
   ]);
   const intentById = new Map(intents.map((intent) => [intent.id, intent]));
-  const payerByHash = new Map(payers.map((payer) => [payer.credential, payer]));
   return requests.map(({ idempotency, intentId, presented, standing }) => {
     const key = idempotency === null ? undefined : keys.get(keyOf(idempotency));
     const intent = intentById.get(intentId);
@@ -46,7 +46,7 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
           ? null
           : decideReplay(key, idempotency.fingerprint),
       intent: isOwn ? intent : null,
-      payer: payerByHash.get(hashOf(presented)?.toString('hex') ?? '') ?? null,
+      payer: payerOf(presented),
     };
   });
 }

@@ -1,5 +1,5 @@
 import { assert, present } from '#core/assert.ts';
-import type { IdKey } from '#core/derived-ids.ts';
+import type { IdKey } from '#core/ids.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
@@ -19,7 +19,7 @@ export interface ChosenOrderId {
 
 /**
  * A key that comes back after 48 hours takes the next derived order id, so this is how often one
- * key can be used anew. By chance not even the second is ever needed.
+ * key can be used again. By chance not even the second is ever needed.
  */
 const MAX_CLASHES = 1_000;
 
@@ -58,12 +58,12 @@ async function selectInUse(
 export async function chooseOrderIds(
   tx: Tx,
   idKey: IdKey,
-  of: {
+  batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
   },
 ): Promise<ChosenOrderId[]> {
-  const { requests } = of;
+  const { requests } = batch;
   const chosen = new Map<CreateRequest, Choice>();
   const given = requests.filter(({ input }) => input.orderId !== null);
   const inBatch = new Set(given.map((request) => orderKey(request, orderIdOf(idKey, request))));
@@ -72,7 +72,7 @@ export async function chooseOrderIds(
     assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many order ids in use');
     const tried = open.map((request) => ({ request, orderId: orderIdOf(idKey, request, clash) }));
     const inUse = await selectInUse(tx, tried);
-    const known = await of.keys;
+    const known = await batch.keys;
     open = tried.flatMap(({ request, orderId }) => {
       const key = orderKey(request, orderId);
       const row = inUse.get(key);
@@ -90,14 +90,20 @@ export async function chooseOrderIds(
   );
 }
 
+/** A rebuilt intent has what the chain says, which may be the sale and a tip. */
+function isAmountOf(row: OrderIdRow, { input }: CreateRequest): boolean {
+  const sale = BigInt(input.amount);
+  const most = input.tipping === null ? sale : 2n * sale;
+  return row.amount >= sale && row.amount <= most;
+}
+
 /** The whole intents where a request asks for a rebuilt one again. */
 async function withRebuilt(
   tx: Tx,
   chosen: readonly { readonly request: CreateRequest; readonly choice: Choice }[],
 ): Promise<ChosenOrderId[]> {
   const ids = chosen.map(({ request, choice: { row } }) => {
-    const asked = row?.recovered === true && row.amount === BigInt(request.input.amount);
-    return asked ? row.id : null;
+    return row?.recovered === true && isAmountOf(row, request) ? row.id : null;
   });
   const wanted = ids.filter((id) => id !== null);
   const intents = wanted.length === 0 ? [] : await selectIntents(tx, wanted);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { FakeClock } from '#core/clock.ts';
+import { atoms } from '#core/money.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { updatePayerLimits } from '#payers/queries.ts';
@@ -36,6 +37,8 @@ interface Planned {
   readonly intent: number;
   readonly credential: number;
   readonly chain: 'ok' | 'poor';
+  /** Only the first two intents take tips. */
+  readonly tip?: number;
 }
 
 /** Intents of a merchant that allows two payments per payer and hour, and who may pay them. */
@@ -61,7 +64,10 @@ async function openScene(): Promise<Scene> {
   );
   const create = intentMaker(store);
   const intents: string[] = [];
-  for (let i = 0; i < INTENTS; i++) intents.push(await create(counter, { amount: AMOUNT }));
+  for (let i = 0; i < INTENTS; i++) {
+    const tipping = i < 2 ? { tipping: { percentages: [10] } } : {};
+    intents.push(await create(counter, { amount: AMOUNT, ...tipping }));
+  }
   const free = await addPayer(store);
   const limited = await addPayer(store);
   const careful = await addPayer(store);
@@ -95,11 +101,12 @@ async function openScene(): Promise<Scene> {
 }
 
 function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
-  return plan.map(({ intent, credential, chain }) => ({
+  return plan.map(({ intent, credential, chain, tip }) => ({
     request: {
       standing: scene.counter.standing,
       intentId: scene.intents[intent] ?? '',
       presented: scene.credentials[credential] ?? { type: 'nfc_id', value: '' },
+      tip: tip === undefined ? null : atoms(tip),
       idempotency: newRequest(scene.counter),
       requestId: 'req_test',
       now: NOON,
@@ -113,7 +120,8 @@ async function remains(scene: Scene): Promise<string[]> {
   const rows = await store.db.query<{ id: string; left: string }>(
     `select i.id, i.status || ' ' || (
        select string_agg(e.type, ',' order by e.position) from events e where e.object_id = i.id)
-       || ' ' || (select count(*) from chain_requests r where r.subject_id = i.id) as left
+       || ' ' || coalesce((select string_agg(r.payload ->> 'amount', ',' order by r.id)
+         from chain_requests r where r.subject_id = i.id), 'nothing') as left
      from payment_intents i where i.id = any($1)`,
     [scene.intents],
   );
@@ -122,7 +130,9 @@ async function remains(scene: Scene): Promise<string[]> {
 }
 
 async function runTogether(scene: Scene, plan: readonly Planned[]): Promise<string[]> {
-  const { paid } = await store.db.transaction((tx) => payBatch(tx, toItems(scene, plan), 60));
+  const { paid } = await store.db.transaction((tx) =>
+    payBatch(tx, toItems(scene, plan), store.pay),
+  );
   return paid.map(({ answer }) => summaryOf(answer));
 }
 
@@ -143,15 +153,19 @@ const EXAMPLES: [Planned[]][] = [
   [each([0, 4], [1, 4], [0, 4])],
   [each([0, 3], [0, 0], [0, 0])],
   [each([0, 2], [0, 0], [1, 2])],
+  // The daily limit is the sale: a tip of one atom is above it.
+  [[{ intent: 0, credential: 1, chain: 'ok', tip: 1 }, ...each([0, 1])]],
+  [[{ intent: 2, credential: 0, chain: 'ok', tip: 0 }, ...each([2, 0])]],
 ];
 
 test('payments in one transaction end as they would have one after the other', async () => {
-  const planned: fc.Arbitrary<Planned> = fc.record({
+  const fields = {
     intent: fc.nat(INTENTS - 1),
     credential: fc.nat(CREDENTIALS - 1),
-    chain: fc.constantFrom('ok', 'ok', 'ok', 'poor'),
-  });
-  const plans = fc.array(planned, { minLength: 2, maxLength: 12 });
+    chain: fc.constantFrom<Planned['chain'][]>('ok', 'ok', 'ok', 'poor'),
+  };
+  const tipped = fc.record({ ...fields, tip: fc.constantFrom(0, 1, AMOUNT, AMOUNT + 1) });
+  const plans = fc.array(fc.oneof(fc.record(fields), tipped), { minLength: 2, maxLength: 12 });
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(plans, async (plan) => {
@@ -164,7 +178,25 @@ test('payments in one transaction end as they would have one after the other', a
     { numRuns: 40, examples: EXAMPLES },
   );
   // The examples reach what a batch can get wrong: each of these depends on the payments before it.
-  for (const outcome of ['limit_exceeded', 'risk_blocked', 'agent_token_used']) {
+  for (const outcome of [
+    'limit_exceeded',
+    'risk_blocked',
+    'agent_token_used',
+    'parameter_invalid',
+  ]) {
     assert.ok(seen.has(outcome), `no plan came to ${outcome}`);
   }
+});
+
+test('a pass that was made after the chain was asked does not pay yet', async () => {
+  const scene = await openScene();
+  // Looking ahead found no such pass, so the chain was not asked whether its payer can pay.
+  const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
+  const { paid } = await store.db.transaction((tx) => payBatch(tx, items, store.pay));
+  assert.deepEqual(
+    paid.map(({ answer }) => summaryOf(answer)),
+    ['service_unavailable'],
+  );
+  const [left] = await remains(scene);
+  assert.equal(left, 'requires_payment_method payment_intent.created nothing');
 });

@@ -1,8 +1,16 @@
 import { type CredentialEnds, readCredentialEnds } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
-import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
+import {
+  type Answer,
+  answerRefusal,
+  answerWith,
+  isRefusal,
+  type Refusal,
+  refuse,
+  resourceMissing,
+} from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { add, ZERO } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
@@ -19,26 +27,31 @@ import {
   type PreflightResult,
   readActivities,
 } from '#payments/assess.ts';
+import type { Attempt } from '#payments/attempt.ts';
 import {
   checkCredential,
   type Found,
-  hashOf,
   lockCredentials,
   toCredential,
 } from '#payments/credential.ts';
-import type { PayRequest } from '#payments/pay-request.ts';
+import { renewPayLinks } from '#payments/pay-link-queries.ts';
+import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import {
-  type Attempt,
+  byAccountClock,
   type IntentCommand,
   type PaymentIntent,
   type Step,
   transition,
 } from '#payments/payment-intent.ts';
+import { credentialKey } from '#payments/presented.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
+import { settlementOf } from '#payments/settlement-of.ts';
+import { chargeOf, checkTip } from '#payments/tip.ts';
+import { type Judged, judge, writeUsedUp } from '#payments/use-up.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import { type PaymentRequest, requestPayments } from '#settlement/requests.ts';
+import { requestPayments } from '#settlement/requests.ts';
 
 /** A payment that has asked the chain, where that was possible. */
 export interface PayItem {
@@ -66,14 +79,19 @@ interface Ground {
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
   readonly credentials: Map<string, Found>;
+  /** Those of them that the batch uses up. */
+  readonly usedUp: Map<string, Found>;
+  readonly terms: PayTerms;
   readonly payers: ReadonlyMap<string, PayerRow>;
   readonly facts: readonly (Pick<PaymentFacts, 'settings' | 'activity'> | null)[];
   readonly changes: Map<string, { before: PaymentIntent; steps: Step[] }>;
-  readonly underWay: { payerId: string; intent: PaymentIntent }[];
+  readonly underWay: { payerId: string; intent: UnderWay }[];
 }
 
+type UnderWay = PaymentIntent & { readonly status: 'processing' | 'requires_action' };
+
 function credentialOf(ground: Pick<Ground, 'credentials'>, request: PayRequest): Found | null {
-  return ground.credentials.get(hashOf(request.presented)?.toString('hex') ?? '') ?? null;
+  return ground.credentials.get(credentialKey(request.presented)) ?? null;
 }
 
 /** The intent as the batch has left it so far, if it is one of the caller's. */
@@ -85,7 +103,7 @@ function intentOf(ground: Pick<Ground, 'intents' | 'changes'>, request: PayReque
 }
 
 /** Intents, then credentials, then payers, each in the order of ids: every payment locks so. */
-async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
+async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): Promise<Ground> {
   const requests = items.map(({ request }) => request);
   const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
@@ -104,7 +122,7 @@ async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
   );
   const payerIds = [...new Set([...credentials.values()].map((found) => found.payerId))];
   const payers = new Map((await lockPayers(tx, payerIds)).map((payer) => [payer.id, payer]));
-  const empty = { changes: new Map(), underWay: [] };
+  const empty = { changes: new Map(), underWay: [], usedUp: new Map(), terms };
   const candidates = requests.map((request) => {
     const intent = intentOf({ intents, ...empty }, request);
     const payer = payers.get(credentialOf({ credentials }, request)?.payerId ?? '');
@@ -123,13 +141,13 @@ async function readGround(tx: Tx, items: readonly PayItem[]): Promise<Ground> {
 function withBatch(
   activity: PaymentFacts['activity'],
   ground: Ground,
-  of: { readonly payerId: string; readonly intent: PaymentIntent },
+  paying: { readonly payerId: string; readonly intent: PaymentIntent },
 ): PaymentFacts['activity'] {
-  const mine = ground.underWay.filter(({ payerId }) => payerId === of.payerId);
+  const mine = ground.underWay.filter(({ payerId }) => payerId === paying.payerId);
   const here = mine.filter(
-    ({ intent }) => intent.tenant.accountId === of.intent.tenant.accountId,
+    ({ intent }) => intent.tenant.accountId === paying.intent.tenant.accountId,
   ).length;
-  const atoms = mine.reduce((sum, { intent }) => sum + intent.amount, 0n);
+  const atoms = mine.reduce((sum, { intent }) => sum + chargeOf(intent), 0n);
   return {
     ...activity,
     under_way: activity.under_way + atoms,
@@ -139,7 +157,10 @@ function withBatch(
 
 const UNKNOWN_CREDENTIAL = {
   nfc_id: 'pass_unknown',
+  nfc_sun: 'pass_unknown',
+  qr: 'pass_unknown',
   agent_token: 'agent_token_unknown',
+  authorization: 'authorization_refused',
 } as const;
 
 export function serviceUnavailable(): Refusal {
@@ -166,30 +187,43 @@ function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentC
 
 function command(
   ground: Ground,
-  of: { readonly item: PayItem; readonly index: number; readonly intent: PaymentIntent },
+  considered: {
+    readonly item: PayItem;
+    readonly index: number;
+    readonly intent: PaymentIntent;
+    readonly judged: Judged | null;
+  },
 ): IntentCommand | Refusal {
-  const { item, intent } = of;
+  const { item, intent, judged } = considered;
   const { request, preflight } = item;
   const { presented, now } = request;
+  const tip = request.tip ?? ZERO;
   const found = credentialOf(ground, request);
-  if (found === null) return { type: 'decline', decline: UNKNOWN_CREDENTIAL[presented.type] };
+  if (found === null || judged === null)
+    return { type: 'decline', decline: UNKNOWN_CREDENTIAL[presented.type] };
   // Known only since we looked ahead: the chain has not been asked for it.
   if (preflight === null) return serviceUnavailable();
   const payer = present(ground.payers.get(found.payerId), 'payer of a credential');
-  const { settings, activity } = present(ground.facts[of.index], 'facts of a payment');
+  const { settings, activity } = present(ground.facts[considered.index], 'facts of a payment');
   const assessment = assessPayment({
     intent,
+    amount: add(intent.amount, tip),
     payer,
-    credentialProblem: checkCredential(found, intent, payer.livemode, now),
+    credentialProblem: checkCredential(found, intent, payer.livemode, now) ?? judged.decline,
+    cardLimit: found.type === 'nfc_sun' ? found.card.per_payment_limit : null,
+    confirmFrom: found.type === 'nfc_id' ? ground.terms.staticPassConfirmFrom : null,
     preflight,
     settings,
     activity: withBatch(activity, ground, { payerId: payer.id, intent }),
+    isSigned: found.type === 'authorization',
   });
   const attempt: Attempt = {
     payerId: payer.id,
     payerAddress: payer.address,
     credential: toCredential(found),
+    tip,
     reasonCode: null,
+    ...(request.traceparent == null ? {} : { traceparent: request.traceparent }),
   };
   return toCommand(assessment, attempt, now);
 }
@@ -198,9 +232,9 @@ function command(
 function note(
   ground: Ground,
   request: PayRequest,
-  of: { readonly before: PaymentIntent; readonly steps: readonly Step[] },
+  saved: { readonly before: PaymentIntent; readonly steps: readonly Step[] },
 ): void {
-  const { before, steps } = of;
+  const { before, steps } = saved;
   const change = ground.changes.get(before.id);
   if (change === undefined) ground.changes.set(before.id, { before, steps: [...steps] });
   else change.steps.push(...steps);
@@ -208,8 +242,29 @@ function note(
   if (after.status !== 'processing' && after.status !== 'requires_action') return;
   ground.underWay.push({ payerId: after.attempt.payerId, intent: after });
   const found = credentialOf(ground, request);
-  const hash = hashOf(request.presented)?.toString('hex') ?? '';
-  if (found?.type === 'agent_token') ground.credentials.set(hash, { ...found, usedBy: after });
+  const key = credentialKey(request.presented);
+  if (found?.type === 'agent_token') ground.credentials.set(key, { ...found, usedBy: after });
+}
+
+function judgeIn(ground: Ground, request: PayRequest): Judged | null {
+  const found = credentialOf(ground, request);
+  if (found === null) return null;
+  const { cardKey } = ground.terms;
+  return judge(found, request.presented, { cardKey, now: request.now });
+}
+
+/** The attempt gets its answer: the rest of the batch finds its credential as it is left. */
+function useUp(ground: Ground, request: PayRequest, judged: Judged | null): void {
+  if (judged === null || judged.after === credentialOf(ground, request)) return;
+  const key = credentialKey(request.presented);
+  ground.credentials.set(key, judged.after);
+  ground.usedUp.set(key, judged.after);
+}
+
+/** By the account's clock; never before the intent was picked up, whatever nodes' clocks say. */
+function tapTime(intent: PaymentIntent, now: Date): Date {
+  const at = byAccountClock(intent, now);
+  return intent.pickedUpAt !== null && intent.pickedUpAt > at ? intent.pickedUpAt : at;
 }
 
 function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | Refusal {
@@ -222,19 +277,27 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
   if (forbidden !== null) return forbidden;
   const current = intentOf(ground, request);
   if (current === null) return resourceMissing('payment intent');
-  // Its tap was lost with the database: whoever taps again hears what became of it.
+  // Its tap was lost with the database: the next tap is told what became of it.
   const isRebuilt = current.status === 'succeeded' && current.attempt.credential.type === 'unknown';
-  if (isRebuilt) return current;
+  const judged = judgeIn(ground, request);
+  if (isRebuilt) {
+    useUp(ground, request, judged);
+    return current;
+  }
+  const wrongTip = checkTip(current, request.tip);
+  if (wrongTip !== null) return wrongTip;
   const { now, presented } = request;
-  const tappedAt = presented.type === 'nfc_id' ? (current.tappedAt ?? now) : current.tappedAt;
+  const isTap = presented.type !== 'agent_token' && presented.type !== 'authorization';
+  const tappedAt = current.tappedAt ?? (isTap ? tapTime(current, now) : null);
   const intent = { ...current, tappedAt };
   // Asks the state machine first, so that an intent that cannot be paid says so, whoever taps.
   const payable = transition(intent, { type: 'decline', decline: 'pass_unknown' }, now);
   if (isRefusal(payable)) return payable;
-  const decided = command(ground, { item, index, intent });
+  const decided = command(ground, { item, index, intent, judged });
   if (isRefusal(decided)) return decided;
   const steps = transition(intent, decided, now);
   if (isRefusal(steps)) return steps;
+  useUp(ground, request, judged);
   note(ground, request, { before: current, steps });
   return present(steps.at(-1), 'step of a payment').intent;
 }
@@ -282,37 +345,16 @@ function toDecided(items: readonly PayItem[], paid: readonly Paid[], ground: Gro
   });
 }
 
-/** What the relayer needs to know of a `processing` intent. */
-export function settlementOf(
-  intent: PaymentIntent & { readonly status: 'processing' },
-  of: { readonly merchantNumber: bigint; readonly settleWithinS: number },
-): PaymentRequest {
-  const { merchantNumber, settleWithinS } = of;
-  return {
-    livemode: intent.tenant.livemode,
-    settleWithinS,
-    subjectId: intent.id,
-    number: intent.settlementNumber,
-    payload: {
-      merchantNumber: merchantNumber.toString(),
-      payer: intent.attempt.payerAddress,
-      amount: intent.amount.toString(),
-      orderId: intent.orderId,
-      attempt: intent.attempt,
-    },
-  };
-}
-
-async function write(
+async function writePaid(
   tx: Tx,
   items: readonly PayItem[],
-  of: {
+  batch: {
     readonly paid: readonly Paid[];
     readonly ground: Ground;
-    readonly settleWithinS: number;
   },
 ): Promise<number> {
-  const { paid, ground, settleWithinS } = of;
+  const { paid, ground } = batch;
+  const { settleWithinS } = ground.terms;
   const now = new Date(Math.max(...items.map(({ request }) => request.now.getTime())));
   const settlements = paid.flatMap(({ intent }, index) => {
     if (intent?.status !== 'processing') return [];
@@ -326,6 +368,13 @@ async function write(
       : [],
   );
   if (uses.length > 0) await updateAgentTokenIntents(tx, uses);
+  await writeUsedUp(tx, ground.usedUp.values(), now);
+  const answered = items.flatMap(({ request }, index) =>
+    request.presented.type === 'authorization' && !isRefusal(present(paid[index], 'outcome').answer)
+      ? [request.intentId]
+      : [],
+  );
+  if (answered.length > 0) await renewPayLinks(tx, answered);
   await Promise.all([
     requestPayments(tx, settlements, now),
     insertDecided(tx, toDecided(items, paid, ground)),
@@ -341,9 +390,9 @@ async function write(
 export async function payBatch(
   tx: Tx,
   items: readonly PayItem[],
-  settleWithinS: number,
+  terms: PayTerms,
 ): Promise<{ readonly paid: readonly Paid[]; readonly deliveries: number }> {
-  const ground = await readGround(tx, items);
+  const ground = await readGround(tx, items, terms);
   const paid = decideAll(ground, items);
-  return { paid, deliveries: await write(tx, items, { paid, ground, settleWithinS }) };
+  return { paid, deliveries: await writePaid(tx, items, { paid, ground }) };
 }

@@ -1,7 +1,9 @@
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { Atoms } from '#core/money.ts';
+import type { RotatingKey } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { PreflightResult } from '#payments/assess.ts';
-import type { Presented } from '#payments/credential.ts';
+import type { Presented, SignedPayment } from '#payments/presented.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A tap, or a confirm with an agent token. */
@@ -11,10 +13,14 @@ export interface PayRequest {
   /** Only this terminal's intents, when a terminal pays. */
   readonly terminalId?: string;
   readonly presented: Presented;
+  /** On top of the sale; null: none was given. */
+  readonly tip: Atoms | null;
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
   readonly gone?: AbortSignal;
+  /** The span of this payment, if somebody traces. */
+  readonly traceparent?: string | null;
 }
 
 /** Asks the chain whether a payment would settle now. A network call: never in a transaction. */
@@ -24,4 +30,16 @@ export type Preflight = (payment: {
   readonly merchantNumber: bigint;
   readonly amount: bigint;
   readonly orderId: string;
+  /** Paid with what the payer signed for it, not under a standing policy. */
+  readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & { readonly number: bigint };
 }) => Promise<PreflightResult>;
+
+/** What holds for every payment of this service. */
+export interface PayTerms {
+  /** Seconds that a payment has from its tap to its place on the chain. */
+  readonly settleWithinS: number;
+  /** Opens the keys of payers' cards. */
+  readonly cardKey: RotatingKey;
+  /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
+  readonly staticPassConfirmFrom: Atoms | null;
+}

@@ -232,7 +232,7 @@ describe('a decline', () => {
     assert.equal(summaryOf(await settled(pay(store, { intentId: at, pass }))), 'succeeded');
   });
 
-  test('is given above the day’s limit; the next UTC day starts anew', async () => {
+  test('is given above the day’s limit; the next UTC day starts over', async () => {
     const { pass, payer } = await addPayer(store);
     await limit(payer.id, { perDay: 3_000_000n });
     const first = await addIntent(store, { amount: 2_000_000 });
@@ -306,7 +306,7 @@ describe('a key', () => {
     assert.equal(summaryOf(again), 'succeeded');
   });
 
-  test('that has expired pays anew: what it answered before is forgotten', async () => {
+  test('that has expired pays again: what it answered before is forgotten', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await settled(pay(store, { intentId, pass, key: 'two days old' }));

@@ -1,27 +1,19 @@
-import type { Answer } from '#core/answer.ts';
+import type { Answer, Refusal } from '#core/answer.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { networkOf } from '#core/mode.ts';
-import type { Refusal } from '#core/refusal.ts';
+import { activeTraceparent, isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
-import type { Sql } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
-import { selectKey } from '#idempotency/queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
-import { decideReplay } from '#idempotency/run-once.ts';
-import type { PreflightResult } from '#payments/assess.ts';
+import { type AnnounceDeps, announce } from '#payments/announce.ts';
+import { askChain } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
 import { createLookAhead, type Outlook } from '#payments/look-ahead.ts';
 import { type Paid, type PayItem, payBatch, serviceUnavailable } from '#payments/pay-batch.ts';
-import type { PayRequest, Preflight } from '#payments/pay-request.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PayRequest, PayTerms, Preflight } from '#payments/pay-request.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 
-export interface PayDeps extends AwaitDeps {
-  readonly wakeups: Wakeups;
+export interface PayDeps extends AnnounceDeps, AwaitDeps, PayTerms {
   readonly preflight: Preflight;
   readonly readiness: Readiness;
-  /** Seconds that a payment has from its tap to its place on the chain. */
-  readonly settleWithinS: number;
 }
 
 export type PayIntent = (request: PayRequest) => Promise<Answer | Refusal>;
@@ -31,53 +23,8 @@ const MAX_IN_FLIGHT = 3;
 /** Above this a batch's own time shows in the latency of its first payment. */
 const MAX_ITEMS = 64;
 
-/** The stored answer of a key that is there already. */
-export async function findReplay(
-  sql: Sql,
-  idempotency: IdempotentRequest | null,
-  now: Date,
-): Promise<Answer | Refusal | null> {
-  if (idempotency === null) return null;
-  const row = await selectKey(sql, idempotency.tenant, { ...idempotency, now });
-  return row === undefined ? null : decideReplay(row, idempotency.fingerprint);
-}
-
-/** Tells whoever waits that an intent has moved. After the commit. */
-export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
-  if (intent.status === 'processing') {
-    wakeups.send('chain-requests', networkOf(intent.tenant.livemode));
-  }
-  wakeups.send('intent', intent.id);
-  if (intent.status === 'requires_action') wakeups.send('payer', intent.attempt.payerId);
-}
-
-/**
- * What the chain says, asked before the transaction; null where it need not be asked, because the
- * credential is unknown or the intent has come to its end.
- */
-async function askChain(
-  deps: PayDeps,
-  request: PayRequest,
-  { intent, payer }: Outlook,
-): Promise<PreflightResult | null> {
-  const { tenant, merchantNumber } = request.standing;
-  if (intent === null || payer === null || merchantNumber === null) return null;
-  const { status } = asOf(intent, request.now);
-  if (status === 'succeeded' || status === 'canceled') return null;
-  if (payer.livemode !== tenant.livemode) return { ok: true };
-  return deps.preflight({
-    livemode: tenant.livemode,
-    payer: payer.address,
-    merchantNumber,
-    amount: intent.amount,
-    orderId: intent.orderId,
-  });
-}
-
 async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<readonly Paid[]> {
-  const { paid, deliveries } = await deps.db.transaction((tx) =>
-    payBatch(tx, items, deps.settleWithinS),
-  );
+  const { paid, deliveries } = await deps.db.transaction((tx) => payBatch(tx, items, deps));
   failpoint('payments.request_committed');
   for (const { intent } of paid) if (intent !== null) announce(deps.wakeups, intent);
   if (deliveries > 0) deps.wakeups.send('deliveries');
@@ -97,13 +44,10 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     maxInFlight: MAX_IN_FLIGHT,
     maxItems: MAX_ITEMS,
   });
-  return async (request) => {
-    const outlook = await lookAhead(request);
-    // A replay needs no chain.
-    if (outlook.replay !== null) return outlook.replay;
+  const run = async (request: PayRequest, outlook: Outlook): Promise<Answer | Refusal> => {
     const unsettled = checkSettles(deps.readiness, request.standing.tenant.livemode);
     if (unsettled !== null) return unsettled;
-    const preflight = await askChain(deps, request, outlook);
+    const preflight = await askChain(deps.preflight, request, outlook);
     if (preflight === 'unavailable') return serviceUnavailable();
     const { answer, intent } = await batcher.add({ request, preflight });
     if (intent?.status !== 'processing') return answer;
@@ -111,4 +55,21 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     const waiting = { intentId: intent.id, idempotency, ...(gone === undefined ? {} : { gone }) };
     return answerWhenSettled(deps, waiting);
   };
+  return async (request) => {
+    const outlook = await lookAhead(request);
+    // A replay needs no chain.
+    if (outlook.replay !== null) return outlook.replay;
+    const span = startPaySpan(outlook.intent);
+    if (span === null) return run(request, outlook);
+    const { traceparent } = span;
+    return run({ ...request, traceparent }, outlook).finally(span.end);
+  };
+}
+
+/** The tap goes on the trace of the sale, which the merchant's server began; else its own. */
+function startPaySpan(intent: PaymentIntent | null): Span | null {
+  if (!isTracing()) return null;
+  const parent = intent?.traceparent ?? activeTraceparent();
+  if (parent === null) return null;
+  return startSpan('pay', { parent, attributes: { 'tapline.payment_intent': intent?.id ?? '' } });
 }

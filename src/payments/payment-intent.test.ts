@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
-import { isRefusal } from '#core/refusal.ts';
 import {
   asOf,
   type IntentCommand,

@@ -1,30 +1,19 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import { assertNever } from '#core/assert.ts';
+import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
+import type { Traced } from '#core/tracing.ts';
+import type { Attempt, Tipping } from '#payments/attempt.ts';
 import { type Decline, type PaymentError, paymentError } from '#payments/decline.ts';
 
-/** How the payer pays: decided by what was tapped or sent. */
-export type Credential =
-  | { readonly type: 'nfc_id'; readonly passId: string }
-  | { readonly type: 'agent_token'; readonly tokenId: string }
-  /** The tap was lost with the database, and only the chain knows of the payment. */
-  | { readonly type: 'unknown' };
-
-/** One try to pay an intent. At most one is under way. */
-export interface Attempt {
-  readonly payerId: string;
-  readonly payerAddress: `0x${string}`;
-  readonly credential: Credential;
-  /** The rule that asked for the payer's confirmation, if one did. */
-  readonly reasonCode: string | null;
-}
+export type { Attempt, Tipping };
 
 export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired', 'recovered'] as const;
 export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 
 /** What an intent carries whatever its status. */
-interface IntentFacts {
+interface IntentFacts extends Traced {
   readonly id: string;
   /** Its bit in the contract's replay guard. null: an earlier release has created it. */
   readonly settlementNumber: bigint | null;
@@ -32,8 +21,13 @@ interface IntentFacts {
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
+  /** By the account's clock, like every time here at which something happened. */
   readonly created: Date;
+  /** How far that clock runs ahead of the service's, by which `expiresAt` and `confirmBy` are. */
+  readonly aheadSeconds: number;
   readonly amount: Atoms;
+  /** null: no tip may be given. */
+  readonly tipping: Tipping | null;
   readonly terminalId: string;
   readonly orderId: string;
   readonly description: string | null;
@@ -127,8 +121,8 @@ export interface Step {
 export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
-  const { id, settlementNumber, recovered, tenant, position, created, amount } = intent;
-  const { terminalId, orderId, description } = intent;
+  const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
+  const { aheadSeconds, terminalId, orderId, description } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
   const { lastPaymentError } = intent;
   return {
@@ -138,7 +132,9 @@ function factsOf(intent: PaymentIntent): IntentFacts {
     tenant,
     position,
     created,
+    aheadSeconds,
     amount,
+    tipping,
     terminalId,
     orderId,
     description,
@@ -153,6 +149,13 @@ function factsOf(intent: PaymentIntent): IntentFacts {
 }
 
 function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
+  if (intent.status === 'canceled' && intent.cancellationReason === 'expired') {
+    return refuse(
+      'payment_intent_unexpected_state',
+      `The payment intent expired at ${intent.canceledAt.toISOString()}: it cannot be ${wanted}. ` +
+        'Create another one.',
+    );
+  }
   const advice =
     intent.status === 'processing' || intent.status === 'succeeded'
       ? ' Refund the payment instead once it has succeeded.'
@@ -163,8 +166,14 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
   );
 }
 
-function cancel(intent: PaymentIntent, reason: CancellationReason, at: Date): Step {
-  const state = { status: 'canceled', canceledAt: at, cancellationReason: reason } as const;
+/** What the account's clock says when the service's says `at`. */
+export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: Date): Date {
+  return addSeconds(at, intent.aheadSeconds);
+}
+
+function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, at: Date): Step {
+  const canceledAt = byAccountClock(intent, at);
+  const state = { status: 'canceled', canceledAt, cancellationReason } as const;
   return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
 }
 
@@ -175,7 +184,8 @@ function declineSteps(
   at: Date,
   rule?: string,
 ): readonly Step[] {
-  const facts = { ...factsOf(intent), lastPaymentError: paymentError(decline, at, rule) };
+  const error = paymentError(decline, byAccountClock(intent, at), rule);
+  const facts = { ...factsOf(intent), lastPaymentError: error };
   const open: PaymentIntent = { ...facts, status: 'requires_payment_method' };
   const failed: Step = { intent: open, event: 'payment_intent.payment_failed' };
   return at < intent.expiresAt ? [failed] : [failed, cancel(open, 'expired', at)];

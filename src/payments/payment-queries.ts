@@ -4,9 +4,9 @@ import { type Page, type Place, selectPage } from '#db/paging.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
 
 export const PAYMENT_COLUMNS = `id, recovered,
-  account_id, livemode, position, created, payment_intent_id, terminal_id,
+  account_id, livemode, position, created, ahead_seconds, payment_intent_id, terminal_id,
   payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
-  fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
+  tip, fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
   settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
   refundable_until`;
 
@@ -29,9 +29,10 @@ export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<P
 }
 
 export interface PaymentFilters {
-  readonly terminal_id: string | null;
-  readonly payment_intent_id: string | null;
-  readonly status: PaymentStatus | null;
+  readonly terminal_id?: string | null;
+  readonly payment_intent_id?: string | null;
+  readonly order_id?: string | null;
+  readonly status?: PaymentStatus | null;
 }
 
 /** The status is derived from the amounts, so its filter is a condition, served by an index. */
@@ -41,19 +42,29 @@ const STATUS_CONDITIONS: Readonly<Record<PaymentStatus, string>> = {
   refunded: 'amount_refunded > 0 and amount_refunded = amount',
 };
 
+/** Through the intent, whose order id is unique: payments need no index that each would write. */
+const OF_ORDER = `order_id = ? and id = any(array(
+  select p.id from payments p join payment_intents i on i.id = p.payment_intent_id
+    where i.account_id = $1 and i.livemode = $2 and i.order_id = ?
+  union all
+  select id from payments where account_id = $1 and livemode = $2 and order_id = ? and recovered))`;
+
 export async function selectPaymentPage(
   sql: Sql,
-  of: { readonly tenant: Tenant; readonly filters: PaymentFilters },
+  wanted: { readonly tenant: Tenant; readonly filters: PaymentFilters },
   page: Page,
 ): Promise<Payment[]> {
-  const { terminal_id, payment_intent_id, status } = of.filters;
+  const { status = null, order_id: orderId = null, ...filters } = wanted.filters;
   const list = {
     table: 'payments',
     columns: PAYMENT_COLUMNS,
-    filters: { terminal_id, payment_intent_id },
-    conditions: status === null ? [] : [STATUS_CONDITIONS[status]],
+    filters,
+    conditions: [
+      ...(status === null ? [] : [STATUS_CONDITIONS[status]]),
+      ...(orderId === null ? [] : [{ sql: OF_ORDER, value: orderId }]),
+    ],
   };
-  return (await selectPage<PaymentRow>(sql, list, of.tenant, page)).map(toPayment);
+  return (await selectPage<PaymentRow>(sql, list, wanted.tenant, page)).map(toPayment);
 }
 
 export interface PayerPayment {
@@ -85,6 +96,7 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     livemode: payment.tenant.livemode,
     position: payment.position.toString(),
     created: payment.created,
+    ahead_seconds: payment.aheadSeconds,
     payment_intent_id: payment.paymentIntentId,
     terminal_id: payment.terminalId,
     payer_id: payment.payerId,
@@ -94,6 +106,7 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     method_type: payment.method.type,
     credential_type: payment.method.credential,
     amount: payment.amount.toString(),
+    tip: payment.tip.toString(),
     fee_acquirer: payment.fees.acquirer.toString(),
     fee_protocol: payment.fees.protocol.toString(),
     fee_cashback: payment.fees.cashback.toString(),
@@ -108,15 +121,17 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
   }));
   await tx.query(
     `insert into payments
-       (id, recovered, account_id, livemode, position, created, payment_intent_id, terminal_id,
-        payer_id, payer_address, order_id, split_group, method_type, credential_type, amount,
+       (id, recovered, account_id, livemode, position, created, ahead_seconds, payment_intent_id,
+        terminal_id, payer_id, payer_address, order_id, split_group, method_type,
+        credential_type, amount, tip,
         fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number,
         tx_hash, block_number, log_index, settled_at, refundable_until)
      select * from jsonb_to_recordset($1::jsonb) as t
        (id text, recovered boolean, account_id text, livemode boolean, position bigint,
-        created timestamptz, payment_intent_id text, terminal_id text, payer_id text,
+        created timestamptz, ahead_seconds bigint, payment_intent_id text, terminal_id text,
+        payer_id text,
         payer_address text, order_id text, split_group text, method_type text, credential_type text,
-        amount bigint, fee_acquirer bigint, fee_protocol bigint, fee_cashback bigint,
+        amount bigint, tip bigint, fee_acquirer bigint, fee_protocol bigint, fee_cashback bigint,
         chain_id bigint, settlement_number bigint, batch_number bigint, tx_hash text,
         block_number bigint, log_index int, settled_at timestamptz, refundable_until timestamptz)`,
     [JSON.stringify(rows)],

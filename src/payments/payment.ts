@@ -6,8 +6,9 @@ export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] 
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 export type PaymentMethod =
-  | { readonly type: 'wallet_pass'; readonly credential: 'nfc_id' }
+  | { readonly type: 'wallet_pass'; readonly credential: 'nfc_id' | 'nfc_sun' | 'qr' }
   | { readonly type: 'agent_token'; readonly credential: 'agent_token' }
+  | { readonly type: 'wallet'; readonly credential: 'authorization' }
   | { readonly type: 'unknown'; readonly credential: 'unknown' };
 
 /** A settled payment: facts of the chain, and how much of it went back. */
@@ -17,7 +18,10 @@ export interface Payment {
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
+  /** By the account's clock, like `settledAt`. */
   readonly created: Date;
+  /** How far that clock runs ahead of the service's, by which `refundableUntil` is. */
+  readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;
   readonly payerId: string;
@@ -25,7 +29,9 @@ export interface Payment {
   readonly orderId: string;
   readonly splitGroup: string | null;
   readonly method: PaymentMethod;
+  /** Sale and tip together. */
   readonly amount: Atoms;
+  readonly tip: Atoms;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
   /** What the payer paid: amount and fees, before the cashback. */
   readonly totalCharged: Atoms;
@@ -53,6 +59,7 @@ export interface PaymentRow {
   livemode: boolean;
   position: bigint;
   created: Date;
+  ahead_seconds: bigint;
   payment_intent_id: string;
   terminal_id: string;
   payer_id: string;
@@ -62,6 +69,7 @@ export interface PaymentRow {
   method_type: PaymentMethod['type'];
   credential_type: PaymentMethod['credential'];
   amount: bigint;
+  tip: bigint;
   fee_acquirer: bigint;
   fee_protocol: bigint;
   fee_cashback: bigint;
@@ -86,7 +94,11 @@ export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
 export function methodOf(credential: PaymentMethod['credential']): PaymentMethod {
   switch (credential) {
     case 'nfc_id':
+    case 'nfc_sun':
+    case 'qr':
       return { type: 'wallet_pass', credential };
+    case 'authorization':
+      return { type: 'wallet', credential };
     case 'agent_token':
     case 'unknown':
       return { type: credential, credential } as PaymentMethod;
@@ -108,6 +120,7 @@ export function toPayment(row: PaymentRow): Payment {
     tenant: { accountId: row.account_id, livemode: row.livemode },
     position: row.position,
     created: row.created,
+    aheadSeconds: Number(row.ahead_seconds),
     paymentIntentId: row.payment_intent_id,
     terminalId: row.terminal_id,
     payerId: row.payer_id,
@@ -116,6 +129,7 @@ export function toPayment(row: PaymentRow): Payment {
     splitGroup: row.split_group,
     method: methodOf(row.credential_type),
     amount,
+    tip: atoms(row.tip),
     fees,
     totalCharged: add(amount, fees.acquirer, fees.protocol),
     amountReserved: atoms(row.amount_reserved),

@@ -2,8 +2,9 @@ import { assertNever } from '#core/assert.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
 import type { Preflight } from '#payments/pay-request.ts';
-import type { Chain } from '#settlement/chain.ts';
-import { type CheckResult, createPaymentCheck } from '#settlement/preflight.ts';
+import { checkAuthorization } from '#settlement/chain/authorization-check.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type CheckResult, createPaymentCheck } from '#settlement/chain/preflight.ts';
 
 function toPreflight(result: CheckResult): PreflightResult {
   switch (result.status) {
@@ -23,8 +24,13 @@ export function createPreflight(chains: readonly Chain[]): Preflight {
   const checks = new Map(
     chains.map((chain) => [chain.config.livemode, createPaymentCheck(chain)] as const),
   );
-  return async ({ livemode, ...payment }) => {
+  return async ({ livemode, signed, ...payment }) => {
     const check = checks.get(livemode);
-    return check === undefined ? 'unavailable' : toPreflight(await check(payment));
+    const chain = chains.find(({ config }) => config.livemode === livemode);
+    if (check === undefined || chain === undefined) return 'unavailable';
+    if (signed === undefined) return toPreflight(await check(payment));
+    const { number, ...of } = signed;
+    const authorized = { payment: { ...payment, number }, ...of };
+    return toPreflight(await checkAuthorization(chain, authorized));
   };
 }

@@ -1,19 +1,19 @@
 import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Page, selectPage } from '#db/paging.ts';
 import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.ts';
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
-const COLUMNS = `id, settlement_number, recovered,
-  account_id, livemode, position, created, amount, terminal_id, order_id,
+export const INTENT_COLUMNS = `id, settlement_number, recovered,
+  account_id, livemode, position, created, ahead_seconds, amount, tipping, terminal_id, order_id,
   description, metadata, source, split_group, expires_at, picked_up_at, tapped_at, status, attempt,
-  confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at`;
+  confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at,
+  traceparent`;
 
 /** Reads of one process that wait at the same time go as one statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id = any((select $1::text[])::text[])`,
+    `select ${INTENT_COLUMNS} from payment_intents where id = any((select $1::text[])::text[])`,
     [ids],
   );
   return rows.map(toIntent);
@@ -25,7 +25,8 @@ export async function selectIntent(
   id: string,
 ): Promise<PaymentIntent | null> {
   const rows = await sql.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id = $1 and account_id = $2 and livemode = $3`,
+    `select ${INTENT_COLUMNS} from payment_intents
+     where id = $1 and account_id = $2 and livemode = $3`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] === undefined ? null : toIntent(rows[0]);
@@ -38,7 +39,7 @@ export async function lockIntent(
   id: string,
 ): Promise<PaymentIntent | null> {
   const rows = await tx.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents
+    `select ${INTENT_COLUMNS} from payment_intents
      where id = $1 and account_id = $2 and livemode = $3 for update`,
     [id, tenant.accountId, tenant.livemode],
   );
@@ -48,7 +49,7 @@ export async function lockIntent(
 /** Locks several in the order of their ids, so that no two transactions wait in a circle. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id = any((select $1::text[])::text[])
+    `select ${INTENT_COLUMNS} from payment_intents where id = any((select $1::text[])::text[])
      order by id for update`,
     [ids],
   );
@@ -61,7 +62,7 @@ export async function selectAskedIntents(
   payerIds: readonly string[],
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents
+    `select ${INTENT_COLUMNS} from payment_intents
      where attempt ->> 'payerId' = any((select $1::text[])::text[]) and status = 'requires_action'
      order by confirm_by`,
     [payerIds],
@@ -72,10 +73,10 @@ export async function selectAskedIntents(
 /** Open intents past their expiry and confirmations past their time; others' locks are skipped. */
 export async function lockOverdueIntents(
   tx: Tx,
-  of: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
+  wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id in (
+    `select ${INTENT_COLUMNS} from payment_intents where id in (
        select id from payment_intents
          where status = 'requires_payment_method' and expires_at <= $1 and livemode = any($3)
        union all
@@ -83,7 +84,7 @@ export async function lockOverdueIntents(
          where status = 'requires_action' and confirm_by <= $1 and livemode = any($3)
        limit $2)
      order by id for update skip locked`,
-    [of.now, of.limit, of.modes],
+    [wanted.now, wanted.limit, wanted.modes],
   );
   return rows.map(toIntent);
 }
@@ -91,18 +92,20 @@ export async function lockOverdueIntents(
 /** Unpaid intents of a network that were created before, oldest expiry first. */
 export async function lockUnpaidIntents(
   tx: Tx,
-  of: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+  wanted: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
-    `select ${COLUMNS} from payment_intents where id in (
+    `select ${INTENT_COLUMNS} from payment_intents where id in (
        select id from payment_intents
-         where status = 'requires_payment_method' and livemode = $1 and created < $2
+         where status = 'requires_payment_method' and livemode = $1
+           and created - ahead_seconds * interval '1 second' < $2
        union all
        select id from payment_intents
-         where status = 'requires_action' and livemode = $1 and created < $2
+         where status = 'requires_action' and livemode = $1
+           and created - ahead_seconds * interval '1 second' < $2
        limit $3)
      order by id for update`,
-    [of.livemode, of.before, of.limit],
+    [wanted.livemode, wanted.before, wanted.limit],
   );
   return rows.map(toIntent);
 }
@@ -134,24 +137,6 @@ export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-export interface IntentFilters {
-  readonly terminal_id: string | null;
-  readonly source: string | null;
-}
-
-export async function selectIntentPage(
-  sql: Sql,
-  of: { readonly tenant: Tenant; readonly filters: IntentFilters },
-  page: Page,
-): Promise<PaymentIntent[]> {
-  const list = {
-    table: 'payment_intents',
-    columns: COLUMNS,
-    filters: { terminal_id: of.filters.terminal_id, source: of.filters.source },
-  };
-  return (await selectPage<IntentRow>(sql, list, of.tenant, page)).map(toIntent);
-}
-
 /** The oldest open intent addressed to each of the terminals, for all that ask at the same time. */
 export async function selectNextForTerminals(
   sql: Sql,
@@ -159,7 +144,7 @@ export async function selectNextForTerminals(
   now: Date,
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
-    `select distinct on (terminal_id) ${COLUMNS} from payment_intents
+    `select distinct on (terminal_id) ${INTENT_COLUMNS} from payment_intents
      where terminal_id = any((select $1::text[])::text[])
        and status = 'requires_payment_method' and expires_at > $2
      order by terminal_id, position`,
@@ -168,16 +153,23 @@ export async function selectNextForTerminals(
   return rows.map(toIntent);
 }
 
-/** The terminal has taken the intent up. Only the first time counts. */
+/**
+ * The terminal has taken the intent up. Only the first time counts. A tap that came before, by a
+ * test helper or a request that overtook the terminal's, means that it had been taken up by then.
+ * `now` is the service's time; what is stored is the account's.
+ * @returns when it was; undefined: the terminal has no such intent.
+ */
 export async function updatePickedUp(
   sql: Sql,
-  of: { readonly id: string; readonly terminalId: string; readonly now: Date },
-): Promise<void> {
-  await sql.query(
-    `update payment_intents set picked_up_at = $3
-     where id = $1 and terminal_id = $2 and picked_up_at is null`,
-    [of.id, of.terminalId, of.now],
+  change: { readonly id: string; readonly terminalId: string; readonly now: Date },
+): Promise<Date | undefined> {
+  const rows = await sql.query<{ picked_up_at: Date }>(
+    `update payment_intents set picked_up_at = coalesce(
+       picked_up_at, least($3::timestamptz + ahead_seconds * interval '1 second', tapped_at))
+     where id = $1 and terminal_id = $2 returning picked_up_at`,
+    [change.id, change.terminalId, change.now],
   );
+  return rows[0]?.picked_up_at;
 }
 
 /** Brings the expiry of a locked, unpaid intent forward. */
@@ -188,7 +180,7 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
 /** What an intent that nobody has tapped has. */
 export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
-  status, settlement_number`;
+  status, settlement_number, ahead_seconds, tipping, traceparent`;
 
 export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
   const rows = intents.map((intent) => ({
@@ -208,6 +200,9 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     picked_up_at: intent.pickedUpAt,
     status: intent.status,
     settlement_number: intent.settlementNumber?.toString(),
+    ahead_seconds: intent.aheadSeconds,
+    tipping: intent.tipping,
+    traceparent: intent.traceparent ?? null,
   }));
   await tx.query(
     `insert into payment_intents (${NEW_INTENT_COLUMNS})
@@ -215,7 +210,8 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
        (id text, account_id text, livemode boolean, position bigint, created timestamptz,
         amount bigint, terminal_id text, order_id text, description text, metadata jsonb,
         source text, split_group text, expires_at timestamptz, picked_up_at timestamptz,
-        status text, settlement_number bigint)`,
+        status text, settlement_number bigint, ahead_seconds bigint, tipping jsonb,
+        traceparent text)`,
     [JSON.stringify(rows)],
   );
 }

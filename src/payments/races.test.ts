@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { addMs, type FakeClock } from '#core/clock.ts';
-import { isRefusal } from '#core/refusal.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { expireIntents } from '#payments/expire.ts';

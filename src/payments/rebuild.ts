@@ -1,10 +1,10 @@
 import { selectStandings } from '#accounts/queries.ts';
-import { answerWith } from '#core/answer.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { derivedOrderId, type IdKey, numberedId } from '#core/derived-ids.ts';
+import { addSeconds } from '#core/clock.ts';
+import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { atoms } from '#core/money.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { atoms, ZERO } from '#core/money.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
@@ -70,14 +70,16 @@ function emptyIntent(
     tenant,
     position: stamp.next(),
     created: stamp.created,
+    aheadSeconds: stamp.aheadSeconds,
     amount: atoms(amount),
+    tipping: null,
     terminalId,
     orderId,
     description: null,
     metadata: {},
     source: 'api',
     splitGroup: null,
-    expiresAt: stamp.created,
+    expiresAt: addSeconds(stamp.created, -stamp.aheadSeconds),
     pickedUpAt: null,
     tappedAt: null,
     lastPaymentError: null,
@@ -89,7 +91,13 @@ function toCommand(lost: LostPayment, idKey: IdKey): IntentCommand {
   const { tenant, number, payerId, payerAddress, facts } = lost;
   return {
     type: 'rebuild',
-    attempt: { payerId, payerAddress, credential: { type: 'unknown' }, reasonCode: null },
+    attempt: {
+      payerId,
+      payerAddress,
+      credential: { type: 'unknown' },
+      tip: ZERO,
+      reasonCode: null,
+    },
     paymentId: numberedId(idKey, 'payment', { livemode: tenant.livemode, number }),
     txHash: facts.txHash,
   };
@@ -140,15 +148,11 @@ interface Written {
 async function prepare(
   tx: Tx,
   lost: readonly LostPayment[],
-  of: { readonly before: ReadonlyMap<string, PaymentIntent> } & Deps,
+  ground: { readonly before: ReadonlyMap<string, PaymentIntent> } & Deps,
 ): Promise<Written> {
-  const { idKey, now } = of;
-  const byTenant = Map.groupBy(lost, ({ tenant }) => tenantKey(tenant));
-  const wanted = [...byTenant.values()].map((group) => ({
-    tenant: present(group[0], 'lost payment').tenant,
-    count: group.length * PLACES,
-  }));
-  const stamps = await stampOrders(tx, wanted, now);
+  const { idKey, now } = ground;
+  const wanted = lost.map(({ tenant }) => ({ tenant, count: PLACES }));
+  const stampOf = await stampOrders(tx, wanted, now);
   const missing = lost.filter(({ intentId }) => intentId === null);
   const orderIds = await chooseOrderIds(tx, missing, idKey);
   const accountIds = [...new Set(lost.map(({ tenant }) => tenant.accountId))];
@@ -160,10 +164,9 @@ async function prepare(
   );
   const written: Written = { changes: [], created: [], payments: [], drafts: [] };
   for (const one of lost) {
-    const key = tenantKey(one.tenant);
-    const stamp = present(stamps.get(key), 'stamp');
+    const stamp = stampOf(one.tenant);
     const orderId = orderIds.get(one) ?? one.orderId;
-    const found = one.intentId === null ? undefined : of.before.get(one.intentId);
+    const found = one.intentId === null ? undefined : ground.before.get(one.intentId);
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
@@ -177,8 +180,8 @@ async function prepare(
     }
     const change = { before, steps };
     written.changes.push(change);
-    const standing = present(standings.get(key), 'standing');
-    const settled = newPayment(after, one.facts, { stamp, standing });
+    const standing = present(standings.get(tenantKey(one.tenant)), 'standing');
+    const settled = newPayment(after, one.facts, { stamp, standing, amount: atoms(one.amount) });
     const payment = { ...settled, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { derivedOrderId, numberOfId } from '#core/derived-ids.ts';
+import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest } from '#payments/create-request.ts';

@@ -1,8 +1,11 @@
 import type { Json } from '#core/canonical-json.ts';
+import { addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import type { Payment } from '#payments/payment.ts';
-import type { ShownIntent } from '#payments/payment-intent.ts';
+import { DECLINES, type PaymentError } from '#payments/decline.ts';
+import type { Payment, PaymentStatus } from '#payments/payment.ts';
+import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
+import { receiptUrl } from '#payments/receipt-url.ts';
 
 type JsonObject = { [key: string]: Json };
 
@@ -15,15 +18,28 @@ function nextAction(intent: ShownIntent): Json {
   return {
     type: 'payer_confirmation',
     reason_code: intent.attempt.reasonCode,
-    expires_at: intent.confirmBy.toISOString(),
+    expires_at: byAccountClock(intent, intent.confirmBy).toISOString(),
   };
 }
+
+function lastError(error: PaymentError | null): Json {
+  if (error === null) return null;
+  // A later release may have written a code that this one does not know, but then its words too.
+  return { customer_message: DECLINES[error.decline_code]?.customer ?? '', ...error };
+}
+
+/** What to tell the customer of a payment, in plain words. */
+const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
+  succeeded: 'Paid. Thank you.',
+  partially_refunded: 'Paid. A part of it was sent back to your wallet.',
+  refunded: 'The whole amount was sent back to your wallet.',
+};
 
 /** Objects that never were lost do not have the field. */
 const RECOVERED = { recovered: true } as const;
 
 /**
- * The payment intent as api-v1.md section 2 shows it. Pass `asOf(intent, now)`: no response shows
+ * The payment intent as behavior.md 5 shows it. Pass `asOf(intent, now)`: no response shows
  * an expired intent as open.
  */
 export function renderIntent(intent: ShownIntent): JsonObject {
@@ -35,6 +51,8 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     livemode: intent.tenant.livemode,
     amount: toJsonAtoms(intent.amount),
     currency: 'usdc',
+    tipping: intent.tipping === null ? null : { percentages: [...intent.tipping.percentages] },
+    tip: succeeded === null ? null : toJsonAtoms(succeeded.attempt.tip),
     status: intent.status,
     terminal: intent.terminalId,
     order_id: intent.orderId,
@@ -44,20 +62,20 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     payment: succeeded?.paymentId ?? null,
     tx_hash: succeeded?.txHash ?? null,
     next_action: nextAction(intent),
-    last_payment_error: intent.lastPaymentError === null ? null : { ...intent.lastPaymentError },
+    last_payment_error: lastError(intent.lastPaymentError),
     cancellation_reason: canceled?.cancellationReason ?? null,
     canceled_at: iso(canceled?.canceledAt ?? null),
     network: networkOf(intent.tenant.livemode),
     split_group: intent.splitGroup,
     picked_up_at: iso(intent.pickedUpAt),
     tapped_at: iso(intent.tappedAt),
-    expires_at: intent.expiresAt.toISOString(),
+    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
     created: intent.created.toISOString(),
     ...(intent.recovered ? RECOVERED : {}),
   };
 }
 
-/** The payment as api-v1.md section 2 shows it. */
+/** The payment as behavior.md 6 shows it. */
 export function renderPayment(payment: Payment): JsonObject {
   const { fees } = payment;
   return {
@@ -66,8 +84,10 @@ export function renderPayment(payment: Payment): JsonObject {
     livemode: payment.tenant.livemode,
     amount: toJsonAtoms(payment.amount),
     currency: 'usdc',
+    tip: toJsonAtoms(payment.tip),
     amount_refunded: toJsonAtoms(payment.amountRefunded),
     status: payment.status,
+    customer_message: CUSTOMER_MESSAGES[payment.status],
     fees: {
       acquirer: toJsonAtoms(fees.acquirer),
       protocol: toJsonAtoms(fees.protocol),
@@ -83,12 +103,13 @@ export function renderPayment(payment: Payment): JsonObject {
     payment_method: { ...payment.method },
     split_group: payment.splitGroup,
     network: networkOf(payment.tenant.livemode),
+    receipt_url: receiptUrl(payment),
     chain_id: payment.chainId,
     tx_hash: payment.place.txHash,
     block_number: Number(payment.place.blockNumber),
     log_index: payment.place.logIndex,
     settled_at: payment.settledAt.toISOString(),
-    refundable_until: payment.refundableUntil.toISOString(),
+    refundable_until: addSeconds(payment.refundableUntil, payment.aheadSeconds).toISOString(),
     created: payment.created.toISOString(),
     ...(payment.recovered ? RECOVERED : {}),
   };

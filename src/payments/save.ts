@@ -1,6 +1,8 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
+import { paymentsDeclined, paymentsSettled } from '#core/meters.ts';
+import { networkOf } from '#core/mode.ts';
+import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
@@ -21,8 +23,21 @@ export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   });
 }
 
+/** Counts what the steps have made of payments. */
+function countSteps(changes: readonly Change[]): void {
+  for (const { steps } of changes) {
+    for (const { intent, event } of steps) {
+      const network = networkOf(intent.tenant.livemode);
+      if (event === 'payment_intent.succeeded') paymentsSettled.inc({ network });
+      if (event !== 'payment_intent.payment_failed') continue;
+      paymentsDeclined.inc({ network, code: intent.lastPaymentError?.decline_code ?? 'none' });
+    }
+  }
+}
+
 /** Writes the last state of each intent. They must be locked by this transaction. */
 export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<void> {
+  tx.onCommit(() => countSteps(changes));
   await updateIntentStates(
     tx,
     changes.map(({ before, steps }) => ({
@@ -41,20 +56,16 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
   const effective = changes.filter((change) => change.steps.length > 0);
   if (effective.length === 0) return 0;
   await saveStates(tx, effective);
-  const counts = new Map<string, { tenant: PaymentIntent['tenant']; count: number }>();
-  for (const { before, steps } of effective) {
-    const key = tenantKey(before.tenant);
-    const count = (counts.get(key)?.count ?? 0) + steps.length;
-    counts.set(key, { tenant: before.tenant, count });
-  }
-  const stamps = await stampOrders(tx, [...counts.values()], now);
-  const drafts = effective.flatMap((change) =>
-    stepDrafts(change, present(stamps.get(tenantKey(change.before.tenant)), 'stamp')),
-  );
+  const wanted = effective.map(({ before, steps }) => ({
+    tenant: before.tenant,
+    count: steps.length,
+  }));
+  const stampOf = await stampOrders(tx, wanted, now);
+  const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
   return appendEvents(tx, drafts);
 }
 
-/** A confirmation is open for this long (api-v1.md section 8). */
+/** A confirmation is open for this long (behavior.md 12.3). */
 const CONFIRMATION_MS = 60_000;
 
 export function confirmationDeadline(now: Date): Date {

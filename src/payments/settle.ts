@@ -1,29 +1,26 @@
 import { type StandingRow, selectStandings } from '#accounts/queries.ts';
-import { answerWith } from '#core/answer.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { addMs, type Clock } from '#core/clock.ts';
-import { type IdKey, numberedId } from '#core/derived-ids.ts';
+import { addMs, addSeconds } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
-import type { Log } from '#core/log.ts';
-import { atoms } from '#core/money.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { type IdKey, numberedId } from '#core/ids.ts';
+import type { Atoms } from '#core/money.ts';
+import { isTracing, tellSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
-import type { Database, Tx } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
 import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
-import {
-  type Attempt,
-  type IntentCommand,
-  type PaymentIntent,
-  transition,
-} from '#payments/payment-intent.ts';
+import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
+import { chargeOf } from '#payments/tip.ts';
+import { alarmUnfit } from '#settlement/relayer/unfit.ts';
 import {
   applied,
   type Outcome,
@@ -31,13 +28,8 @@ import {
   takeOutcomes,
   takeOverduePayments,
 } from '#settlement/requests.ts';
-import { alarmUnfit } from '#settlement/unfit.ts';
 
-export interface SettleDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface SettleDeps extends LoopDeps {
   readonly idKey: IdKey;
 }
 
@@ -59,11 +51,15 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
   const { result, livemode } = outcome;
   if (result.succeeded) {
     const { txHash, settlementNumber } = result.facts;
-    const of = { livemode, number: BigInt(settlementNumber) };
-    const paid = { paymentId: numberedId(idKey, 'payment', of), txHash };
+    const numbered = { livemode, number: BigInt(settlementNumber) };
+    const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
     if (result.afterDecline === undefined) return { type: 'settled', ...paid };
     // As the API wrote it into the request: see settlementOf.
-    return { type: 'settled_after_decline', attempt: result.afterDecline as Attempt, ...paid };
+    return {
+      type: 'settled_after_decline',
+      attempt: toAttempt(result.afterDecline as StoredAttempt),
+      ...paid,
+    };
   }
   const rule = result.overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
   return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...rule };
@@ -89,16 +85,18 @@ function decide(
 function toNewPayment(decided: Decided, standing: StandingRow, stamp: Stamp): Payment | null {
   const { outcome, after, paymentId } = decided;
   if (!outcome.result.succeeded || after.status !== 'succeeded' || paymentId === null) return null;
-  return newPayment(after, outcome.result.facts, { standing, stamp });
+  const amount = chargeOf(after);
+  return newPayment(after, outcome.result.facts, { standing, stamp, amount });
 }
 
-/** The payment of an intent that has succeeded by these facts of the chain. */
+/** The payment of an intent that has succeeded by these facts of the chain, sale and tip. */
 export function newPayment(
   after: PaymentIntent & { readonly status: 'succeeded' },
   facts: OutcomeFacts['payment'],
-  { standing, stamp }: { readonly standing: StandingRow; readonly stamp: Stamp },
+  made: { readonly standing: StandingRow; readonly stamp: Stamp; readonly amount: Atoms },
 ): Payment {
-  const settledAt = new Date(facts.blockTime);
+  const { standing, stamp, amount } = made;
+  const minedAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
   return toPayment({
     id: after.paymentId,
@@ -107,6 +105,7 @@ export function newPayment(
     livemode: after.tenant.livemode,
     position: stamp.next(),
     created: stamp.created,
+    ahead_seconds: BigInt(stamp.aheadSeconds),
     payment_intent_id: after.id,
     terminal_id: after.terminalId,
     payer_id: after.attempt.payerId,
@@ -115,7 +114,8 @@ export function newPayment(
     split_group: after.splitGroup,
     method_type: method.type,
     credential_type: method.credential,
-    amount: atoms(after.amount),
+    amount,
+    tip: after.attempt.tip,
     fee_acquirer: BigInt(facts.feeAcquirer),
     fee_protocol: BigInt(facts.feeProtocol),
     fee_cashback: BigInt(facts.cashback),
@@ -127,8 +127,8 @@ export function newPayment(
     tx_hash: facts.txHash,
     block_number: BigInt(facts.blockNumber),
     log_index: facts.logIndex,
-    settled_at: settledAt,
-    refundable_until: addMs(settledAt, standing.refund_window_days * DAY_MS),
+    settled_at: addSeconds(minedAt, stamp.aheadSeconds),
+    refundable_until: addMs(minedAt, standing.refund_window_days * DAY_MS),
   });
 }
 
@@ -153,13 +153,9 @@ function placesOf({ change, paymentId }: Decided): number {
 
 /** What settlements leave, in the account's order: events of the intent, payment, its events. */
 async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<Written> {
-  const byTenant = Map.groupBy(decided, ({ after }) => tenantKey(after.tenant));
-  const wanted = [...byTenant.values()].map((group) => ({
-    tenant: present(group[0], 'settlement').after.tenant,
-    count: group.reduce((sum, one) => sum + placesOf(one), 0),
-  }));
+  const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
-  const [stamps, rows] = await Promise.all([
+  const [stampOf, rows] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectStandings(tx, accountIds),
   ]);
@@ -169,9 +165,10 @@ async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<
   const payments: Payment[] = [];
   const drafts: EventDraft[] = [];
   for (const one of decided) {
-    const key = tenantKey(one.after.tenant);
-    const stamp = present(stamps.get(key), 'stamp');
-    const payment = toNewPayment(one, present(standings.get(key), 'standing'), stamp);
+    const { tenant } = one.after;
+    const stamp = stampOf(tenant);
+    const standing = present(standings.get(tenantKey(tenant)), 'standing');
+    const payment = toNewPayment(one, standing, stamp);
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);
@@ -186,7 +183,7 @@ function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefi
   return isLate && intent?.status === 'processing';
 }
 
-async function apply(
+async function applyBatch(
   tx: Tx,
   outcomes: readonly Outcome<'payment'>[],
   deps: SettleDeps,
@@ -247,17 +244,26 @@ export function declineOverdue(deps: SettleDeps): Promise<boolean> {
   return applyTaken(deps, (tx) => takeOverduePayments(tx, BATCH));
 }
 
+function tellBooked({ change, after }: Decided, startMs: number): void {
+  const { before } = change;
+  const parent = 'attempt' in before ? before.attempt.traceparent : undefined;
+  const attributes = { 'tapline.payment_intent': after.id, 'tapline.status': after.status };
+  tellSpan('book', { parent, startMs, attributes });
+}
+
 async function applyTaken(
   deps: SettleDeps,
   take: (tx: Tx) => Promise<Outcome<'payment'>[]>,
 ): Promise<boolean> {
+  const startMs = Date.now();
   const result = await deps.db.transaction(async (tx) => {
     const outcomes = await take(tx);
     if (outcomes.length === 0) return null;
-    return { count: outcomes.length, ...(await apply(tx, outcomes, deps)) };
+    return { count: outcomes.length, ...(await applyBatch(tx, outcomes, deps)) };
   });
   if (result === null) return false;
   failpoint('payments.outcome_committed');
+  if (isTracing()) for (const one of result.decided) tellBooked(one, startMs);
   for (const { after } of result.decided) deps.wakeups.send('intent', after.id);
   if (result.deliveries > 0) deps.wakeups.send('deliveries');
   return result.count === BATCH;

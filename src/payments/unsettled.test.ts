@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { isRefusal } from '#core/refusal.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { createRefund } from '#refunds/create.ts';
 import type { NetworkState } from '#settlement/readiness.ts';

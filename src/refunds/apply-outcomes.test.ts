@@ -38,7 +38,7 @@ after(() => shared.close());
 
 async function refunds(): Promise<Refund[]> {
   const page = { limit: 50, after: null, createdGte: null, createdLt: null };
-  const of = { tenant: store.standing.tenant, paymentId: payment.id, status: null };
+  const of = { tenant: store.standing.tenant, paymentId: payment.id };
   return selectRefundPage(store.db, of, page);
 }
 

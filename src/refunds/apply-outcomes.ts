@@ -1,108 +1,36 @@
-import { answerWith } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
-import type { Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
-import type { Log } from '#core/log.ts';
-import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
-import type { Database, Tx } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { stampOrders } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import { appendEvents } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
-import type { Payment } from '#payments/payment.ts';
-import { selectPayment } from '#payments/payment-queries.ts';
-import { renderPayment } from '#payments/render.ts';
-import { book, lockRefunds, release, updateEnded } from '#refunds/queries.ts';
-import { REFUND_FAILURES, type Refund, type RefundFailure } from '#refunds/refund.ts';
-import { renderRefund } from '#refunds/render.ts';
-import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
-import { alarmUnfit } from '#settlement/unfit.ts';
-
-export interface ApplyRefundsDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-type Ended = Refund & { status: 'succeeded' | 'failed' };
+import { lockRefunds } from '#refunds/queries.ts';
+import { draftsOf, type Ended, endOf, type Written, waitingAnswer } from '#refunds/refund-end.ts';
+import { writeEnd } from '#refunds/write-end.ts';
+import { alarmUnfit } from '#settlement/relayer/unfit.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 /** A transaction of this size takes a few milliseconds. */
 const BATCH = 50;
 /** refund.succeeded or refund.failed, refund.updated, payment.refunded. */
 const PLACES_PER_REFUND = 3;
 
-function failureOf(reason: FailureReason): RefundFailure {
-  if (reason === 'insufficient_balance' || reason === 'transfer_blocked') return reason;
-  return 'transaction_reverted';
-}
-
-/** What the outcome makes of a pending refund; null when it is not pending any more. */
-function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
-  if (refund.status !== 'pending') return null;
-  const { result } = outcome;
-  const updated = now;
-  if (result.succeeded) {
-    return { ...refund, updated, status: 'succeeded', txHash: result.facts.txHash };
-  }
-  const { txHash, reason } = result;
-  return { ...refund, updated, status: 'failed', failure: failureOf(reason), txHash };
-}
-
-/** An ended refund, and its payment as the refund left it. */
-interface Written {
-  readonly refund: Ended;
-  readonly payment: Payment;
-}
-
-/** Books or releases the reserved amount, ends the refund. */
-async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
-  if (refund.status === 'succeeded') await book(tx, refund.paymentId, refund.amount);
-  else await release(tx, refund.paymentId, refund.amount);
-  const message = refund.status === 'failed' ? REFUND_FAILURES[refund.failure] : null;
-  await updateEnded(tx, refund, message);
-  const payment = await selectPayment(tx, refund.tenant, refund.paymentId);
-  return { refund, payment: present(payment, 'payment') };
-}
-
-function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft[] {
-  const { tenant } = refund;
-  const of = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
-  const previousAttributes = { status: 'pending', tx_hash: null };
-  const updated: EventDraft = { ...of, type: 'refund.updated', previousAttributes };
-  if (refund.status === 'failed') return [updated, { ...of, type: 'refund.failed' }];
-  const object = renderPayment(payment);
-  return [
-    updated,
-    { ...of, type: 'refund.succeeded' },
-    { tenant, type: 'payment.refunded', objectId: payment.id, object, stamp },
-  ];
-}
-
 async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<number> {
   if (ended.length === 0) return 0;
-  const byTenant = Map.groupBy(ended, (refund) => tenantKey(refund.tenant));
-  const wanted = [...byTenant.values()].map((group) => ({
-    tenant: present(group[0], 'refund').tenant,
-    count: group.length * PLACES_PER_REFUND,
-  }));
+  const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
   const written: Written[] = [];
   // One after the other: two refunds of one payment show two sums.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
-  const stamps = await stampOrders(tx, wanted, now);
-  const events = written.flatMap((one) =>
-    draftsOf(one, present(stamps.get(tenantKey(one.refund.tenant)), 'stamp')),
-  );
-  await updateWaiting(
-    tx,
-    ended.map((refund) => ({ resource: refund.id, ...answerWith(201, renderRefund(refund)) })),
-  );
+  const stampOf = await stampOrders(tx, wanted, now);
+  const events = written.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant)));
+  await updateWaiting(tx, ended.map(waitingAnswer));
   return appendEvents(tx, events);
 }
 
-async function apply(
+async function applyBatch(
   tx: Tx,
   outcomes: readonly Outcome<'refund'>[],
-  deps: ApplyRefundsDeps,
+  deps: LoopDeps,
 ): Promise<{ readonly ended: readonly Ended[]; readonly deliveries: number }> {
   const now = deps.clock.now();
   const refunds = await lockRefunds(
@@ -131,11 +59,11 @@ async function apply(
  * Applies what the chain has said of refunds: refund, payment, events and the responses of waiting
  * requests in one transaction. @returns whether there may be more.
  */
-export async function applyRefundOutcomes(deps: ApplyRefundsDeps): Promise<boolean> {
+export async function applyRefundOutcomes(deps: LoopDeps): Promise<boolean> {
   const result = await deps.db.transaction(async (tx) => {
     const outcomes = await takeOutcomes(tx, 'refund', BATCH);
     if (outcomes.length === 0) return null;
-    return { count: outcomes.length, ...(await apply(tx, outcomes, deps)) };
+    return { count: outcomes.length, ...(await applyBatch(tx, outcomes, deps)) };
   });
   if (result === null) return false;
   failpoint('refunds.outcome_committed');

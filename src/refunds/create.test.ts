@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
-import { refundReference } from '#core/derived-ids.ts';
+import { refundReference } from '#core/ids.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund, type RefundRequest } from '#refunds/create.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
@@ -287,7 +287,7 @@ describe('after the database was put back to an earlier time', () => {
     assert.equal((await ask({ idempotency, amount: 300, of })).said, 'idempotency_key_reused');
   });
 
-  test('a key that is used anew after 48 hours makes another refund', async () => {
+  test('a key that is used again after 48 hours makes another refund', async () => {
     const idempotency = newRequest(store, 'two days');
     const made = [];
     for (let n = 0; n < 2; n++) {

@@ -1,12 +1,18 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
-import { type Answer, answerRefusal, answerWith } from '#core/answer.ts';
+import {
+  type Answer,
+  answerRefusal,
+  answerWith,
+  isRefusal,
+  type Refusal,
+  refuse,
+} from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
-import type { Clock } from '#core/clock.ts';
-import { type IdKey, refundId, refundReference } from '#core/derived-ids.ts';
+import { addSeconds, type Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
+import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Database, type Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
@@ -37,7 +43,7 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
-/** api-v1.md section 4: the route waits this long for the transaction's receipt. */
+/** behavior.md 2.8: the route waits this long for the transaction's receipt. */
 const RECEIPT_WAIT_MS = 60_000;
 /** The refund, refund.created and refund.failed. */
 const PLACES = 3;
@@ -92,19 +98,19 @@ interface Beginning {
 
 function toRefund(
   request: RefundRequest,
-  of: Beginning & { readonly stamp: Stamp },
+  beginning: Beginning & { readonly stamp: Stamp },
 ): Refund & { status: 'pending' } {
-  const { stamp } = of;
+  const { stamp } = beginning;
   return {
-    id: of.id,
-    reference: of.reference,
+    id: beginning.id,
+    reference: beginning.reference,
     recovered: false,
     tenant: request.tenant,
     position: stamp.next(),
     created: stamp.created,
     updated: stamp.created,
     paymentId: request.input.paymentId,
-    amount: of.amount,
+    amount: beginning.amount,
     reason: request.input.reason,
     source: request.input.source,
     metadata: request.input.metadata,
@@ -120,20 +126,21 @@ function draft(refund: Refund, type: EventDraft['type'], stamp: Stamp): EventDra
 async function begin(
   tx: Tx,
   request: RefundRequest,
-  of: Beginning,
+  beginning: Beginning,
 ): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
   const { tenant, now } = request;
   // The order lock is held from here on: the day's sum cannot be raced past.
   const stamp = await stampOrder(tx, tenant, now, PLACES);
+  const today = startOfUtcDay(addSeconds(now, stamp.aheadSeconds));
   const failure = checkAccountRules(
-    of.payment,
-    { amount: of.amount, now },
+    beginning.payment,
+    { amount: beginning.amount, now },
     {
-      refundedToday: await selectRefundedSince(tx, tenant, startOfUtcDay(now)),
+      refundedToday: await selectRefundedSince(tx, tenant, today),
       dailyLimit: await selectDailyLimit(tx, tenant.accountId),
     },
   );
-  const pending = toRefund(request, { ...of, stamp });
+  const pending = toRefund(request, { ...beginning, stamp });
   if (failure !== null) {
     const refund: Refund = { ...pending, status: 'failed', failure, txHash: null };
     await insertRefund(tx, refund, REFUND_FAILURES[failure]);
@@ -148,9 +155,9 @@ async function begin(
     subjectId: pending.id,
     payload: {
       paymentId: pending.paymentId,
-      paymentNumber: of.payment.settlementNumber.toString(),
+      paymentNumber: beginning.payment.settlementNumber.toString(),
       amount: pending.amount.toString(),
-      reference: `0x${of.reference.toString('hex')}`,
+      reference: `0x${beginning.reference.toString('hex')}`,
     },
     now,
   });
@@ -158,7 +165,7 @@ async function begin(
   return { refund: pending, deliveries };
 }
 
-/** A key that comes back after 48 hours takes the next reference: so often it can be used anew. */
+/** A key that comes back after 48 hours takes the next reference: so often it can be used again. */
 const MAX_CLASHES = 1_000;
 
 /**

@@ -69,14 +69,14 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
   return rows[0] === undefined ? null : toRefund(rows[0]);
 }
 
-/** The refund that the contract names by this reference, whoever's it is. */
+/** The refund that the contract names by this reference, of any account. */
 export async function selectReferencedRefund(
   tx: Tx,
-  of: { readonly livemode: boolean; readonly reference: Buffer },
+  wanted: { readonly livemode: boolean; readonly reference: Buffer },
 ): Promise<Refund | null> {
   const rows = await tx.query<RefundRow>(
     `select ${COLUMNS} from refunds where livemode = $1 and reference = $2`,
-    [of.livemode, of.reference],
+    [wanted.livemode, wanted.reference],
   );
   return rows[0] === undefined ? null : toRefund(rows[0]);
 }
@@ -97,18 +97,28 @@ export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refun
   return rows.map(toRefund);
 }
 
+/** An intent has one payment at most. */
+const OF_INTENT = `payment_id = (
+  select id from payments where payment_intent_id = ? and account_id = $1 and livemode = $2)`;
+
 export async function selectRefundPage(
   sql: Sql,
-  of: {
+  wanted: {
     readonly tenant: Tenant;
-    readonly paymentId: string | null;
-    readonly status: string | null;
+    readonly paymentId?: string | null;
+    readonly paymentIntentId?: string | null;
+    readonly status?: string | null;
   },
   page: Page,
 ): Promise<Refund[]> {
-  const filters = { payment_id: of.paymentId, status: of.status };
-  const list = { table: 'refunds', columns: COLUMNS, filters };
-  return (await selectPage<RefundRow>(sql, list, of.tenant, page)).map(toRefund);
+  const { paymentIntentId = null } = wanted;
+  const list = {
+    table: 'refunds',
+    columns: COLUMNS,
+    filters: { payment_id: wanted.paymentId, status: wanted.status },
+    conditions: paymentIntentId === null ? [] : [{ sql: OF_INTENT, value: paymentIntentId }],
+  };
+  return (await selectPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
 }
 
 /** Refunds of a day that count against the limit. Exact only under the account's order lock. */
@@ -189,7 +199,7 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
   assert(rows.length === 1, 'a refund was released that was not reserved');
 }
 
-/** Ends a pending refund. */
+/** The refund was rebuilt from the chain, under the reference that the chain has. */
 export async function markRecovered(
   tx: Tx,
   rebuilt: { readonly id: string; readonly reference: Buffer },
@@ -200,6 +210,7 @@ export async function markRecovered(
   ]);
 }
 
+/** Ends a pending refund. */
 export async function updateEnded(
   tx: Tx,
   refund: Refund & { status: 'succeeded' | 'failed' },

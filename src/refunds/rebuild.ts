@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import { type IdKey, refundId } from '#core/derived-ids.ts';
+import { type IdKey, refundId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import { stampOrder } from '#db/commit-order.ts';
@@ -60,10 +60,10 @@ export async function rebuildRefund(
   await updateEnded(tx, refund, null);
   await markRecovered(tx, { id: refund.id, reference });
   const after = present(await selectPayment(tx, tenant, paymentId), 'refunded payment');
-  const of = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
+  const about = { tenant, objectId: refund.id, object: renderRefund(refund), stamp };
   const drafts: EventDraft[] = [
-    { ...of, type: 'refund.created' },
-    { ...of, type: 'refund.succeeded' },
+    { ...about, type: 'refund.created' },
+    { ...about, type: 'refund.succeeded' },
     { tenant, type: 'payment.refunded', objectId: paymentId, object: renderPayment(after), stamp },
   ];
   return appendEvents(tx, drafts);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import { isRefusal } from '#core/refusal.ts';
 import { type Payment, toPayment } from '#payments/payment.ts';
 import { checkAccountRules, decideAmount, refundable, startOfUtcDay } from '#refunds/refund.ts';
 
@@ -17,6 +17,7 @@ function payment(of: { amount: bigint; reserved?: bigint; refunded?: bigint }): 
     livemode: false,
     position: 1n,
     created: SETTLED,
+    ahead_seconds: 0n,
     payment_intent_id: 'pi_1',
     terminal_id: 'tml_1',
     payer_id: 'pyr_1',
@@ -26,6 +27,7 @@ function payment(of: { amount: bigint; reserved?: bigint; refunded?: bigint }): 
     method_type: 'wallet_pass',
     credential_type: 'nfc_id',
     amount: of.amount,
+    tip: 0n,
     fee_acquirer: 7_500n,
     fee_protocol: 5_000n,
     fee_cashback: 1_250n,

@@ -1,16 +1,16 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, atoms, subtract } from '#core/money.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import type { Payment } from '#payments/payment.ts';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** Why a refund failed (decisions.md section 4). Nothing moved. */
+/** Why a refund failed (behavior.md 7.3). Nothing moved. */
 export const REFUND_FAILURES = {
   insufficient_balance: 'The merchant balance on the contract does not cover the refund.',
   refund_window_expired: "The payment is older than the account's refund window.",
-  refund_daily_limit_exceeded: "The account's daily refund limit (UTC day) would be passed.",
+  refund_daily_limit_exceeded: "The account's daily refund limit (UTC day) would be exceeded.",
   transfer_blocked:
     'USDC refused the transfer to the payer: it is paused, or one of the addresses is blocked.',
   transaction_reverted: 'The settlement contract refused the refund.',

@@ -3,7 +3,7 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 
-/** The refund as api-v1.md section 2 shows it. */
+/** The refund as behavior.md 7 shows it. */
 export function renderRefund(refund: Refund): { [key: string]: Json } {
   const failed = refund.status === 'failed' ? refund : null;
   return {

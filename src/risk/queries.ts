@@ -111,7 +111,7 @@ export async function deleteBlockedPayer(
 
 /** What one payer has paid and is paying; see {@link selectPayerActivities}. */
 export interface PayerActivity {
-  /** Atoms settled since `since.day`, anywhere on the network. */
+  /** Atoms settled since `day`, anywhere on the network. */
   readonly settled_today: bigint;
   /** Atoms of attempts under way, anywhere on the network. */
   readonly under_way: bigint;
@@ -128,6 +128,9 @@ export interface ActivityOf {
   readonly tenant: Tenant;
   /** The intent that is being decided: its own attempt does not count. */
   readonly exceptIntentId: string;
+  /** By the account's clock: settled after these is of today, and within the hour. */
+  readonly day: Date;
+  readonly hour: Date;
 }
 
 /**
@@ -139,30 +142,31 @@ export interface ActivityOf {
  */
 export async function selectPayerActivities(
   tx: Tx,
-  of: readonly ActivityOf[],
-  since: { readonly day: Date; readonly hour: Date },
+  wanted: readonly ActivityOf[],
 ): Promise<PayerActivity[]> {
   return tx.query(
     `select
        (select coalesce(sum(p.amount), 0)::bigint from payments p
-        where p.payer_id = o.payer_id and p.settled_at >= $6) as settled_today,
+        where p.payer_id = o.payer_id and p.settled_at >= o.day) as settled_today,
        w.under_way, w.under_way_here,
        (select true from payments p
         where p.payer_id = o.payer_id and p.account_id = o.account_id
         order by p.settled_at limit 1) is not null as paid_here_before,
        (select count(*)::int from (
           select from payments p
-          where p.payer_id = o.payer_id and p.account_id = o.account_id and p.settled_at > $7
+          where p.payer_id = o.payer_id and p.account_id = o.account_id and p.settled_at > o.hour
           order by p.settled_at offset 0) p) as settled_here_within_hour,
        (select true from risk_blocked_payers b
         where b.account_id = o.account_id and b.livemode = o.livemode and b.address = o.address)
          is not null as blocked_here
      from unnest(
          (select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::boolean[]),
-         (select $5::text[]))
-       with ordinality as o (payer_id, address, account_id, livemode, except_id, place)
+         (select $5::text[]), (select $6::timestamptz[]), (select $7::timestamptz[]))
+       with ordinality
+       as o (payer_id, address, account_id, livemode, except_id, day, hour, place)
      cross join lateral (
-       select coalesce(sum(i.amount), 0)::bigint as under_way,
+       select coalesce(sum(i.amount + coalesce((i.attempt ->> 'tip')::bigint, 0)), 0)::bigint
+           as under_way,
          (count(*) filter (where i.account_id = o.account_id))::int as under_way_here
        from payment_intents i
        where i.attempt ->> 'payerId' = o.payer_id
@@ -170,13 +174,13 @@ export async function selectPayerActivities(
      ) w
      order by o.place`,
     [
-      of.map((one) => one.payerId),
-      of.map((one) => one.address),
-      of.map((one) => one.tenant.accountId),
-      of.map((one) => one.tenant.livemode),
-      of.map((one) => one.exceptIntentId),
-      since.day,
-      since.hour,
+      wanted.map((one) => one.payerId),
+      wanted.map((one) => one.address),
+      wanted.map((one) => one.tenant.accountId),
+      wanted.map((one) => one.tenant.livemode),
+      wanted.map((one) => one.exceptIntentId),
+      wanted.map((one) => one.day),
+      wanted.map((one) => one.hour),
     ],
   );
 }

@@ -8,6 +8,7 @@ import {
   firstMerchantPayment,
   highAmount,
   type RiskFacts,
+  staticPass,
   velocity,
 } from '#risk/rules.ts';
 import { DEFAULT_RISK_SETTINGS, toRiskSettings } from '#risk/settings.ts';
@@ -22,6 +23,7 @@ const CALM: RiskFacts = {
   paidHereBefore: true,
   paymentsWithinHour: 0,
   payerConfirmsFirst: false,
+  copyConfirmFrom: null,
 };
 
 function facts(changes: Partial<RiskFacts>): RiskFacts {
@@ -70,6 +72,13 @@ test('BLOCKED_PAYER blocks whoever is on the account’s list', () => {
   assert.equal(blockedPayer(facts({})), 'allow');
 });
 
+test('STATIC_PASS asks from the amount upwards where the network has set one', () => {
+  const copied = { copyConfirmFrom: atoms(50) };
+  assert.equal(staticPass(facts({ ...copied, amount: atoms(49) })), 'allow');
+  assert.equal(staticPass(facts({ ...copied, amount: atoms(50) })), 'confirm');
+  assert.equal(staticPass(facts({ amount: atoms(1_000_000) })), 'allow');
+});
+
 describe('all rules together', () => {
   const anyLimit = fc.option(fc.integer({ min: 0, max: 100 }).map(atoms), { nil: null });
   const anyFacts: fc.Arbitrary<RiskFacts> = fc.record({
@@ -83,13 +92,16 @@ describe('all rules together', () => {
     paidHereBefore: fc.boolean(),
     paymentsWithinHour: fc.integer({ min: 0, max: 6 }),
     payerConfirmsFirst: fc.boolean(),
+    copyConfirmFrom: anyLimit,
   });
 
   test('ask nobody to confirm what would be blocked anyway', () => {
     fc.assert(
       fc.property(anyFacts, (one) => {
         const blocks = blockedPayer(one) === 'block' || velocity(one) === 'block';
-        const asks = firstMerchantPayment(one) === 'confirm' || highAmount(one) === 'confirm';
+        const asks = [firstMerchantPayment, highAmount, staticPass].some(
+          (rule) => rule(one) === 'confirm',
+        );
         const expected = blocks ? 'block' : asks ? 'confirm' : 'allow';
         assert.equal(assessRisk(one).kind, expected);
       }),

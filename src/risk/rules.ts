@@ -1,12 +1,13 @@
 import type { Atoms } from '#core/money.ts';
 import type { RiskSettings } from '#risk/settings.ts';
 
-/** Names of the rules; each is also a `reason_code` (decisions.md section 7). */
+/** Names of the rules; each is also a `reason_code` (behavior.md 12.2). */
 export const RISK_RULES = [
   'BLOCKED_PAYER',
   'VELOCITY',
   'FIRST_MERCHANT_PAYMENT',
   'HIGH_AMOUNT',
+  'STATIC_PASS',
 ] as const;
 
 export type RiskRule = (typeof RISK_RULES)[number];
@@ -23,6 +24,8 @@ export interface RiskFacts {
   readonly paymentsWithinHour: number;
   /** The payer's own wish to confirm each first payment at a merchant, whatever its amount. */
   readonly payerConfirmsFirst: boolean;
+  /** From how many atoms the network asks, because whoever reads this pass can copy it. */
+  readonly copyConfirmFrom: Atoms | null;
 }
 
 export type RiskVerdict =
@@ -56,12 +59,18 @@ export function highAmount({ settings, amount }: RiskFacts): Answer {
   return reaches(amount, settings.highAmountConfirmFrom) ? 'confirm' : 'allow';
 }
 
+/** Of the network, not of an account. */
+export function staticPass({ copyConfirmFrom, amount }: RiskFacts): Answer {
+  return reaches(amount, copyConfirmFrom) ? 'confirm' : 'allow';
+}
+
 /** Those that block come first: nobody is asked to confirm what would be refused anyway. */
 const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['BLOCKED_PAYER', blockedPayer],
   ['VELOCITY', velocity],
   ['FIRST_MERCHANT_PAYMENT', firstMerchantPayment],
   ['HIGH_AMOUNT', highAmount],
+  ['STATIC_PASS', staticPass],
 ];
 
 /** The first rule that does not allow the payment decides. */

@@ -1,8 +1,8 @@
 import { apiKeyInvalid, readBearer } from '#accounts/authenticate.ts';
 import { deviceKeyRevoked } from '#accounts/credential-ends.ts';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
@@ -45,7 +45,7 @@ export function decideDevice(
     return deviceKeyRevoked();
   }
   if (row.account_status === 'disabled') {
-    return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
+    return refuse('account_disabled', 'The account is disabled. Contact the network operator.');
   }
   const tenant = { accountId: row.account_id, livemode: row.livemode };
   return {

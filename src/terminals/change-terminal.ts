@@ -1,16 +1,14 @@
-import type { Actor } from '#accounts/actor.ts';
-import { recordChange } from '#accounts/audit.ts';
 import type { Issued } from '#accounts/create-api-key.ts';
-import { readName } from '#accounts/names.ts';
-import { staleVersion } from '#accounts/versions.ts';
-import { only } from '#core/assert.ts';
+import { type Actor, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
+import { readName } from '#core/names.ts';
+import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents } from '#events/append.ts';
-import { issueDeviceKey, terminalObject } from '#terminals/create-terminal.ts';
+import { issueDeviceKey } from '#terminals/device-key.ts';
+import { announceTerminal } from '#terminals/events.ts';
 import {
   deletePairingCodes,
   lockTerminal,
@@ -59,18 +57,14 @@ export async function editTerminal(
   const wanted = { ...before, label, name, status: edit.status ?? before.status };
   const previous = previousAttributes(before, wanted);
   if (Object.keys(previous).length === 0) return before;
-  const after = only(await updateTerminal(tx, wanted), 'terminal');
+  const after = await updateTerminal(tx, wanted);
   const stamp = await stampOrder(tx, ref.tenant, ref.now, 1);
-  await appendEvents(tx, [
-    {
-      tenant: ref.tenant,
-      type: 'terminal.updated',
-      objectId: after.id,
-      object: terminalObject(after),
-      previousAttributes: previous,
-      stamp,
-    },
-  ]);
+  await announceTerminal(tx, after, {
+    tenant: ref.tenant,
+    type: 'terminal.updated',
+    previousAttributes: previous,
+    stamp,
+  });
   const changed = Object.keys(previous) as (typeof CHANGEABLE)[number][];
   await recordChange(tx, {
     chain: ref.tenant.accountId,

@@ -1,12 +1,11 @@
 import { createHash, randomInt } from 'node:crypto';
-import { actorId } from '#accounts/actor.ts';
-import { addressBucket, PAIRINGS_PER_ADDRESS, takeAttempt } from '#accounts/attempts.ts';
-import { recordChange } from '#accounts/audit.ts';
+import { actorId, recordChange } from '#audit/audit.ts';
+import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
-import { type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import type { Database, Tx } from '#db/database.ts';
+import { addressBucket, PAIRINGS_PER_ADDRESS, takeAttempt } from '#people/attempts.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';
-import { issueDeviceKey } from '#terminals/create-terminal.ts';
+import { issueDeviceKey } from '#terminals/device-key.ts';
 import {
   lockTerminal,
   replacePairingCode,
@@ -63,14 +62,14 @@ export async function createPairingCode(
  */
 export async function redeemPairingCode(
   db: Database,
-  of: { readonly code: string; readonly address: string; readonly now: Date },
+  shown: { readonly code: string; readonly address: string; readonly now: Date },
 ): Promise<{ readonly terminalId: string; readonly deviceKey: string } | Refusal> {
-  const { now, address } = of;
+  const { now, address } = shown;
   const bucket = addressBucket('pairing', address);
   const tooMany = await takeAttempt(db, bucket, { allowance: PAIRINGS_PER_ADDRESS, now });
   if (tooMany !== null) return tooMany;
   return db.transaction(async (tx) => {
-    const taken = await takePairingCode(tx, { hash: hashCode(of.code), now });
+    const taken = await takePairingCode(tx, { hash: hashCode(shown.code), now });
     if (taken === undefined) {
       return refuse(
         'parameter_invalid',

@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
@@ -29,8 +30,8 @@ export async function insertTerminal(
     readonly name: string;
     readonly platform: string;
   },
-): Promise<TerminalRow[]> {
-  return tx.query(
+): Promise<TerminalRow> {
+  const rows = await tx.query<TerminalRow>(
     `insert into terminals (id, account_id, livemode, position, created, label, name, platform)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
     [
@@ -44,6 +45,20 @@ export async function insertTerminal(
       terminal.platform,
     ],
   );
+  return only(rows, 'new terminal');
+}
+
+/** As the dashboard shows it: with the version that an edit names. */
+export async function selectManagedTerminal(
+  sql: Sql,
+  tenant: Tenant,
+  id: string,
+): Promise<TerminalRow | undefined> {
+  const rows = await sql.query<TerminalRow>(
+    `select ${COLUMNS} from terminals where id = $1 and account_id = $2 and livemode = $3`,
+    [id, tenant.accountId, tenant.livemode],
+  );
+  return rows[0];
 }
 
 export async function selectRecoveredTerminal(
@@ -94,12 +109,13 @@ export async function updateTerminal(
     readonly name: string;
     readonly status: 'active' | 'inactive';
   },
-): Promise<TerminalRow[]> {
-  return tx.query(
+): Promise<TerminalRow> {
+  const rows = await tx.query<TerminalRow>(
     `update terminals set label = $2, name = $3, status = $4, version = version + 1
      where id = $1 returning ${COLUMNS}`,
     [terminal.id, terminal.label, terminal.name, terminal.status],
   );
+  return only(rows, 'terminal');
 }
 
 export async function insertDeviceKey(
@@ -115,11 +131,11 @@ export async function insertDeviceKey(
 
 export async function revokeDeviceKeys(
   tx: Tx,
-  of: { readonly terminalId: string; readonly now: Date },
+  which: { readonly terminalId: string; readonly now: Date },
 ): Promise<void> {
   await tx.query(
     'update device_keys set revoked_at = $2 where terminal_id = $1 and revoked_at is null',
-    [of.terminalId, of.now],
+    [which.terminalId, which.now],
   );
 }
 
@@ -147,13 +163,13 @@ export async function deletePairingCodes(tx: Tx, terminalId: string): Promise<vo
 /** Takes the code, so that it works once, and says whose it was. */
 export async function takePairingCode(
   tx: Tx,
-  of: { readonly hash: Buffer; readonly now: Date },
+  wanted: { readonly hash: Buffer; readonly now: Date },
 ): Promise<{ terminal_id: string; account_id: string; livemode: boolean } | undefined> {
   const rows = await tx.query<{ terminal_id: string; account_id: string; livemode: boolean }>(
     `update pairing_codes p set used_at = $2 from terminals t
      where p.hash = $1 and p.expires_at > $2 and p.used_at is null and t.id = p.terminal_id
      returning p.terminal_id, t.account_id, t.livemode`,
-    [of.hash, of.now],
+    [wanted.hash, wanted.now],
   );
   return rows[0];
 }

@@ -33,11 +33,11 @@ export async function selectTerminal(
 
 export async function selectTerminalPage(
   sql: Sql,
-  of: { readonly tenant: Tenant; readonly status: string | null },
+  wanted: { readonly tenant: Tenant; readonly status: string | null },
   page: Page,
 ): Promise<TerminalRow[]> {
-  const list = { table: 'terminals', columns: COLUMNS, filters: { status: of.status } };
-  return selectPage<TerminalRow>(sql, list, of.tenant, page);
+  const list = { table: 'terminals', columns: COLUMNS, filters: { status: wanted.status } };
+  return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 
 /** A device key with its terminal and what the account is allowed to do. */

@@ -1,17 +1,15 @@
-import { only } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents } from '#events/append.ts';
-import { terminalObject } from '#terminals/create-terminal.ts';
+import { announceTerminal } from '#terminals/events.ts';
 import {
   deactivateTerminal,
   insertTerminal,
   selectRecoveredTerminal,
 } from '#terminals/provisioning-queries.ts';
 
-/** decisions.md section 12. */
+/** behavior.md 16.6. */
 export const RECOVERED = 'Recovered';
 
 /**
@@ -31,9 +29,9 @@ export async function ensureRecoveredTerminal(tx: Tx, tenant: Tenant, now: Date)
     name: RECOVERED,
     platform: 'generic',
   });
-  const { id } = only(made, 'new terminal');
+  const { id } = made;
   await deactivateTerminal(tx, id);
-  const object = terminalObject({ ...only(made, 'new terminal'), status: 'inactive' });
-  await appendEvents(tx, [{ tenant, type: 'terminal.created', objectId: id, object, stamp }]);
+  const row = { ...made, status: 'inactive' } as const;
+  await announceTerminal(tx, row, { tenant, type: 'terminal.created', stamp });
   return id;
 }

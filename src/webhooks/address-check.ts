@@ -11,7 +11,21 @@ import {
 export interface AddressPolicy {
   /** Why this address is refused, in a few words, or null when it is fine. */
   refusalOf(address: string): string | null;
+  /** The policy for this endpoint. */
+  forUrl(url: URL): AddressPolicy;
 }
+
+export interface AddressPolicyOptions {
+  /**
+   * The sandbox: endpoints `http://127.0.0.1:…` and `http://localhost:…` are the developer's own.
+   * (Live endpoints must be https, so this is for test mode only.) A foreign name that leads to
+   * this machine stays refused.
+   */
+  readonly ownMachine?: boolean;
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+const OWN_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 interface NamedBlocks {
   readonly all: BlockList;
@@ -88,7 +102,10 @@ function unwrap(address: string): { readonly inner: readonly string[]; readonly 
  * IPv4 range covers the mapped and translated spellings of its addresses too).
  * @throws RangeError when an entry of `allowCidrs` is not an address or a CIDR range.
  */
-export function addressPolicy(allowCidrs: readonly string[]): AddressPolicy {
+export function addressPolicy(
+  allowCidrs: readonly string[],
+  { ownMachine = false }: AddressPolicyOptions = {},
+): AddressPolicy {
   const allowed = new BlockList();
   for (const cidr of allowCidrs) addCidr(allowed, cidr);
 
@@ -105,7 +122,11 @@ export function addressPolicy(allowCidrs: readonly string[]): AddressPolicy {
     }
     return nameOf(ipv6Blocks, address, 'ipv6');
   };
-  return {
+  const policy: AddressPolicy = {
+    forUrl: ({ protocol, hostname }) => {
+      const isOwn = ownMachine && protocol === 'http:' && OWN_HOST.test(hostname);
+      return isOwn ? addressPolicy([...allowCidrs, ...LOOPBACK]) : policy;
+    },
     refusalOf: (address) => {
       const version = isIP(address);
       if (version === 4) return refusalOfIpv4(address);
@@ -114,6 +135,7 @@ export function addressPolicy(allowCidrs: readonly string[]): AddressPolicy {
       return refusalOfIpv6(address);
     },
   };
+  return policy;
 }
 
 /** One spelling per address, so that a connected peer can be compared with a checked answer. */

@@ -1,6 +1,8 @@
+import { webhookAttempts, webhookDelay, webhookDuration } from '#core/meters.ts';
 import { decrypt } from '#core/secrets.ts';
 import { renderEventForVersion } from '#events/versions.ts';
 import type { Reply } from '#webhooks/exchange.ts';
+import type { DueRow } from '#webhooks/queue-queries.ts';
 import { parseRetryAfter } from '#webhooks/schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
@@ -50,6 +52,8 @@ export interface Message {
   readonly body: string;
   /** 1 is the first. */
   readonly attempt: number;
+  /** The span of this attempt, for a receiver that traces; null: nobody does here. */
+  readonly traceparent: string | null;
 }
 
 export interface AttemptResult {
@@ -97,6 +101,7 @@ function headersOf(target: Target, message: Message, body: Buffer, now: Date): s
     String(seconds),
     'webhook-signature',
     signatures.standard,
+    ...(message.traceparent === null ? [] : ['traceparent', message.traceparent]),
   ];
 }
 
@@ -127,4 +132,24 @@ export async function attemptDelivery(
   const body = Buffer.from(renderEventForVersion(message.body, target.apiVersion));
   const headers = headersOf(target, message, body, clock.now());
   return toResult(await target.transport.post(headers, body), clock.now());
+}
+
+export function notSent(error: string, now: Date): AttemptResult {
+  return {
+    succeeded: false,
+    responseStatus: null,
+    responseBody: null,
+    error,
+    durationMs: 0,
+    finished: now,
+    retryAfterMs: null,
+  };
+}
+
+export function countAttempt(row: DueRow, result: AttemptResult): void {
+  webhookAttempts.inc({ result: result.succeeded ? 'succeeded' : 'failed' });
+  webhookDuration.observe(result.durationMs / 1000);
+  if (row.attempt > 0) return;
+  const sentAt = result.finished.getTime() - result.durationMs;
+  webhookDelay.observe(Math.max(0, sentAt - row.event_created.getTime()) / 1000);
 }

@@ -1,7 +1,7 @@
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
 import {

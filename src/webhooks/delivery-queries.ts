@@ -33,15 +33,51 @@ const PARTS: Readonly<Record<DeliveryStatus, string>> = {
  */
 export async function selectDeliveries(
   sql: Sql,
-  of: { readonly endpointId: string; readonly status: DeliveryStatus | null },
+  wanted: { readonly endpointId: string; readonly status: DeliveryStatus | null },
   page: Page,
 ): Promise<DeliveryRow[]> {
-  const parts = of.status === null ? Object.values(PARTS) : [PARTS[of.status]];
+  const parts = wanted.status === null ? Object.values(PARTS) : [PARTS[wanted.status]];
   const { after, limit } = page;
   return sql.query(
     `select * from (${parts.join(' union all ')}) d
      order by event_created desc, event_position desc limit $4`,
-    [of.endpointId, after?.created ?? null, after?.position ?? null, limit + 1],
+    [wanted.endpointId, after?.created ?? null, after?.position ?? null, limit + 1],
+  );
+}
+
+/**
+ * One page of what receivers of the tenant have not taken, over all its endpoints: given up, and
+ * tried without success so far. Each endpoint gives at most a page, from its own index.
+ */
+export async function selectUndelivered(
+  sql: Sql,
+  tenant: Tenant,
+  page: Page,
+): Promise<DeliveryRow[]> {
+  const range = `
+    and ($3::timestamptz is null or (event_created, event_position) < ($3, $4::bigint))
+    and ($5::timestamptz is null or event_created >= $5)
+    and ($6::timestamptz is null or event_created < $6)
+    order by event_created desc, event_position desc limit $7`;
+  return sql.query(
+    `select d.* from webhook_endpoints e cross join lateral (
+       (select ${FINISHED} from webhook_deliveries
+        where endpoint_id = e.id and status = 'failed' ${range})
+       union all
+       (select ${PENDING} from webhook_due
+        where endpoint_id = e.id and attempt > 0 ${range})
+     ) d
+     where e.account_id = $1 and e.livemode = $2
+     order by event_created desc, event_position desc limit $7`,
+    [
+      tenant.accountId,
+      tenant.livemode,
+      page.after?.created ?? null,
+      page.after?.position ?? null,
+      page.createdGte,
+      page.createdLt,
+      page.limit + 1,
+    ],
   );
 }
 
@@ -132,11 +168,11 @@ export async function insertFinished(tx: Tx, row: Omit<DeliveryRow, 'id'>): Prom
 
 export async function deliveryIdOf(
   sql: Sql,
-  of: { readonly eventId: string; readonly endpointId: string },
+  wanted: { readonly eventId: string; readonly endpointId: string },
 ): Promise<string> {
   const rows = await sql.query<{ id: string }>('select webhook_delivery_id($1, $2) as id', [
-    of.eventId,
-    of.endpointId,
+    wanted.eventId,
+    wanted.endpointId,
   ]);
   return rows[0]?.id ?? '';
 }

@@ -26,7 +26,7 @@ export interface DeliveryRow {
   updated: Date;
 }
 
-/** The delivery object of decisions.md section 6. */
+/** The delivery object of behavior.md 11. */
 export function renderDelivery(row: DeliveryRow): { [key: string]: Json } {
   return {
     id: row.id,

@@ -30,7 +30,7 @@ export interface Disabled {
  */
 export async function disableEndpoint(
   db: Database,
-  of: {
+  ending: {
     readonly endpointId: string;
     readonly reason: DisabledReason;
     readonly now: Date;
@@ -38,7 +38,7 @@ export async function disableEndpoint(
     readonly tell?: TellDisabled | undefined;
   },
 ): Promise<Disabled | null> {
-  const { endpointId, reason, now, failingBefore } = of;
+  const { endpointId, reason, now, failingBefore } = ending;
   return db.transaction(async (tx) => {
     const row = await lockEndpoint(tx, null, endpointId);
     if (row === undefined || row.status === 'disabled') return null;
@@ -55,7 +55,7 @@ export async function disableEndpoint(
     ]);
     const { accountId, livemode } = tenant;
     const notice = { accountId, livemode, endpointId, url: row.url, reason };
-    await of.tell?.(tx, notice, now);
+    await ending.tell?.(tx, notice, now);
     return { notice, deliveries };
   });
 }

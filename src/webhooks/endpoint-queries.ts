@@ -136,7 +136,7 @@ export async function updateEndpoint(tx: Tx, change: EndpointChange): Promise<En
 
 export async function replaceSecret(
   tx: Tx,
-  of: {
+  change: {
     readonly id: string;
     readonly secret: Buffer;
     readonly previousUntil: Date;
@@ -148,7 +148,7 @@ export async function replaceSecret(
      set secret = $2, previous_secret = e.secret, previous_secret_until = $3,
        updated = greatest($4, e.updated + interval '1 ms')
      where e.id = $1 returning ${COLUMNS}`,
-    [of.id, of.secret, of.previousUntil, of.now],
+    [change.id, change.secret, change.previousUntil, change.now],
   );
 }
 
@@ -203,12 +203,12 @@ export async function selectLongFailing(sql: Sql, before: Date, limit: number): 
 /** What one test by hand says: a success heals, a failure marks the first of a row. */
 export async function noteTest(
   tx: Tx,
-  of: { readonly id: string; readonly succeeded: boolean; readonly at: Date },
+  tested: { readonly id: string; readonly succeeded: boolean; readonly at: Date },
 ): Promise<void> {
   await tx.query(
     `update webhook_endpoints
      set failing_since = case when $2 then null else coalesce(failing_since, $3) end
      where id = $1`,
-    [of.id, of.succeeded, of.at],
+    [tested.id, tested.succeeded, tested.at],
   );
 }

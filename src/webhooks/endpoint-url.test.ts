@@ -103,3 +103,26 @@ describe('the URL of a webhook endpoint', () => {
     assert.equal(await check('https://not-yet.example/'), null);
   });
 });
+
+describe('a receiver on this machine', () => {
+  const inSandbox = (url: string, livemode = false) => {
+    const policy = addressPolicy([], { ownMachine: true });
+    return checkEndpointUrl(url, { livemode, policy, resolver });
+  };
+
+  test('is refused with the setting that allows it', async () => {
+    const refusal = await check('https://127.0.0.1:8080/');
+    assert.match(refusal?.message ?? '', /loopback.*WEBHOOK_ALLOW_CIDRS=127\.0\.0\.0\/8/);
+  });
+
+  test('is taken in the sandbox, in test mode, by plain http and its own names', async () => {
+    answers.localhost = ['127.0.0.1', '::1'];
+    for (const url of ['http://127.0.0.1:8080/', 'http://localhost:8080/a', 'http://[::1]:9000/']) {
+      assert.equal(await inSandbox(url), null, url);
+      assert.equal((await inSandbox(url, true))?.code, 'url_not_allowed', url);
+    }
+    for (const url of ['http://10.0.0.1/', 'http://private.example/', 'https://127.0.0.1/']) {
+      assert.equal((await inSandbox(url))?.code, 'url_not_allowed', url);
+    }
+  });
+});

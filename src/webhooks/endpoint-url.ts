@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type Refusal, refuse } from '#core/refusal.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { AddressPolicy } from '#webhooks/address-check.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 
@@ -38,6 +38,18 @@ function checkSpelling(raw: string): Refusal | null {
   return null;
 }
 
+/** What a developer with a receiver on this machine, or in the same network, can do. */
+function howToAllow(url: URL): string {
+  const isLocal = /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
+  const sandbox = isLocal
+    ? 'The sandbox takes http://127.0.0.1:… and http://localhost:… in test mode. '
+    : '';
+  return (
+    `${sandbox}An operator allows addresses of their own network with WEBHOOK_ALLOW_CIDRS, ` +
+    `for example WEBHOOK_ALLOW_CIDRS=${isLocal ? '127.0.0.0/8' : '10.0.0.0/8'}.`
+  );
+}
+
 /** The port that a connection goes to. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
@@ -50,7 +62,7 @@ export function hostOf(url: URL): string {
 }
 
 /**
- * The rules of api-v1.md section 6 that need no look-up. The parser has normalised the host:
+ * The rules of behavior.md 11.8 that need no look-up. The parser has normalised the host:
  * numeric, octal, hexadecimal, short and full-width spellings of IPv4 are dotted quads by now.
  */
 export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal {
@@ -90,8 +102,8 @@ export async function checkEndpointUrl(raw: string, check: UrlCheck): Promise<Re
       ? await check.resolver.resolve(host, AbortSignal.timeout(LOOKUP_MS)).catch(() => [])
       : [host];
   for (const address of addresses) {
-    const reason = check.policy.refusalOf(address);
-    if (reason !== null) return notAllowed(`its host has a ${reason} address.`);
+    const reason = check.policy.forUrl(url).refusalOf(address);
+    if (reason !== null) return notAllowed(`its host has a ${reason} address. ${howToAllow(url)}`);
   }
   return null;
 }

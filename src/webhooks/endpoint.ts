@@ -1,6 +1,6 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
@@ -18,7 +18,7 @@ export interface WebhookDeps {
 /** persistent_failure: five days without a success. gone: the receiver answered 410. */
 export type DisabledReason = 'persistent_failure' | 'gone' | 'requested_by_merchant';
 
-/** api-v1.md section 6. */
+/** behavior.md 11. */
 export const MAX_ENDPOINTS = 16;
 export const MAX_DESCRIPTION = 500;
 /** All types and families together are fewer; more is a mistake. */
@@ -46,7 +46,7 @@ export function tenantOf(row: { readonly account_id: string; readonly livemode: 
   return { accountId: row.account_id, livemode: row.livemode };
 }
 
-/** The endpoint object of decisions.md section 6. `secret` at creation and rotation only. */
+/** The endpoint object of behavior.md 11. `secret` at creation and rotation only. */
 export function renderEndpoint(row: EndpointRow, secret?: string): { [key: string]: Json } {
   return {
     id: row.id,

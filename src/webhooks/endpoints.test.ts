@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import {
-  addEndpoint,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { codeOf } from '#db/database.ts';
 
-/** Look-up, connection, request and answer together (api-v1.md section 6). */
+/** Look-up, connection, request and answer together (behavior.md 11.4). */
 export const DELIVERY_LIMIT_MS = 10_000;
 /** Read of an answer before the socket is destroyed: none of it matters, some helps debugging. */
 const MAX_BODY_BYTES = 16 * 1024;

@@ -2,15 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import {
-  addEndpoint,
-  eventually,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
 import { selectAttempts, selectDeliveries } from '#webhooks/delivery-queries.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -109,7 +104,7 @@ describe('a failing endpoint', () => {
       Array.from({ length: 12 }, (_, index) => String(index + 1)),
     );
     assert.equal(new Set(got.map(({ headers }) => headers['service-delivery-id'])).size, 1);
-    // Each attempt is signed anew.
+    // Each attempt is signed again.
     assert.equal(new Set(got.map(({ headers }) => headers['service-signature'])).size, 12);
     const attempts = await selectAttempts(s.bench.db, last);
     assert.deepEqual(

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
 import { type Answerer, startReceiver } from '#testing/webhook-receiver.ts';
-import {
-  addEndpoint,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const BACKLOG = 100_000;

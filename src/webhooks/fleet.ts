@@ -2,10 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { addMs, type Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError, type Log } from '#core/log.ts';
+import { isTracing, type Span, startSpan } from '#core/tracing.ts';
 import type { Database } from '#db/database.ts';
 import {
   type AttemptResult,
   attemptDelivery,
+  countAttempt,
+  notSent,
   openTarget,
   saysGone,
   type Target,
@@ -33,6 +36,8 @@ export interface FleetDeps {
   readonly leaseMs: number;
   /** Gives a lease back. Never rejects. */
   readonly release: (endpointId: string) => Promise<void>;
+  /** Which trace an event belongs to; asked only while somebody traces. */
+  readonly traceOf?: (body: string) => Promise<string | null>;
   /** The receiver answered 410. */
   readonly gone: (endpointId: string) => void;
   /** A lane has room and the queue may have more for it. */
@@ -47,11 +52,11 @@ export interface Look {
   readonly rooms: readonly Room[];
 }
 
-/** An endpoint stays in hand this long after its last delivery. */
+/** A worker keeps an endpoint this long after its last delivery. */
 const LINGER_MS = 10_000;
 /** Of one look: bounds its time. */
 const MAX_LANES_OF_LOOK = 256;
-/** Deliveries in hand, with their bodies: bounds the memory that they fill. */
+/** Deliveries that are loaded, with their bodies: bounds the memory that they fill. */
 const MAX_HELD_BY_FLEET = 10_000;
 const DRAIN_STEP_MS = 20;
 
@@ -125,7 +130,7 @@ export class Fleet {
   }
 
   /**
-   * Prolongs the leases and reads the endpoints anew. Lanes that are not ours any more are
+   * Prolongs the leases and reads the endpoints again. Lanes that are not ours any more are
    * lost; idle ones are given back.
    */
   async renew(): Promise<boolean> {
@@ -154,7 +159,7 @@ export class Fleet {
     while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
   }
 
-  /** Gives up on what is in flight: its rows still stand in the queue and are sent again. */
+  /** Gives up on what is in flight: its rows are still in the queue and are sent again. */
   abandon(): void {
     this.#abandoned = true;
     for (const lane of this.#lanes.values()) this.#lose(lane);
@@ -172,7 +177,7 @@ export class Fleet {
 
   #accept(lane: Lane, rows: readonly DueRow[]): void {
     for (const row of rows) {
-      // The endpoint was changed since its target was made: read it anew before anything is sent.
+      // The endpoint was changed since its target was made: read it again before anything is sent.
       if (row.endpoint_updated.getTime() !== lane.target.updated.getTime()) {
         lane.dryAtHint = -1;
         void this.renew().then(this.#deps.hungry, this.#deps.hungry);
@@ -194,6 +199,7 @@ export class Fleet {
     lane.inFlight--;
     if (this.#abandoned) return;
     noteLatency(lane, result.durationMs);
+    countAttempt(row, result);
     const { finished, retryAfterMs } = result;
     lane.health = result.succeeded
       ? afterSuccess(lane.health)
@@ -207,19 +213,37 @@ export class Fleet {
     const { clock, log } = this.#deps;
     if (row.body === null) return notSent('event_expired', clock.now());
     failpoint('webhooks.taken');
+    const span = isTracing() ? await this.#startSpan(row, row.body) : null;
     const message = {
       deliveryId: row.id,
       eventId: row.event_id,
       eventType: row.event_type,
       body: row.body,
       attempt: row.attempt + 1,
+      traceparent: span?.traceparent ?? null,
     };
     try {
-      return await attemptDelivery(lane.target, message, clock);
+      const result = await attemptDelivery(lane.target, message, clock);
+      if (result.error !== null) span?.fail(result.error);
+      return result;
     } catch (error) {
       log.error('a webhook could not be sent', { delivery: row.id, error: describeError(error) });
       return notSent('not_sent', clock.now());
+    } finally {
+      span?.end();
     }
+  }
+
+  /** null: the event belongs to nobody's trace. */
+  async #startSpan(row: DueRow, body: string): Promise<Span | null> {
+    const parent = await this.#deps.traceOf?.(body).catch(() => null);
+    if (parent == null) return null;
+    const attributes = {
+      'tapline.event': row.event_id,
+      'tapline.delivery': row.id,
+      'tapline.attempt': row.attempt + 1,
+    };
+    return startSpan(`webhook ${row.event_type}`, { parent, kind: 'client', attributes });
   }
 
   async #record(finished: Finished): Promise<void> {
@@ -291,18 +315,6 @@ function toHealth(row: LaneRow): Health {
     failingSince: row.failing_since,
     notBefore: row.not_before,
   });
-}
-
-function notSent(error: string, now: Date): AttemptResult {
-  return {
-    succeeded: false,
-    responseStatus: null,
-    responseBody: null,
-    error,
-    durationMs: 0,
-    finished: now,
-    retryAfterMs: null,
-  };
 }
 
 function toFinished(lane: Lane, row: DueRow, result: AttemptResult): Finished {

@@ -1,8 +1,6 @@
-import { addMs, type Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
+import { addMs } from '#core/clock.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
 import { maintainPartitions } from '#events/retention.ts';
 import {
   type DisabledNotice,
@@ -13,11 +11,7 @@ import { selectLongFailing } from '#webhooks/endpoint-queries.ts';
 import { replayStep } from '#webhooks/replay.ts';
 import { DISABLE_AFTER_MS } from '#webhooks/schedule.ts';
 
-export interface HousekeepingDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface HousekeepingDeps extends LoopDeps {
   readonly tellDisabled?: TellDisabled;
   readonly onError: (name: string, error: unknown) => void;
 }

@@ -34,14 +34,14 @@ export const SLOW_MS = 1_000;
 /** Weight of the newest answer. */
 const LATENCY_WEIGHT = 0.25;
 
-export function openLane(of: {
+export function openLane(leased: {
   readonly endpointId: string;
   readonly fence: bigint;
   readonly target: Target;
   readonly health: Health;
 }): Lane {
   return {
-    ...of,
+    ...leased,
     buffer: [],
     held: new Set(),
     inFlight: 0,
@@ -82,7 +82,7 @@ export function noteOverdue(lane: Lane): void {
   lane.latencyMs = Math.max(lane.latencyMs, 2 * SLOW_MS);
 }
 
-/** Puts back what was taken and not started: the rows still stand in the queue. */
+/** Puts back what was taken and not started: the rows are still in the queue. */
 export function dropBuffer(lane: Lane): void {
   for (const row of lane.buffer) lane.held.delete(row.event_position);
   lane.buffer = [];

@@ -94,7 +94,7 @@ export async function claimLanes(db: Database, claim: Claim): Promise<LaneRow[]>
   return withIndexPlans(db, (tx) => tx.query<LaneRow>(CLAIM, values));
 }
 
-/** Prolongs the leases that are still this worker's, and reads their endpoints anew. */
+/** Prolongs the leases that are still this worker's, and reads their endpoints again. */
 export async function renewLanes(
   db: Database,
   lease: { readonly owner: string; readonly until: Date },
@@ -155,7 +155,7 @@ export interface Room {
   readonly endpointId: string;
   /** How many deliveries may be taken. */
   readonly room: number;
-  /** Places of the deliveries that the worker has in hand. */
+  /** Places of the deliveries that the worker holds. */
   readonly held: readonly bigint[];
 }
 

@@ -24,7 +24,7 @@ const COLUMNS = `
 
 export async function insertReplay(
   tx: Tx,
-  of: {
+  made: {
     readonly id: string;
     readonly account_id: string;
     readonly livemode: boolean;
@@ -39,7 +39,16 @@ export async function insertReplay(
     `insert into webhook_replays
        (id, account_id, livemode, endpoint_id, since, until, types, place_created, created, updated)
      values ($1, $2, $3, $4, $5, $6, $7, $5, $8, $8) returning ${COLUMNS}`,
-    [of.id, of.account_id, of.livemode, of.endpoint_id, of.since, of.until, of.types, of.now],
+    [
+      made.id,
+      made.account_id,
+      made.livemode,
+      made.endpoint_id,
+      made.since,
+      made.until,
+      made.types,
+      made.now,
+    ],
   );
   return only(rows, 'replay');
 }
@@ -120,14 +129,14 @@ const PORTION = `
 /** Queues the next events of a replay. @returns their places, in order. */
 export async function replayPortion(
   tx: Tx,
-  of: {
+  portion: {
     readonly replay: ReplayRow;
     readonly types: readonly string[];
     readonly now: Date;
     readonly limit: number;
   },
 ): Promise<{ event_created: Date; event_position: bigint }[]> {
-  const { replay, types, now, limit } = of;
+  const { replay, types, now, limit } = portion;
   return tx.query(PORTION, [
     replay.endpoint_id,
     replay.account_id,
@@ -143,7 +152,7 @@ export async function replayPortion(
 
 export async function updateReplay(
   tx: Tx,
-  of: {
+  change: {
     readonly id: string;
     readonly status: 'running' | 'completed';
     readonly queued: number;
@@ -157,6 +166,6 @@ export async function updateReplay(
      set status = $2, events_queued = events_queued + $3, place_created = $4,
        place_position = $5, updated = $6
      where id = $1`,
-    [of.id, of.status, of.queued, of.created, of.position, of.now],
+    [change.id, change.status, change.queued, change.created, change.position, change.now],
   );
 }

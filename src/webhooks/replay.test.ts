@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import {
-  addEndpoint,
-  eventually,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import {
   expandTypes,
   getReplay,

@@ -1,9 +1,11 @@
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { accountTime } from '#db/commit-order.ts';
 import { Abandon, type Database } from '#db/database.ts';
 import { EVENT_TYPES, familyOf } from '#events/types.ts';
+import { forgetDeliveryDays } from '#webhooks/delivery-days.ts';
 import { checkEnabledEvents, type WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
 import {
@@ -75,7 +77,9 @@ export async function startReplay(
   of: { readonly input: StartReplay; readonly now: Date },
 ): Promise<ReplayRow | Refusal> {
   const { input, now } = of;
-  const until = input.until === null || input.until > now ? now : input.until;
+  // Events are searched by `created`, which follows the account's clock.
+  const latest = await accountTime(deps.db, tenant, now);
+  const until = input.until === null || input.until > latest ? latest : input.until;
   // Not `>=`: a leap second is a valid date-time, and no Date.
   if (!(input.since < until)) {
     return refuse('parameter_invalid', 'since must lie before until, and in the past.', 'since');
@@ -127,6 +131,11 @@ export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
     if (replay === undefined) return { more: false, deliveries: 0 };
     const room = Math.min(PORTION, MAX_BACKLOG - (await backlogOf(tx, replay, MAX_BACKLOG)));
     const types = expandTypes(replay.types);
+    await forgetDeliveryDays(tx, {
+      endpointId: replay.endpoint_id,
+      since: replay.place_created,
+      until: replay.until,
+    });
     const portion = await replayPortion(tx, { replay, types, now, limit: room });
     const last = portion.at(-1);
     await updateReplay(tx, {

@@ -1,8 +1,9 @@
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
 import { Abandon } from '#db/database.ts';
 import type { DeliveryRow } from '#webhooks/delivery.ts';
+import { forgetDeliveryDays } from '#webhooks/delivery-days.ts';
 import { moveToFront, selectDelivery } from '#webhooks/delivery-queries.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -22,7 +23,9 @@ export async function retryDelivery(
     const no = (refusal: Refusal) => new Abandon<DeliveryRow | Refusal>(refusal);
     const found = await selectDelivery(tx, tenant, id);
     if (found === undefined) return no(resourceMissing('webhook delivery'));
-    const endpoint = await lockEndpoint(tx, tenant, found.endpoint_id);
+    const { endpoint_id: endpointId, event_created: at } = found;
+    await forgetDeliveryDays(tx, { endpointId, since: at, until: at });
+    const endpoint = await lockEndpoint(tx, tenant, endpointId);
     if (endpoint === undefined) return no(resourceMissing('webhook delivery'));
     if (endpoint.status === 'disabled') return no(endpointDisabled());
     await moveToFront(tx, found, now);

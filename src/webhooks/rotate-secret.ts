@@ -1,7 +1,7 @@
+import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { type Refusal, resourceMissing } from '#core/refusal.ts';
 import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
 import type { RevealedEndpoint } from '#webhooks/create-endpoint.ts';
@@ -9,7 +9,7 @@ import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
 import { newSigningSecret } from '#webhooks/sign.ts';
 
-/** The old secret signs beside the new one for so long (decisions.md section 6). */
+/** The old secret signs beside the new one for so long (behavior.md 11.3). */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** A new secret; deliveries carry both signatures for a day. A second rotation drops the oldest. */

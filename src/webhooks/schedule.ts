@@ -5,7 +5,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** From one attempt to the next (decisions.md section 6): 12 attempts in about three days. */
+/** From one attempt to the next (behavior.md 11.5): 12 attempts in about three days. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -40,16 +40,16 @@ export const DISABLE_AFTER_MS = 5 * DAY_MS;
  * When the attempt after `attempt` (1 is the first) is due, or null when it was the last.
  * `random` is from 0 to 1. `retryAfterMs` is what the receiver asked for.
  */
-export function nextAttemptAt(of: {
+export function nextAttemptAt(last: {
   readonly attempt: number;
   readonly finished: Date;
   readonly retryAfterMs: number | null;
   readonly random: number;
 }): Date | null {
-  const delay = RETRY_DELAYS_MS[of.attempt - 1];
+  const delay = RETRY_DELAYS_MS[last.attempt - 1];
   if (delay === undefined) return null;
-  const jittered = Math.round(delay * (1 - JITTER + 2 * JITTER * of.random));
-  return addMs(of.finished, Math.max(jittered, of.retryAfterMs ?? 0));
+  const jittered = Math.round(delay * (1 - JITTER + 2 * JITTER * last.random));
+  return addMs(last.finished, Math.max(jittered, last.retryAfterMs ?? 0));
 }
 
 /** `Retry-After` in milliseconds, within reason; null when absent or not understood. */

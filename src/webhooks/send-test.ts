@@ -1,30 +1,15 @@
-import { only } from '#core/assert.ts';
+import { type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { type Refusal, resourceMissing } from '#core/refusal.ts';
-import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { type WrittenEvent, writeEvents } from '#events/append.ts';
+import type { WrittenEvent } from '#events/append.ts';
 import { type AttemptResult, attemptDelivery, openTarget, saysGone } from '#webhooks/attempt.ts';
 import type { DeliveryRow } from '#webhooks/delivery.ts';
 import { deliveryIdOf, insertFinished } from '#webhooks/delivery-queries.ts';
 import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
-import { type EndpointRow, renderEndpoint, type WebhookDeps } from '#webhooks/endpoint.ts';
+import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint, noteTest, resetLane, selectEndpoint } from '#webhooks/endpoint-queries.ts';
-
-async function writePing(
-  deps: WebhookDeps,
-  tenant: Tenant,
-  endpoint: EndpointRow,
-  now: Date,
-): Promise<WrittenEvent> {
-  return deps.db.transaction(async (tx) => {
-    const stamp = await stampOrder(tx, tenant, now, 1);
-    const object = renderEndpoint(endpoint);
-    const draft = { tenant, type: 'ping', objectId: endpoint.id, object, stamp } as const;
-    return only((await writeEvents(tx, [draft])).events, 'event');
-  });
-}
+import { writePing } from '#webhooks/ping-event.ts';
 
 async function send(
   deps: WebhookDeps,
@@ -35,14 +20,14 @@ async function send(
   const deliveryId = await deliveryIdOf(deps.db, { eventId, endpointId: endpoint.id });
   const target = openTarget(endpoint.id, endpoint, deps);
   try {
-    const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1 };
+    const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1, traceparent: null };
     return await attemptDelivery(target, message, of.clock);
   } finally {
     target.transport.close();
   }
 }
 
-async function record(
+async function recordTest(
   tx: Tx,
   endpoint: EndpointRow,
   of: { readonly event: WrittenEvent; readonly result: AttemptResult },
@@ -61,6 +46,7 @@ async function record(
     created: event.created,
     updated: finished,
     attempt: 1,
+    traceparent: null,
     response_status: result.responseStatus,
     response_body: result.responseBody,
     error: result.error,
@@ -88,7 +74,7 @@ export async function sendTest(
   if (endpoint === undefined) return resourceMissing('webhook endpoint');
   const event = await writePing(deps, tenant, endpoint, clock.now());
   const result = await send(deps, endpoint, { event, clock });
-  const row = await deps.db.transaction((tx) => record(tx, endpoint, { event, result }));
+  const row = await deps.db.transaction((tx) => recordTest(tx, endpoint, { event, result }));
   if (result.succeeded) deps.wakeups.send('deliveries');
   if (saysGone(result)) {
     await disableEndpoint(deps.db, { endpointId: id, reason: 'gone', now: clock.now() });

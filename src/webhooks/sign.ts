@@ -25,7 +25,7 @@ export function signingKey(secret: string): SigningKey {
 }
 
 export interface Signatures {
-  /** `t=<seconds>,v1=<hex>`: decisions.md section 6. */
+  /** `t=<seconds>,v1=<hex>`: behavior.md 11.3. */
   readonly service: string;
   /** `v1,<base64>`: Standard Webhooks. */
   readonly standard: string;

@@ -37,12 +37,14 @@ const IDLE_SOCKET_MS = 2_000;
 const NEXT_ADDRESS_MS = 300;
 
 /** Resolves and checks; every answer must pass, a mix of good and bad ones is refused. */
-function createGuard(host: string, network: Network) {
+function createGuard(url: URL, network: Network) {
+  const host = hostOf(url);
+  const policy = network.policy.forUrl(url);
   let checked: readonly string[] = [];
   let holdsUntil = 0;
   const accept = (addresses: readonly string[]) => {
     for (const address of addresses) {
-      const reason = network.policy.refusalOf(address);
+      const reason = policy.refusalOf(address);
       if (reason !== null) throw new AddressRefused(`${address} is ${reason}`);
     }
     checked = addresses.map(canonicalAddress);
@@ -94,7 +96,7 @@ function connectorOf(guard: Guard, network: Network): buildConnector.connector {
 }
 
 export function openTransport(url: URL, network: Network): Transport {
-  const guard = createGuard(hostOf(url), network);
+  const guard = createGuard(url, network);
   const pool = new Pool(url.origin, {
     connections: MAX_IN_FLIGHT,
     pipelining: 1,

@@ -1,6 +1,6 @@
+import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, resourceMissing } from '#core/refusal.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { checkEnabledEvents, type EndpointRow, type WebhookDeps } from '#webhooks/endpoint.ts';
@@ -21,7 +21,7 @@ export interface ChangeEndpoint {
   readonly status?: 'enabled' | 'disabled';
 }
 
-async function check(
+async function checkChange(
   deps: WebhookDeps,
   tenant: Tenant,
   input: ChangeEndpoint,
@@ -37,11 +37,11 @@ async function check(
  * Disabling ends what is undelivered. Enabling, and a new URL, forget past failures: the first
  * delivery goes at once.
  */
-async function apply(
+async function applyChange(
   tx: Tx,
-  of: { readonly row: EndpointRow; readonly input: ChangeEndpoint; readonly now: Date },
+  change: { readonly row: EndpointRow; readonly input: ChangeEndpoint; readonly now: Date },
 ): Promise<EndpointRow> {
-  const { row, input, now } = of;
+  const { row, input, now } = change;
   const status = input.status ?? row.status;
   const url = input.url ?? row.url;
   const enabling = status === 'enabled' && row.status === 'disabled';
@@ -58,7 +58,7 @@ async function apply(
     updated: now,
   });
   if (status === 'disabled') {
-    // With the account's order in hand no event can be fanning out to this endpoint any more. The
+    // With the account's order locked no event can be fanning out to this endpoint any more. The
     // place tells those that began before (`stampSteps`) to look again.
     await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 1);
     await endDueDeliveries(tx, row.id, now);
@@ -70,16 +70,16 @@ export async function changeEndpoint(
   deps: WebhookDeps,
   tenant: Tenant,
   id: string,
-  of: { readonly input: ChangeEndpoint; readonly now: Date },
+  change: { readonly input: ChangeEndpoint; readonly now: Date },
 ): Promise<EndpointRow | Refusal> {
-  const bad = await check(deps, tenant, of.input);
+  const bad = await checkChange(deps, tenant, change.input);
   if (bad !== null) return bad;
   const changed = await deps.db.transaction(async (tx) => {
     const row = await lockEndpoint(tx, tenant, id);
     if (row === undefined) {
       return new Abandon<EndpointRow | Refusal>(resourceMissing('webhook endpoint'));
     }
-    return apply(tx, { row, ...of });
+    return applyChange(tx, { row, ...change });
   });
   deps.wakeups.send('webhook-endpoints');
   return changed;

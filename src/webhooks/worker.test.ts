@@ -6,15 +6,10 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { addMs } from '#core/clock.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import {
-  addEndpoint,
-  eventually,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { DeliveryStatus } from '#webhooks/delivery.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 import { claimLanes, fetchDue, recordResults } from '#webhooks/queue-queries.ts';

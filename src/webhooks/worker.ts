@@ -1,30 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#core/clock.ts';
-import { describeError, type Log } from '#core/log.ts';
+import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { createBatcher } from '#db/batching.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { disableEndpoint, type TellDisabled } from '#webhooks/disable-endpoint.ts';
 import { Fleet } from '#webhooks/fleet.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
-import { releaseLanes } from '#webhooks/queue-queries.ts';
+import { createReleaser } from '#webhooks/release.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 import { createClaimer, createFetcher } from '#webhooks/take.ts';
 
-export interface WebhookWorkerDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface WebhookWorkerDeps extends LoopDeps {
   /** Opens the signing secrets (AES-256-GCM, the endpoint's id is the context). */
   readonly secretKey: Buffer;
   /** CIDRs exempt from the private-address refusal (WEBHOOK_ALLOW_CIDRS). */
   readonly allowCidrs: readonly string[];
+  /** The sandbox: webhooks may go to receivers on this machine. */
+  readonly ownMachine?: boolean;
   readonly resolver?: Resolver;
   /** Certificate authorities beside the usual ones. */
   readonly ca?: string;
+  /** Which trace an event belongs to (its body is given). */
+  readonly traceOf?: (body: string) => Promise<string | null>;
   /** The way to tell the owners of a disabled endpoint by e-mail. */
   readonly tellDisabled?: TellDisabled;
 }
@@ -45,39 +42,15 @@ const HEARTBEAT_MS = 5_000;
 export const LEASE_MS = 20_000;
 /** Less than the ten seconds that the whole process has to end. */
 const STOP_MS = 7_000;
-const MAX_RELEASES = 500;
 
 function allowLate(ms: number): Promise<'late'> {
   return new Promise((resolve) => setTimeout(resolve, ms, 'late').unref());
 }
 
-function createReleaser(deps: WebhookWorkerDeps, owner: string) {
-  const batcher = createBatcher<string, void>({
-    run: async (ids) => {
-      await releaseLanes(deps.db, owner, ids);
-      return ids.map(() => undefined);
-    },
-    maxInFlight: 1,
-    maxItems: MAX_RELEASES,
-  });
-  const unreleased = new Set<string>();
-  const release = async (endpointId: string) => {
-    try {
-      await batcher.add(endpointId);
-      unreleased.delete(endpointId);
-    } catch (error) {
-      // It also ends by itself, for others; this worker never takes over from itself.
-      unreleased.add(endpointId);
-      deps.log.warn('a webhook lease was not released', { error: describeError(error) });
-    }
-  };
-  return { release, retry: () => Promise.all([...unreleased].map(release)) };
-}
-
 async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<void> {
   const { db, clock, wakeups } = deps;
-  const of = { endpointId, reason: 'gone', now: clock.now(), tell: deps.tellDisabled } as const;
-  const done = await disableEndpoint(db, of);
+  const ending = { endpointId, reason: 'gone', now: clock.now(), tell: deps.tellDisabled } as const;
+  const done = await disableEndpoint(db, ending);
   if (done === null) return;
   if (done.deliveries > 0) wakeups.send('deliveries');
 }
@@ -85,13 +58,13 @@ async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<voi
 /** The two loops that get work, each waking the other. */
 function startTaking(
   deps: WebhookWorkerDeps,
-  of: {
+  worker: {
     readonly owner: string;
     readonly fleet: Fleet;
     readonly onError: (name: string, error: unknown) => void;
   },
 ): { readonly fetching: Loop; readonly claiming: Loop } {
-  const { owner, fleet, onError } = of;
+  const { owner, fleet, onError } = worker;
   const taking = { ...deps, owner, fleet, leaseMs: LEASE_MS, pollMs: POLL_MS };
   const loop = (name: string, run: () => Promise<boolean>) =>
     startLoop({ name, pollMs: POLL_MS, run, onError });
@@ -124,7 +97,7 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const onError = (name: string, error: unknown) =>
     deps.log.error('a webhook loop failed', { loop: name, error: describeError(error) });
   const network = {
-    policy: addressPolicy(deps.allowCidrs),
+    policy: addressPolicy(deps.allowCidrs, deps),
     resolver: deps.resolver ?? systemResolver(),
     ...(deps.ca === undefined ? {} : { ca: deps.ca }),
   };

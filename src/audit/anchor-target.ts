@@ -1,0 +1,6 @@
+/** Where the heads of the audit log are written down, out of reach of the database's owner. */
+export type AnchorTarget =
+  | { readonly to: 'operators' }
+  | { readonly to: 'mail'; readonly address: string }
+  | { readonly to: 'url'; readonly url: string }
+  | { readonly to: 'file'; readonly path: string };

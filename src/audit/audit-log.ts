@@ -1,0 +1,143 @@
+import { entryHash, GENESIS } from '#audit/audit.ts';
+import { type AuditRow, selectChains, selectEntries } from '#audit/audit-queries.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Sql } from '#db/database.ts';
+
+/** Entries held in memory at a time. */
+const CHUNK = 1_000;
+
+/** What one chain turned out to be. */
+export type ChainReport =
+  | {
+      readonly chain: string;
+      readonly intact: true;
+      readonly entries: bigint;
+      /** The newest entry's hash, hex: kept elsewhere, it shows whether entries were cut off. */
+      readonly head: string;
+    }
+  | {
+      readonly chain: string;
+      readonly intact: false;
+      readonly entries: bigint;
+      /** The first entry that does not fit. */
+      readonly brokenAt: bigint;
+      readonly reason: string;
+    };
+
+interface Head {
+  readonly sequence: bigint;
+  readonly hash: Buffer;
+}
+
+function problemOf(row: AuditRow, before: Head): string | null {
+  if (row.sequence !== before.sequence + 1n) return `entry ${before.sequence + 1n} is missing`;
+  if (!row.previous_hash.equals(before.hash)) return 'it does not follow the entry before';
+  if (!row.hash.equals(entryHash(row))) return 'it was changed';
+  return null;
+}
+
+/** Reads a chain from its beginning and recomputes every hash. */
+export async function verifyChain(sql: Sql, chain: string): Promise<ChainReport> {
+  let head: Head = { sequence: 0n, hash: GENESIS };
+  for (;;) {
+    const rows = await selectEntries(sql, { chain, after: head.sequence, limit: CHUNK });
+    for (const row of rows) {
+      const reason = problemOf(row, head);
+      if (reason !== null) {
+        const { sequence: entries } = head;
+        return { chain, intact: false, entries, brokenAt: row.sequence, reason };
+      }
+      head = row;
+    }
+    if (rows.length < CHUNK) break;
+  }
+  return { chain, intact: true, entries: head.sequence, head: head.hash.toString('hex') };
+}
+
+/** A head that was written down earlier: `<chain> <sequence> <hash>`. */
+export interface Anchor {
+  readonly chain: string;
+  readonly sequence: bigint;
+  readonly hash: string;
+}
+
+export function anchorLine({ chain, sequence, hash }: Anchor): string {
+  return `${chain} ${sequence} ${hash}`;
+}
+
+export function parseAnchor(line: string): Anchor | null {
+  const [, chain, sequence, hash] = /^(\S+) (\d+) ([0-9a-f]{64})$/.exec(line.trim()) ?? [];
+  if (chain === undefined || sequence === undefined || hash === undefined) return null;
+  return { chain, sequence: BigInt(sequence), hash };
+}
+
+interface WrittenHead {
+  readonly chain?: unknown;
+  readonly sequence?: unknown;
+  readonly hash?: unknown;
+}
+
+/** The heads of one line of JSON; null when it is anything else. */
+function parseAnchorJson(line: string): Anchor[] | null {
+  let heads: unknown;
+  try {
+    ({ heads } = JSON.parse(line) as { heads?: unknown });
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(heads)) return null;
+  const anchors = heads.map((head: WrittenHead | null) =>
+    parseAnchor(`${head?.chain} ${head?.sequence} ${head?.hash}`),
+  );
+  return anchors.every((anchor) => anchor !== null) ? anchors : null;
+}
+
+/**
+ * The heads in a file: lines of an earlier output, lines of JSON as the service writes them once
+ * a day, or the text of its mail. Empty lines and those that begin with # say nothing.
+ * @throws StartError for any other line.
+ */
+export function parseAnchors(text: string): Anchor[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .flatMap((line) => {
+      const anchor = parseAnchor(line);
+      const anchors = anchor === null ? parseAnchorJson(line) : [anchor];
+      if (anchors !== null) return anchors;
+      throw new StartError(`--anchors: not a head: ${line.slice(0, 100)}`);
+    });
+}
+
+/** Whether an anchor's entry is still there with its hash: nothing was cut off or rewritten. */
+export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
+  const { chain, sequence, hash } = anchor;
+  const [row] = await selectEntries(sql, { chain, after: sequence - 1n, limit: 1 });
+  return row?.sequence === sequence && row.hash.toString('hex') === hash;
+}
+
+/**
+ * Verifies every chain, and the anchors when there are some; prints a line for each.
+ * @returns the exit code: 0 intact, 1 not.
+ */
+export async function reportAuditLog(
+  sql: Sql,
+  output: { readonly anchors: readonly Anchor[]; readonly print: (line: string) => void },
+): Promise<0 | 1> {
+  let code: 0 | 1 = 0;
+  for (const chain of await selectChains(sql)) {
+    const report = await verifyChain(sql, chain);
+    if (report.intact) {
+      output.print(`${chain} ${report.entries} ${report.head}`);
+    } else {
+      code = 1;
+      output.print(`${chain}: BROKEN at entry ${report.brokenAt}: ${report.reason}`);
+    }
+  }
+  for (const anchor of output.anchors) {
+    if (await holdsAnchor(sql, anchor)) continue;
+    code = 1;
+    output.print(`${anchor.chain}: BROKEN: entry ${anchor.sequence} is not the one written down`);
+  }
+  return code;
+}

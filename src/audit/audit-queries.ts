@@ -1,0 +1,103 @@
+import type { Json } from '#core/canonical-json.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface AuditRow {
+  readonly chain: string;
+  readonly sequence: bigint;
+  readonly created: Date;
+  readonly actor: Json;
+  readonly action: string;
+  readonly object_id: string;
+  readonly livemode: boolean | null;
+  readonly before: Json;
+  readonly after: Json;
+  readonly request_id: string | null;
+  readonly address: string | null;
+  readonly previous_hash: Buffer;
+  readonly hash: Buffer;
+}
+
+const COLUMNS = `chain, sequence, created, actor, action, object_id, livemode, before, after,
+  request_id, address, previous_hash, hash`;
+
+/** One writer per chain at a time, until the commit. */
+export async function lockChain(tx: Tx, chain: string): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [chain]);
+}
+
+export async function selectHead(
+  sql: Sql,
+  chain: string,
+): Promise<{ sequence: bigint; hash: Buffer } | undefined> {
+  const rows = await sql.query<{ sequence: bigint; hash: Buffer }>(
+    'select sequence, hash from audit_log where chain = $1 order by sequence desc limit 1',
+    [chain],
+  );
+  return rows[0];
+}
+
+export async function insertAudit(tx: Tx, row: AuditRow): Promise<void> {
+  await tx.query(
+    `insert into audit_log (${COLUMNS})
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8::text::jsonb, $9::text::jsonb, $10, $11,
+       $12, $13)`,
+    [
+      row.chain,
+      row.sequence,
+      row.created,
+      JSON.stringify(row.actor),
+      row.action,
+      row.object_id,
+      row.livemode,
+      row.before === null ? null : JSON.stringify(row.before),
+      row.after === null ? null : JSON.stringify(row.after),
+      row.request_id,
+      row.address,
+      row.previous_hash,
+      row.hash,
+    ],
+  );
+}
+
+export async function selectChains(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ chain: string }>(
+    `with recursive walk as (
+       (select chain from audit_log order by chain limit 1)
+       union all
+       select (select a.chain from audit_log a where a.chain > w.chain order by a.chain limit 1)
+       from walk w where w.chain is not null
+     ) select chain from walk where chain is not null`,
+  );
+  return rows.map((row) => row.chain);
+}
+
+/** Entries in order, from `after` on. */
+export async function selectEntries(
+  sql: Sql,
+  wanted: { readonly chain: string; readonly after: bigint; readonly limit: number },
+): Promise<AuditRow[]> {
+  return sql.query(
+    `select ${COLUMNS} from audit_log where chain = $1 and sequence > $2
+     order by sequence limit $3`,
+    [wanted.chain, wanted.after, wanted.limit],
+  );
+}
+
+/** Newest first, for people. */
+export async function selectNewest(
+  sql: Sql,
+  wanted: {
+    readonly chain: string;
+    readonly before: bigint | null;
+    readonly objectId: string | null;
+    readonly limit: number;
+  },
+): Promise<AuditRow[]> {
+  return sql.query(
+    `select ${COLUMNS} from audit_log
+     where chain = $1 and ($2::bigint is null or sequence < $2)
+       and ($3::text is null or object_id = $3)
+     order by sequence desc limit $4`,
+    [wanted.chain, wanted.before, wanted.objectId, wanted.limit],
+  );
+}

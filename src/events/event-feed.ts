@@ -1,0 +1,93 @@
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Database } from '#db/database.ts';
+import type { Place } from '#db/paging.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
+import { selectEventsAfter } from '#events/stream-queries.ts';
+import { EventBatch, isBefore, type StreamReader } from '#events/stream-reader.ts';
+
+export interface EventFeedDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly log: Log;
+}
+
+/** A lost hint costs at most this. */
+const POLL_MS = 1_000;
+/** Of one look: at 2 KB each, what a healthy client takes at once. */
+const BATCH = 100;
+
+/**
+ * Reads the order of one account and mode, once for all of its streams in this process. A stream
+ * that begins earlier reads by itself, as fast as its client does, until it has come up.
+ */
+export class EventFeed {
+  readonly #deps: EventFeedDeps;
+  readonly #tenant: Tenant;
+  readonly #live = new Set<StreamReader>();
+  readonly #loop: Loop;
+  readonly #unhear: () => void;
+  #place: Place;
+  #streams = 0;
+
+  constructor(deps: EventFeedDeps, tenant: Tenant, place: Place) {
+    this.#deps = deps;
+    this.#tenant = tenant;
+    this.#place = place;
+    this.#loop = startLoop({
+      name: 'event streams',
+      pollMs: POLL_MS,
+      run: () => this.#readOn(),
+      onError: (name, error) =>
+        deps.log.error('reading events failed', { loop: name, error: describeError(error) }),
+    });
+    this.#unhear = deps.wakeups.on(EVENTS_TOPIC, eventsKey(tenant), this.#loop.wake);
+  }
+
+  /** Follows until the stream closes. @param whenEmpty the last stream has left. */
+  add(reader: StreamReader, whenEmpty: () => void): void {
+    this.#streams++;
+    reader.stream.once('close', () => {
+      this.#live.delete(reader);
+      this.#streams--;
+      if (this.#streams > 0) return;
+      whenEmpty();
+      this.#unhear();
+      void this.#loop.stop();
+    });
+    this.#catchUp(reader).catch((error: unknown) => {
+      this.#deps.log.warn('a stream was cut', { error: describeError(error) });
+      reader.cut();
+    });
+  }
+
+  async #read(after: Place): Promise<EventBatch> {
+    const wanted = { after, limit: BATCH };
+    return new EventBatch(after, await selectEventsAfter(this.#deps.db, this.#tenant, wanted));
+  }
+
+  async #readOn(): Promise<boolean> {
+    if (this.#live.size === 0) return false;
+    const batch = await this.#read(this.#place);
+    if (!isBefore(this.#place, batch.to)) return false;
+    this.#place = batch.to;
+    for (const reader of this.#live) reader.give(batch);
+    return true;
+  }
+
+  async #catchUp(reader: StreamReader): Promise<void> {
+    while (reader.isOpen && isBefore(reader.at, this.#place)) {
+      const goal = this.#place;
+      const batch = await this.#read(reader.at);
+      if (isBefore(reader.at, batch.to)) reader.give(batch);
+      else reader.skipTo(goal);
+      await reader.untilRoom();
+    }
+    if (!reader.isOpen) return;
+    this.#live.add(reader);
+    // What came while nobody was live has not been read.
+    this.#loop.wake();
+  }
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import { createEventStreams, type Following } from '#events/event-streams.ts';
+import type { StreamReader } from '#events/stream-reader.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
+import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+
+let shared: WebhookBench;
+let bench: WebhookBench;
+let statements = 0;
+
+/** The bench's database, counting what is asked of it. */
+const counting = (): Database => ({
+  ...shared.db,
+  query: (text, values) => {
+    statements++;
+    return shared.db.query(text, values);
+  },
+});
+
+before(async () => {
+  shared = await openBench();
+  shared.db.carryHints(shared.wakeups.send);
+});
+after(() => shared.close());
+beforeEach(async () => {
+  bench = await withNewAccount(shared);
+});
+
+interface Followed {
+  readonly reader: StreamReader;
+  /** Ids in their order. */
+  readonly ids: () => string[];
+  readonly gone: AbortController;
+}
+
+function streams() {
+  const { wakeups } = shared;
+  const made = createEventStreams({ db: counting(), wakeups, log: silentLog });
+  return async (of: Partial<Following> = {}): Promise<Followed> => {
+    const gone = new AbortController();
+    const { tenant } = bench;
+    const following = { tenant, after: null, types: null, gone: gone.signal, ...of };
+    const reader = await made.follow(following);
+    let text = '';
+    reader.stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    return {
+      reader,
+      gone,
+      ids: () => [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? ''),
+    };
+  };
+}
+
+async function untilHeard({ ids }: Followed, count: number): Promise<string[]> {
+  const end = performance.now() + 5_000;
+  while (ids().length < count && performance.now() < end) await sleep(5);
+  assert.equal(ids().length, count);
+  return ids();
+}
+
+test('a hundred streams of an account are read for once', async () => {
+  const follow = streams();
+  const all = await Promise.all(Array.from({ length: 100 }, () => follow()));
+  await sleep(100);
+  statements = 0;
+  const begun = performance.now();
+  for (let i = 0; i < 5; i++) await writeTestEvents(bench, 3);
+  const heard = await Promise.all(all.map((one) => untilHeard(one, 15)));
+  for (const ids of heard) assert.deepEqual(ids, heard[0]);
+  const polls = Math.ceil((performance.now() - begun) / 1000);
+  // A hint each, and one more look each that finds nothing.
+  assert.ok(statements <= 10 + 2 * polls, `${statements} statements`);
+  for (const { gone } of all) gone.abort();
+});
+
+test('an account hears nothing of another one; its reader stops with its last stream', async () => {
+  const follow = streams();
+  const [mine, other] = [await follow(), await withNewAccount(shared)];
+  await writeTestEvents(other, 2);
+  await writeTestEvents(bench, 1);
+  await untilHeard(mine, 1);
+  mine.gone.abort();
+  await once(mine.reader.stream, 'close');
+  statements = 0;
+  await writeTestEvents(bench, 1);
+  await sleep(1_200);
+  assert.equal(statements, 0);
+  const again = await follow();
+  await writeTestEvents(bench, 1);
+  await untilHeard(again, 1);
+  again.gone.abort();
+});
+
+test('who begins in the past comes up while events go on, without gap or repetition', async () => {
+  const follow = streams();
+  const live = await follow();
+  const before = live.reader.at;
+  const writing = (async () => {
+    for (let i = 0; i < 60; i++) await writeTestEvents(bench, 10);
+  })();
+  await sleep(20);
+  const late = await Promise.all([1, 2, 3].map(() => follow({ after: before })));
+  await writing;
+  const expected = await untilHeard(live, 600);
+  for (const one of late) assert.deepEqual(await untilHeard(one, 600), expected);
+  assert.equal(new Set(expected).size, 600);
+  for (const { gone } of [live, ...late]) gone.abort();
+});
+
+test('when the process ends, a stream ends too, behind what it was given', async () => {
+  const follow = streams();
+  const one = await follow();
+  await writeTestEvents(bench, 5);
+  await untilHeard(one, 5);
+  const ended = once(one.reader.stream, 'end');
+  one.gone.abort();
+  await ended;
+});

@@ -1,0 +1,48 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Place } from '#db/paging.ts';
+import { eventsKey } from '#events/append.ts';
+import { EventFeed, type EventFeedDeps } from '#events/event-feed.ts';
+import { selectNewestPlace } from '#events/stream-queries.ts';
+import { StreamReader } from '#events/stream-reader.ts';
+
+export interface Following {
+  readonly tenant: Tenant;
+  /** The place of the last event that the client has seen; null: it begins now. */
+  readonly after: Place | null;
+  /** null: all. Share the set among streams that want the same: they are rendered once for it. */
+  readonly types: ReadonlySet<string> | null;
+  /** The client is gone, or the process ends. */
+  readonly gone: AbortSignal;
+}
+
+export interface EventStreams {
+  /** A stream of the account and mode's events, in their order, without end. */
+  follow(following: Following): Promise<StreamReader>;
+}
+
+/** Proxies close connections that are silent for a minute; clients give up after 45 s. */
+const COMMENT_EVERY_MS = 15_000;
+
+/** The open event streams of this process. */
+export function createEventStreams(deps: EventFeedDeps): EventStreams {
+  const feeds = new Map<string, EventFeed>();
+  const keepAlive = (reader: StreamReader) => {
+    const timer = setInterval(() => reader.beat(), COMMENT_EVERY_MS);
+    reader.stream.once('close', () => clearInterval(timer));
+  };
+  return {
+    follow: async ({ tenant, after, types, gone }) => {
+      const newest = await selectNewestPlace(deps.db, tenant);
+      const reader = new StreamReader(after ?? newest, types);
+      const key = eventsKey(tenant);
+      const feed = feeds.get(key) ?? new EventFeed(deps, tenant, newest);
+      feeds.set(key, feed);
+      feed.add(reader, () => feeds.delete(key));
+      keepAlive(reader);
+      const end = () => reader.end();
+      if (gone.aborted) end();
+      else gone.addEventListener('abort', end, { once: true });
+      return reader;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { OrderTime } from '#db/commit-order.ts';
+
+/** Nothing is known to be stamped. */
+const NEVER = new Date(0);
+const UNKNOWN: OrderTime = { aheadSeconds: 0, stampedAt: NEVER };
+
+/**
+ * What this process last learned of the times of accounts, so that a create needs no question of
+ * its own: how far a clock in test mode runs ahead, and the latest time at which we counted a row
+ * as created (requests do not always reach their batch in the order in which they arrived).
+ *
+ * It does no harm when others know more. The order has been stamped with a later time then: the
+ * statement that waits for nobody leaves such a request out, and the one that holds the lock reads
+ * both.
+ */
+export class AccountClocks {
+  readonly #times = new Map<string, OrderTime>();
+
+  /** `tenant` as `tenantKey` writes it. */
+  timeOf(tenant: string): OrderTime {
+    return this.#times.get(tenant) ?? UNKNOWN;
+  }
+
+  learn(tenant: string, { aheadSeconds, stampedAt }: OrderTime): void {
+    const known = this.timeOf(tenant);
+    const later = stampedAt > known.stampedAt ? stampedAt : known.stampedAt;
+    this.#times.set(tenant, { aheadSeconds, stampedAt: later });
+  }
+}

@@ -1,0 +1,21 @@
+import { networkOf } from '#core/mode.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+
+/** What changes intents needs of the process. */
+export interface AnnounceDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+}
+
+/** Tells whoever waits that an intent has moved. After the commit. */
+export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
+  if (intent.status === 'processing') {
+    wakeups.send('chain-requests', networkOf(intent.tenant.livemode));
+  }
+  wakeups.send('intent', intent.id);
+  if (intent.status !== 'requires_action') return;
+  wakeups.send('payer', intent.attempt.payerId);
+  wakeups.send('push');
+}

@@ -1,0 +1,38 @@
+import { present } from '#core/assert.ts';
+import { add, ZERO } from '#core/money.ts';
+import type { PreflightResult } from '#payments/assess.ts';
+import type { Outlook } from '#payments/look-ahead.ts';
+import type { PayRequest, Preflight } from '#payments/pay-request.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { Presented } from '#payments/presented.ts';
+
+/**
+ * What the chain says, asked before the transaction; null where it need not be asked, because the
+ * credential is unknown or the intent has come to its end.
+ */
+export async function askChain(
+  preflight: Preflight,
+  request: PayRequest,
+  { intent, payer }: Outlook,
+): Promise<PreflightResult | null> {
+  const { tenant, merchantNumber } = request.standing;
+  if (intent === null || payer === null || merchantNumber === null) return null;
+  const { status } = asOf(intent, request.now);
+  if (status === 'succeeded' || status === 'canceled') return null;
+  if (payer.livemode !== tenant.livemode) return { ok: true };
+  const signed = signedOf(request.presented, intent);
+  return preflight({
+    ...(signed === null ? {} : { signed }),
+    livemode: tenant.livemode,
+    payer: payer.address,
+    merchantNumber,
+    amount: add(intent.amount, request.tip ?? ZERO),
+    orderId: intent.orderId,
+  });
+}
+
+function signedOf(presented: Presented, { settlementNumber }: PaymentIntent) {
+  if (presented.type !== 'authorization') return null;
+  const { authorization, rates } = presented.signed;
+  return { authorization, rates, number: present(settlementNumber, 'number of a signed payment') };
+}

@@ -1,0 +1,31 @@
+import type { Atoms } from '#core/money.ts';
+import type { Traced } from '#core/tracing.ts';
+import type { PaymentAuthorization } from '#settlement/requests.ts';
+
+/** Which tips the terminal offers the customer, in percent of the sale. */
+export interface Tipping {
+  readonly percentages: readonly number[];
+}
+
+/** How the payer pays: decided by what was tapped or sent. */
+export type Credential =
+  | { readonly type: 'nfc_id'; readonly passId: string }
+  | { readonly type: 'nfc_sun'; readonly cardId: string }
+  /** A code that the wallet app has shown for this pass. */
+  | { readonly type: 'qr'; readonly passId: string }
+  | { readonly type: 'agent_token'; readonly tokenId: string }
+  /** Signed by the wallet for this payment alone. */
+  | ({ readonly type: 'authorization' } & PaymentAuthorization)
+  /** The tap was lost with the database, and only the chain knows of the payment. */
+  | { readonly type: 'unknown' };
+
+/** One try to pay an intent. At most one is under way. */
+export interface Attempt extends Traced {
+  readonly payerId: string;
+  readonly payerAddress: `0x${string}`;
+  readonly credential: Credential;
+  /** On top of the sale. Of a rebuilt payment 0: the chain knows their sum alone. */
+  readonly tip: Atoms;
+  /** The rule that asked for the payer's confirmation, if one did. */
+  readonly reasonCode: string | null;
+}

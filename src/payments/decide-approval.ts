@@ -1,0 +1,39 @@
+import { present } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import { lockPayer } from '#payers/queries.ts';
+import { assessPayment, readActivities } from '#payments/assess.ts';
+import { checkCredential, lockCredential } from '#payments/credential.ts';
+import type { IntentCommand, PaymentIntent } from '#payments/payment-intent.ts';
+import { confirmationAskedAt } from '#payments/save.ts';
+import { chargeOf } from '#payments/tip.ts';
+
+export type Asked = PaymentIntent & { readonly status: 'requires_action' };
+
+/**
+ * What has changed since the payer was asked may still stop the payment. Locked in the order of a
+ * tap: the intent, the credential, the payer.
+ */
+export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
+  const { attempt } = intent;
+  const found = await lockCredential(tx, attempt.credential);
+  // Erased by its payer, who came back to say yes.
+  if (found === null) return { type: 'reject', decline: 'pass_revoked' };
+  const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
+  // A token that ran out while its payer was asked was in time when it was sent.
+  const sentAt = confirmationAskedAt(intent.confirmBy);
+  const [facts] = await readActivities(tx, [{ intent, payer }], now);
+  const assessment = assessPayment({
+    ...present(facts, 'facts of a payment'),
+    intent,
+    amount: chargeOf(intent),
+    payer,
+    credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
+    cardLimit: found.type === 'nfc_sun' ? found.card.per_payment_limit : null,
+    // The payer says yes just now.
+    confirmFrom: null,
+    preflight: { ok: true },
+  });
+  if (assessment.kind !== 'decline') return { type: 'approve' };
+  const { decline, rule } = assessment;
+  return { type: 'reject', decline, ...(rule === undefined ? {} : { rule }) };
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { DECLINES, type Decline, type PaymentError, paymentError } from '#payments/decline.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import type { ShownIntent } from '#payments/payment-intent.ts';
+import { renderIntent } from '#payments/render.ts';
+
+const AT = new Date('2026-10-01T12:00:00Z');
+const JARGON = /chain|token|allowance|intent|credential|settle|policy|usdc|[_{}]/i;
+const MAX_LENGTH = 100;
+
+function declined(error: PaymentError): ShownIntent {
+  return {
+    id: PAYMENT_INTENT_EXAMPLE.id,
+    settlementNumber: 1n,
+    recovered: false,
+    tenant: { accountId: 'acct_1', livemode: false },
+    created: AT,
+    aheadSeconds: 0,
+    amount: 1n as ShownIntent['amount'],
+    tipping: null,
+    terminalId: 'tml_1',
+    orderId: 'A-1',
+    description: null,
+    metadata: {},
+    source: 'api',
+    splitGroup: null,
+    expiresAt: AT,
+    pickedUpAt: null,
+    tappedAt: null,
+    lastPaymentError: error,
+    status: 'requires_payment_method',
+  };
+}
+
+function shownMessage(error: PaymentError): unknown {
+  const shown = renderIntent(declined(error)).last_payment_error;
+  return (shown as { customer_message?: unknown }).customer_message;
+}
+
+describe('what the customer is told of a decline', () => {
+  for (const [code, { customer }] of Object.entries(DECLINES)) {
+    test(`${code}: short whole sentences without words of ours`, () => {
+      assert.match(customer, /^[A-Z].*\.$/);
+      assert.doesNotMatch(customer, JARGON);
+      assert.ok(customer.length <= MAX_LENGTH, `${customer.length} characters`);
+      assert.equal(shownMessage(paymentError(code as Decline, AT)), customer);
+    });
+  }
+
+  test('a decline that an earlier release has stored says it too', () => {
+    const { customer_message, ...stored } = paymentError('pass_revoked', AT);
+    assert.equal(shownMessage(stored), customer_message);
+  });
+
+  test('a decline that only a later release knows keeps the words that it came with', () => {
+    const later = { ...paymentError('pass_revoked', AT), decline_code: 'pass_worn_out' as Decline };
+    assert.equal(shownMessage({ ...later, customer_message: 'Worn out.' }), 'Worn out.');
+  });
+});

@@ -1,0 +1,97 @@
+import { only } from '#core/assert.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** What a wallet was asked to sign, beside what the intent says. */
+export interface PayTerms {
+  readonly salt: Hex;
+  /** Unix seconds. */
+  readonly valid_before: number;
+  /** Basis points. */
+  readonly acquirer: number;
+  readonly protocol: number;
+  readonly cashback: number;
+}
+
+/** What a pay link needs to know beside its intent. */
+export interface PayLinkRow {
+  merchant_name: string;
+  merchant_number: bigint | null;
+  account_status: 'active' | 'disabled';
+  kyb_status: string;
+  terminal_status: 'active' | 'inactive';
+  /** The newest last; none before the link was opened. */
+  terms: readonly PayTerms[];
+  renew: boolean;
+}
+
+export async function selectPayLink(sql: Sql, intentId: string): Promise<PayLinkRow | undefined> {
+  const rows = await sql.query<PayLinkRow>(
+    `select a.name as merchant_name, m.merchant_number, a.status as account_status, a.kyb_status,
+       t.status as terminal_status, coalesce(l.terms, '[]') as terms,
+       coalesce(l.renew, false) as renew
+     from payment_intents i
+     join accounts a on a.id = i.account_id
+     join account_modes m on m.account_id = i.account_id and m.livemode = i.livemode
+     join terminals t on t.id = i.terminal_id
+     left join pay_links l on l.payment_intent_id = i.id
+     where i.id = $1`,
+    [intentId],
+  );
+  return rows[0];
+}
+
+/** Terms that wallets may still be signing: their payers take a while. */
+const KEPT_TERMS = 4;
+
+/**
+ * Adds terms, unless somebody has since `seen` was read. @returns the terms as they are then.
+ */
+export async function addPayTerms(
+  sql: Sql,
+  made: {
+    readonly intentId: string;
+    readonly seen: readonly PayTerms[];
+    readonly added: PayTerms;
+  },
+): Promise<readonly PayTerms[]> {
+  const next = [...made.seen, made.added].slice(-KEPT_TERMS);
+  const written = await sql.query<{ terms: PayTerms[] }>(
+    `insert into pay_links as l (payment_intent_id, terms) values ($1, $2::text::jsonb)
+     on conflict (payment_intent_id) do update set terms = excluded.terms, renew = false
+     where l.terms = $3::text::jsonb
+     returning terms`,
+    [made.intentId, JSON.stringify(next), JSON.stringify(made.seen)],
+  );
+  const rows =
+    written.length > 0
+      ? written
+      : await sql.query<{ terms: PayTerms[] }>(
+          'select terms from pay_links where payment_intent_id = $1',
+          [made.intentId],
+        );
+  return only(rows, 'pay link').terms;
+}
+
+/** Their authorizations were answered: nobody is to sign the same once more. */
+export async function renewPayLinks(tx: Tx, intentIds: readonly string[]): Promise<void> {
+  await tx.query('update pay_links set renew = true where payment_intent_id = any($1)', [
+    intentIds,
+  ]);
+}
+
+/** Signatures of one link that may fail in a minute; behavior.md 19.3. */
+const MAX_FAILURES = 10;
+
+/** Counts a bad one, by the database's clock. @returns whether it is one too many. */
+export async function countSignatureFailure(sql: Sql, intentId: string): Promise<boolean> {
+  const rows = await sql.query<{ failures: number }>(
+    `insert into pay_links as l (payment_intent_id, failures) values ($1, array[now()])
+     on conflict (payment_intent_id) do update set failures = array(
+       select at from unnest(l.failures) at where at > now() - interval '1 minute'
+       order by at desc limit $2) || now()
+     returning cardinality(failures) as failures`,
+    [intentId, MAX_FAILURES],
+  );
+  return only(rows, 'pay link').failures > MAX_FAILURES;
+}

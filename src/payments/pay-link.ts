@@ -1,0 +1,111 @@
+import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import { type IdKey, numberedId, numberOfId } from '#core/ids.ts';
+import { type Atoms, atoms } from '#core/money.ts';
+import type { Database } from '#db/database.ts';
+import { type PayLinkRow, type PayTerms, selectPayLink } from '#payments/pay-link-queries.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { selectIntents } from '#payments/queries.ts';
+import { checkTip } from '#payments/tip.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+
+export interface PayLinkDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly idKey: IdKey;
+  readonly chains: readonly Chain[];
+  /** Seconds that a payment has from its authorization to its place on the chain. */
+  readonly settleWithinS: number;
+}
+
+/** An intent by its pay link. */
+export interface PayLink {
+  /** As it is now. */
+  readonly intent: PaymentIntent;
+  readonly number: bigint;
+  /** What the customer gives on top; null: nobody has said so far. */
+  readonly tip: Atoms | null;
+  readonly chain: Chain;
+  readonly standing: MerchantStanding;
+  /** The newest last. */
+  readonly terms: readonly PayTerms[];
+  /** The newest terms were answered. */
+  readonly renew: boolean;
+  /** Why nobody can pay by it now; null: it is open. */
+  readonly closed: Refusal | null;
+}
+
+/**
+ * The token of an intent's pay link; null for intents that an earlier release has created. It is
+ * made of what the intent's id is made of: creating an intent writes nothing for it.
+ */
+export function payToken(
+  idKey: IdKey,
+  intent: { readonly id: string; readonly livemode: boolean },
+): string | null {
+  const { livemode } = intent;
+  const number = numberOfId(idKey, 'paymentIntent', intent);
+  return number === null ? null : numberedId(idKey, 'payLink', { livemode, number });
+}
+
+export function payLinkMissing(): Refusal {
+  return refuse('resource_missing', 'There is no such pay link.', 'token');
+}
+
+/** null: there is no such link. */
+export async function findPayLink(deps: PayLinkDeps, token: string): Promise<PayLink | null> {
+  for (const livemode of [false, true]) {
+    const number = numberOfId(deps.idKey, 'payLink', { livemode, id: token });
+    const chain = deps.chains.find(({ config }) => config.livemode === livemode);
+    if (number === null || chain === undefined) continue;
+    return readLink(deps, { number, chain });
+  }
+  return null;
+}
+
+async function readLink(
+  deps: PayLinkDeps,
+  { number, chain }: { readonly number: bigint; readonly chain: Chain },
+): Promise<PayLink | null> {
+  const { livemode } = chain.config;
+  const id = numberedId(deps.idKey, 'paymentIntent', { livemode, number });
+  const [[found], row] = await Promise.all([
+    selectIntents(deps.db, [id]),
+    selectPayLink(deps.db, id),
+  ]);
+  if (found === undefined || row === undefined) return null;
+  const intent = asOf(found, deps.clock.now());
+  const { merchant_number: merchantNumber, merchant_name: name } = row;
+  const kybApproved = row.kyb_status === 'approved';
+  return {
+    intent,
+    number,
+    tip: null,
+    chain,
+    standing: { tenant: intent.tenant, name, kybApproved, merchantNumber, keyHash: null },
+    terms: row.terms,
+    renew: row.renew,
+    closed: whyClosed(intent, row),
+  };
+}
+
+function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
+  if (status !== 'requires_payment_method') {
+    return refuse(
+      'payment_intent_unexpected_state',
+      `This payment is ${status}: it cannot be paid by this link now.`,
+    );
+  }
+  if (row.account_status !== 'active' || row.merchant_number === null) {
+    return refuse('account_not_live', 'The merchant takes no payments at the moment.');
+  }
+  if (row.terminal_status === 'active') return null;
+  return refuse('terminal_inactive', 'The terminal of this payment is switched off.');
+}
+
+/** The same link with a tip, where one was said; refused where it cannot be given. */
+export function withTip(link: PayLink, tipAmount: number | undefined): PayLink | Refusal {
+  const tip = tipAmount === undefined ? null : atoms(tipAmount);
+  return checkTip(link.intent, tip) ?? { ...link, tip };
+}

@@ -1,0 +1,26 @@
+import { type Atoms, add } from '#core/money.ts';
+import type { PayLink } from '#payments/pay-link.ts';
+import type { PayTerms } from '#payments/pay-link-queries.ts';
+import { authorizationMessage } from '#settlement/chain/authorization-message.ts';
+import type { FeeRates } from '#settlement/chain/fee-rates.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
+  return { acquirer, protocol, cashback };
+}
+
+/** Sale and tip: what the merchant gets, and what the fees are made of. */
+export function sumOf({ intent, tip }: PayLink): Atoms {
+  return tip === null ? intent.amount : add(intent.amount, tip);
+}
+
+/** The message that pays this intent on these terms, for the wallet `from`. */
+export function messageOf(link: PayLink, terms: PayTerms, from: Hex) {
+  const { intent, number, chain, standing } = link;
+  const merchantNumber = standing.merchantNumber ?? 0n;
+  const { orderId } = intent;
+  const amount = sumOf(link);
+  const payment = { payer: from, merchantNumber, number, amount, orderId };
+  const { salt, valid_before: validBefore } = terms;
+  return authorizationMessage(chain.config, payment, { salt, validBefore, rates: ratesOf(terms) });
+}

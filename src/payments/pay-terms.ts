@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import { serviceUnavailable } from '#payments/pay-batch.ts';
+import {
+  findPayLink,
+  type PayLink,
+  type PayLinkDeps,
+  payLinkMissing,
+  withTip,
+} from '#payments/pay-link.ts';
+import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
+import { ratesOf } from '#payments/pay-message.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type FeeRates, readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A link, and what it asks for now. `service_unavailable` when no node tells the rates. */
+export async function openPayLink(
+  deps: PayLinkDeps,
+  asked: { readonly token: string; readonly tipAmount: number | undefined },
+): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
+  const found = await findPayLink(deps, asked.token);
+  if (found === null) return payLinkMissing();
+  const link = withTip(found, asked.tipAmount);
+  if (isRefusal(link)) return link;
+  try {
+    return { link, terms: await presentTerms(deps, link) };
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return serviceUnavailable();
+    throw error;
+  }
+}
+
+/**
+ * What a wallet is asked to sign now. The same for everybody who looks, until the rates change or
+ * an authorization was answered: the server chooses the salt. Of a link that is closed, the terms
+ * that were asked for last.
+ */
+async function presentTerms(
+  deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
+  { intent, terms, renew, chain, closed }: PayLink,
+): Promise<PayTerms> {
+  const last = terms.at(-1);
+  if (closed !== null && last !== undefined) return last;
+  const rates = await currentRates(chain);
+  const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
+  if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
+  // A test clock that was advanced brings the end nearer; what was signed until later stays good.
+  const isGood = last !== undefined && !renew && last.valid_before >= until;
+  if (isGood && sameRates(ratesOf(last), rates)) return last;
+  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const added: PayTerms = { salt, valid_before: until, ...rates };
+  const written = await addPayTerms(deps.db, { intentId: intent.id, seen: terms, added });
+  return written.at(-1) ?? added;
+}
+
+/** Of a link that nobody opened while it could be paid. */
+const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
+
+/** Of one chain, for those who ask at about the same time. */
+const RATES_MS = 1_000;
+const known = new WeakMap<Chain, { readonly rates: Promise<FeeRates>; readonly at: number }>();
+
+function currentRates(chain: Chain): Promise<FeeRates> {
+  const last = known.get(chain);
+  if (last !== undefined && performance.now() - last.at < RATES_MS) return last.rates;
+  const rates = readFeeRates(chain);
+  known.set(chain, { rates, at: performance.now() });
+  rates.catch(() => known.delete(chain));
+  return rates;
+}

@@ -1,0 +1,71 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { hashSecret, isSecret, type SecretKind } from '#core/secrets.ts';
+import { parseCardUrl } from '#payers/card-url.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import type { SunMessage } from '#payers/sun-message.ts';
+import type { FeeRates } from '#settlement/chain/fee-rates.ts';
+import type { PaymentAuthorization } from '#settlement/requests.ts';
+
+/** What a terminal can read. */
+export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr'] as const;
+
+/** What a wallet has signed for one payment; the signature has been verified. */
+export interface SignedPayment {
+  readonly payer: PayerRow;
+  readonly authorization: PaymentAuthorization;
+  /** That the signed sum was made of. */
+  readonly rates: FeeRates;
+}
+
+/** What was tapped on a terminal, or sent by a merchant's server. */
+export type Presented =
+  | { readonly type: 'nfc_id' | 'qr' | 'agent_token'; readonly value: string }
+  | { readonly type: 'nfc_sun'; readonly cardId: string; readonly message: SunMessage }
+  | { readonly type: 'authorization'; readonly signed: SignedPayment };
+
+type BearerSecret = Extract<Presented, { readonly value: string }>;
+
+const KINDS: Readonly<Record<BearerSecret['type'], SecretKind>> = {
+  nfc_id: 'pass',
+  qr: 'passCode',
+  agent_token: 'agentToken',
+};
+
+/** What is stored of a bearer secret; null where already its checksum says that it is none. */
+export function hashOf({ type, value }: BearerSecret): Buffer | null {
+  return isSecret(KINDS[type], value) ? hashSecret(value) : null;
+}
+
+/** What a credential is found by: the id of a card, else a hash in hex. '': no such thing. */
+export function credentialKey(presented: Presented): string {
+  if (presented.type === 'nfc_sun') return presented.cardId;
+  if (presented.type === 'authorization') {
+    return hashSecret(presented.signed.authorization.signature).toString('hex');
+  }
+  return hashOf(presented)?.toString('hex') ?? '';
+}
+
+/** Its form only: whether there is such a pass is found out later. */
+const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
+
+/** What the terminal read, or why its software has put it together wrong. */
+export function readTapped(tapped: {
+  readonly type: (typeof TAPPED_TYPES)[number];
+  readonly value: string;
+}): Presented | Refusal {
+  const { type, value } = tapped;
+  const wrong = (form: string) =>
+    refuse('parameter_invalid', `credential.value must be ${form}.`, 'credential.value');
+  switch (type) {
+    case 'nfc_id':
+      return NFC_ID.test(value) ? { type, value } : wrong('what the chip of a pass says: nfc_…');
+    case 'qr':
+      return { type, value };
+    case 'nfc_sun': {
+      const read = parseCardUrl(value);
+      return read === null
+        ? wrong('the URL that the card gave: …/card/card_…?p=32 hex digits&c=16 hex digits')
+        : { type, ...read };
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import type { Sql } from '#db/database.ts';
+import { selectPayersOfCards } from '#payers/card-queries.ts';
+import { selectPayersOfCodes } from '#payers/pass-code-queries.ts';
+import { type PayerRow, selectPayersByCredential } from '#payers/queries.ts';
+import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
+
+/** Whose credentials these are; the answer to each is null for an unknown one. */
+export async function readPayers(
+  sql: Sql,
+  presented: readonly Presented[],
+): Promise<(one: Presented) => PayerRow | null> {
+  const cardIds = presented.flatMap((one) => (one.type === 'nfc_sun' ? one.cardId : []));
+  const codes = presented.flatMap((one) => (one.type === 'qr' ? (hashOf(one) ?? []) : []));
+  const others = presented.flatMap((one) =>
+    one.type === 'nfc_id' || one.type === 'agent_token' ? (hashOf(one) ?? []) : [],
+  );
+  const payers = await Promise.all([
+    others.length === 0 ? [] : selectPayersByCredential(sql, others),
+    cardIds.length === 0 ? [] : selectPayersOfCards(sql, cardIds),
+    codes.length === 0 ? [] : selectPayersOfCodes(sql, codes),
+  ]);
+  const byCredential = new Map(payers.flat().map((payer) => [payer.credential, payer]));
+  return (one) =>
+    one.type === 'authorization'
+      ? one.signed.payer
+      : (byCredential.get(credentialKey(one)) ?? null);
+}

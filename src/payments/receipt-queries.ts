@@ -1,0 +1,56 @@
+import type { Sql } from '#db/database.ts';
+import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
+import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
+
+/** What a receipt says of one refund. */
+export interface RefundOnReceipt {
+  readonly amount: bigint;
+  readonly status: 'pending' | 'succeeded';
+  readonly created: Date;
+  readonly tx_hash: string | null;
+}
+
+export interface Receipt {
+  readonly payment: Payment;
+  readonly merchantName: string;
+  readonly merchantNumber: bigint | null;
+  readonly description: string | null;
+  /** Oldest first. */
+  readonly refunds: readonly RefundOnReceipt[];
+}
+
+type Row = PaymentRow & {
+  merchant_name: string;
+  merchant_number: bigint | null;
+  description: string | null;
+};
+
+/** The payment of a settlement number, and who was paid; null: there is none. */
+export async function selectReceipt(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly number: bigint },
+): Promise<Receipt | null> {
+  const [row] = await sql.query<Row>(
+    `select p.*, a.name as merchant_name, m.merchant_number, i.description
+     from (select ${PAYMENT_COLUMNS} from payments
+           where livemode = $1 and settlement_number = $2) p
+     join accounts a on a.id = p.account_id
+     join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
+     join payment_intents i on i.id = p.payment_intent_id`,
+    [wanted.livemode, wanted.number],
+  );
+  if (row === undefined) return null;
+  const refunds = await sql.query<RefundOnReceipt>(
+    `select amount, status, created, tx_hash from refunds
+     where account_id = $1 and livemode = $2 and payment_id = $3 and status <> 'failed'
+     order by created, position`,
+    [row.account_id, wanted.livemode, row.id],
+  );
+  return {
+    payment: toPayment(row),
+    merchantName: row.merchant_name,
+    merchantNumber: row.merchant_number,
+    description: row.description,
+    refunds,
+  };
+}

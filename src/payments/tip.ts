@@ -1,0 +1,28 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { type Atoms, add, MAX_AMOUNT } from '#core/money.ts';
+import type { Attempt, Tipping } from '#payments/payment-intent.ts';
+
+/** What the payer owes the merchant: the sale, and the tip of this attempt. */
+export function chargeOf(intent: { readonly amount: Atoms; readonly attempt: Attempt }): Atoms {
+  return add(intent.amount, intent.attempt.tip);
+}
+
+function wrong(message: string): Refusal {
+  return refuse('parameter_invalid', message, 'tip_amount');
+}
+
+/** Why this tip cannot be given with this sale, or null. A tip of 0 is a tip. */
+export function checkTip(
+  intent: { readonly amount: Atoms; readonly tipping: Tipping | null },
+  tip: Atoms | null,
+): Refusal | null {
+  if (tip === null) return null;
+  if (intent.tipping === null) {
+    return wrong('tip_amount needs a payment intent that was created with tipping.');
+  }
+  if (tip > intent.amount) {
+    return wrong(`tip_amount may be at most the amount of the sale, ${intent.amount}.`);
+  }
+  if (add(intent.amount, tip) <= BigInt(MAX_AMOUNT)) return null;
+  return wrong(`The sale and its tip_amount may be at most ${MAX_AMOUNT} together.`);
+}

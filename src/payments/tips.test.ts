@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { atoms, MAX_AMOUNT } from '#core/money.ts';
+import { updatePayerLimits } from '#payers/queries.ts';
+import { answerConfirmation } from '#payments/confirm.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import { createCarefully } from '#payments/create-carefully.ts';
+import { applySettlements } from '#payments/settle.ts';
+import { saveRiskSettings } from '#risk/queries.ts';
+import {
+  addIntent,
+  addPayer,
+  bodyOf,
+  keepSettling,
+  openStore,
+  pay,
+  playChain,
+  summaryOf,
+  TEST_ID_KEY,
+  type TestStore,
+} from '#testing/store.ts';
+import { addStore, eventTypes, findPayment, newCreate, see } from '#testing/store-payments.ts';
+
+const NOON = new Date('2026-10-01T12:00:00.000Z');
+const SALE = 2_500_000;
+const TIP = 250_000;
+const TIPPING = { percentages: [10, 15, 20] };
+
+let clock: FakeClock;
+let store: TestStore;
+/** What the chain was asked before each tap. */
+const asked: bigint[] = [];
+
+before(async () => {
+  clock = new FakeClock(NOON);
+  store = await openStore({
+    clock,
+    preflight: async ({ amount }) => {
+      asked.push(amount);
+      return { ok: true };
+    },
+  });
+});
+after(() => store.close());
+
+async function settled<T>(work: Promise<T>, of: TestStore = store): Promise<T> {
+  const settling = keepSettling(of);
+  try {
+    return await work;
+  } finally {
+    await settling.stop();
+  }
+}
+
+const tipped = (amount = SALE) => addIntent(store, { amount, tipping: TIPPING });
+
+async function requestedOf(intentId: string): Promise<string[]> {
+  const rows = await store.db.query<{ amount: string }>(
+    `select payload ->> 'amount' as amount from chain_requests where subject_id = $1 order by id`,
+    [intentId],
+  );
+  return rows.map(({ amount }) => amount);
+}
+
+async function snapshots(intentId: string): Promise<{ amount: number; tip: number | null }[]> {
+  const rows = await store.db.query<{ body: string }>(
+    'select body from events where object_id = $1 order by position',
+    [intentId],
+  );
+  return rows.map(({ body }) => JSON.parse(body).data.object);
+}
+
+describe('a tip', () => {
+  test('is asked of the payer together with the sale, and shown apart from it', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await tipped();
+    asked.length = 0;
+    const intent = bodyOf(await settled(pay(store, { intentId, pass, tip: TIP })));
+    assert.deepEqual([intent.status, intent.tip], ['succeeded', TIP]);
+    assert.deepEqual(asked, [BigInt(SALE + TIP)]);
+    assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP)]);
+    const payment = await findPayment(store, intentId);
+    assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
+    assert.deepEqual(
+      (await snapshots(intentId)).map(({ amount, tip }) => [amount, tip]),
+      [
+        [SALE, null],
+        [SALE, null],
+        [SALE, TIP],
+      ],
+    );
+  });
+
+  test('of 0, and no tip, are both 0', async () => {
+    for (const given of [{}, { tip: 0 }]) {
+      const { pass } = await addPayer(store);
+      const intentId = await tipped();
+      const intent = bodyOf(await settled(pay(store, { intentId, pass, ...given })));
+      assert.deepEqual([intent.status, intent.tip], ['succeeded', 0]);
+      assert.equal((await findPayment(store, intentId))?.tip, 0n);
+    }
+  });
+
+  test('may be as much as the sale, and no more', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await tipped();
+    const refused = await pay(store, { intentId, pass, tip: SALE + 1, key: 'too much' });
+    assert.equal(summaryOf(refused), 'parameter_invalid');
+    assert.deepEqual(await eventTypes(store, intentId), ['payment_intent.created']);
+    const paid = await settled(pay(store, { intentId, pass, tip: SALE, key: 'too much' }));
+    assert.equal(summaryOf(paid), 'succeeded');
+  });
+
+  test('and its sale are 1000000000000 at most', async () => {
+    const { pass } = await addPayer(store);
+    const sale = MAX_AMOUNT - 5;
+    const intentId = await tipped(sale);
+    assert.equal(summaryOf(await pay(store, { intentId, pass, tip: 6 })), 'parameter_invalid');
+    assert.equal(summaryOf(await pay(store, { intentId, pass, tip: 5 })), 'requires_action');
+    await answerConfirmation(store, {
+      intentId,
+      mayAnswer: () => true,
+      approve: true,
+      now: NOON,
+    });
+    await playChain(store);
+    assert.equal((await findPayment(store, intentId))?.amount, BigInt(MAX_AMOUNT));
+  });
+
+  test('is refused where the intent has no tipping, also one of 0', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store);
+    for (const tip of [0, TIP]) {
+      assert.equal(summaryOf(await pay(store, { intentId, pass, tip })), 'parameter_invalid');
+    }
+    assert.deepEqual(await requestedOf(intentId), []);
+  });
+
+  test('that was declined does not stick to the next tap', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await tipped();
+    const first = pay(store, { intentId, pass, tip: TIP });
+    while ((await playChain(store, 'insufficient_funds')) === 0);
+    assert.equal(summaryOf(await first), 'insufficient_funds');
+    const intent = bodyOf(await settled(pay(store, { intentId, pass })));
+    assert.deepEqual([intent.status, intent.tip], ['succeeded', 0]);
+    assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP), String(SALE)]);
+  });
+});
+
+describe('limits and rules see sale and tip together', () => {
+  async function limitedPayer(limits: { perPayment?: number; perDay?: number }) {
+    const payer = await addPayer(store);
+    await store.db.transaction((tx) =>
+      updatePayerLimits(tx, {
+        id: payer.payer.id,
+        limitPerPayment: limits.perPayment === undefined ? null : BigInt(limits.perPayment),
+        limitPerDay: limits.perDay === undefined ? null : BigInt(limits.perDay),
+        confirmFirstPayment: false,
+      }),
+    );
+    return payer;
+  }
+
+  test('the limit per payment', async () => {
+    const { pass } = await limitedPayer({ perPayment: SALE + TIP });
+    const intentId = await tipped();
+    assert.equal(summaryOf(await pay(store, { intentId, pass, tip: TIP + 1 })), 'limit_exceeded');
+    assert.equal(summaryOf(await settled(pay(store, { intentId, pass, tip: TIP }))), 'succeeded');
+  });
+
+  test('the limit per day, with what is on its way', async () => {
+    const { pass } = await limitedPayer({ perDay: 2 * SALE + TIP });
+    const [first, second] = [await tipped(), await tipped()];
+    await pay(store, { intentId: first, pass, tip: TIP + 1, hangUp: true });
+    assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
+    await playChain(store);
+    assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
+    const third = await tipped(SALE - 1);
+    assert.equal(summaryOf(await settled(pay(store, { intentId: third, pass }))), 'succeeded');
+  });
+
+  test('the rule that asks the payer, who then pays both', async () => {
+    const own = await addStore(store, clock);
+    await own.db.transaction((tx) =>
+      saveRiskSettings(tx, own.standing.tenant, {
+        settings: {
+          firstPaymentConfirmFrom: atoms(SALE + TIP),
+          highAmountConfirmFrom: null,
+          velocityPerHour: null,
+        },
+        version: 0,
+        now: NOON,
+      }),
+    );
+    const { pass } = await addPayer(own);
+    const intentId = await addIntent(own, { amount: SALE, tipping: TIPPING });
+    const held = bodyOf(await pay(own, { intentId, pass, tip: TIP }));
+    assert.deepEqual([held.status, held.tip], ['requires_action', null]);
+    const answer = { intentId, mayAnswer: () => true, approve: true, now: NOON };
+    await answerConfirmation(own, answer);
+    assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP)]);
+    await playChain(own);
+    const payment = await findPayment(own, intentId);
+    assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
+  });
+});
+
+test('a payment that settles after its decline has the tip of its own attempt', async () => {
+  const { pass } = await addPayer(store);
+  const intentId = await tipped();
+  await pay(store, { intentId, pass, tip: TIP, hangUp: true });
+  await playChain(store, 'settlement_failed');
+  await store.db.query(
+    `update chain_requests r set applied_at = null, status = 'succeeded',
+       outcome = jsonb_build_object('succeeded', true, 'afterDecline', r.payload -> 'attempt',
+         'facts', jsonb_build_object('txHash', '0x01', 'blockNumber', '7', 'logIndex', 0,
+           'blockTime', now(), 'batchNumber', '1', 'feeAcquirer', '0', 'feeProtocol', '0',
+           'cashback', '0', 'chainId', 31337, 'settlementNumber', r.number::text))
+     where r.subject_id = $1`,
+    [intentId],
+  );
+  await applySettlements({ ...store, log: silentLog, idKey: TEST_ID_KEY });
+  const payment = await findPayment(store, intentId);
+  assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
+});
+
+test('both ways of creating an intent keep its tipping', async () => {
+  const quick = see(await createIntentCreator(store)(newCreate(store, { tipping: TIPPING })));
+  const request = newCreate(store, { tipping: TIPPING });
+  const { outcomes } = await createCarefully(store, [request]);
+  const careful = outcomes[0] && see(outcomes[0].answer);
+  for (const made of [quick, careful]) {
+    assert.deepEqual([made?.body.tipping, made?.body.tip], [TIPPING, null]);
+    const rows = await store.db.query<{ tipping: unknown }>(
+      'select tipping from payment_intents where id = $1',
+      [made?.body.id],
+    );
+    assert.deepEqual(rows[0]?.tipping, TIPPING);
+  }
+});
+
+test('a create that asks for a rebuilt intent gets it, although it holds a tip', async () => {
+  const rebuilt = async (orderId: string, amount: number) => {
+    const { pass } = await addPayer(store);
+    const intentId = await addIntent(store, { amount });
+    await settled(pay(store, { intentId, pass }));
+    await store.db.query(
+      'update payment_intents set recovered = true, order_id = $2 where id = $1',
+      [intentId, orderId],
+    );
+    return intentId;
+  };
+  const create = async (orderId: string, tipping: typeof TIPPING | null) =>
+    see(await createIntentCreator(store)(newCreate(store, { orderId, tipping })));
+  const known = await rebuilt('TIPPED', SALE + TIP);
+  assert.equal((await create('TIPPED', TIPPING)).body.id, known);
+  assert.equal((await create('TIPPED', null)).status, 409);
+  await rebuilt('TOO-MUCH', 2 * SALE + 1);
+  assert.equal((await create('TOO-MUCH', TIPPING)).status, 409);
+});

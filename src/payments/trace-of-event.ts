@@ -1,0 +1,20 @@
+import type { Sql } from '#db/database.ts';
+
+/** The intent that an event is about: its object, or what its object belongs to. */
+const INTENT = /"(?:id|payment_intent)":"(pi_[0-9A-Za-z]+)"/;
+
+/** The trace that a sale belongs to: the payment's, or else that of its creation. */
+async function selectTraceparent(sql: Sql, intentId: string): Promise<string | null> {
+  const rows = await sql.query<{ traceparent: string | null }>(
+    `select coalesce(attempt->>'traceparent', traceparent) as traceparent
+     from payment_intents where id = $1`,
+    [intentId],
+  );
+  return rows[0]?.traceparent ?? null;
+}
+
+/** Asked only where somebody traces: which trace the telling of this event goes on. */
+export async function traceOfEvent(sql: Sql, body: string): Promise<string | null> {
+  const [, intentId] = INTENT.exec(body) ?? [];
+  return intentId === undefined ? null : selectTraceparent(sql, intentId);
+}

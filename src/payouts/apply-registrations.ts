@@ -1,0 +1,54 @@
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import { updateGoLiveEnded, updateLive } from '#payouts/go-live-queries.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+
+const BATCH = 20;
+
+/** The account of a registration's subject, `<account id>:<network>`. */
+function accountOf(outcome: Outcome<'merchant_registration'>): string {
+  return outcome.subjectId.split(':')[0] ?? '';
+}
+
+/** Writes one outcome down; the dashboard's request that waits for it, if there is one, ends. */
+async function applyRegistration(
+  tx: Tx,
+  outcome: Outcome<'merchant_registration'>,
+  deps: LoopDeps,
+): Promise<void> {
+  const now = deps.clock.now();
+  const { result, livemode } = outcome;
+  const tenant = { accountId: accountOf(outcome), livemode };
+  const request = await updateGoLiveEnded(tx, {
+    tenant,
+    status: result.succeeded ? 'succeeded' : 'failed',
+    failureReason: result.succeeded ? null : result.reason,
+    txHash: result.succeeded ? result.facts.txHash : result.txHash,
+    now,
+  });
+  if (!result.succeeded) {
+    const { reason } = result;
+    deps.log.warn('the settlement contract refused a merchant', { ...tenant, reason });
+    return;
+  }
+  const { merchantNumber } = result.facts;
+  const wallet = request?.wallet ?? null;
+  await updateLive(tx, { tenant, merchantNumber, wallet, now });
+}
+
+/**
+ * Applies what the chain has said of registrations: from here on the account may take payments in
+ * that mode. @returns whether there may be more.
+ */
+export async function applyRegistrations(deps: LoopDeps): Promise<boolean> {
+  const now = deps.clock.now();
+  const outcomes = await deps.db.transaction(async (tx) => {
+    const taken = await takeOutcomes(tx, 'merchant_registration', BATCH);
+    for (const outcome of taken) await applyRegistration(tx, outcome, deps);
+    const ids = taken.map((outcome) => outcome.requestId);
+    if (ids.length > 0) await applied(tx, ids, now);
+    return taken;
+  });
+  for (const outcome of outcomes) deps.wakeups.send('registration', outcome.subjectId);
+  return outcomes.length === BATCH;
+}

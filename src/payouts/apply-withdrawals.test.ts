@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { present } from '#core/assert.ts';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { withdrawalObject } from '#payouts/render.ts';
+import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
+import { createRefund } from '#refunds/create.ts';
+import { newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
+import { addWithdrawal } from '#testing/store-withdrawals.ts';
+
+let shared: TestStore;
+let store: TestStore;
+
+before(async () => {
+  shared = await openStore();
+});
+beforeEach(async () => {
+  store = await addStore(shared, new FakeClock());
+});
+after(() => shared.close());
+
+const FACTS = { txHash: `0x${'cd'.repeat(32)}`, blockNumber: '9', logIndex: 0 };
+
+async function answer(id: string, outcome: { readonly succeeded: boolean }): Promise<void> {
+  await store.db.query(
+    `update chain_requests set status = $2, outcome = $3::text::jsonb, applied_at = null
+     where subject_id = $1`,
+    [id, outcome.succeeded ? 'succeeded' : 'failed', JSON.stringify(outcome)],
+  );
+  await applyWithdrawalOutcomes({ ...store, log: silentLog });
+}
+
+const paid = () => {
+  const blockTime = store.clock.now().toISOString();
+  return { succeeded: true, facts: { ...FACTS, blockTime } };
+};
+const refused = (reason: string) => ({ succeeded: false, reason, txHash: null });
+
+const spokenFor = (tenant = store.standing.tenant) =>
+  store.db.transaction((tx) => selectSpokenFor(tx, tenant));
+
+const eventsOf = (id: string) =>
+  store.db.query('select type from events where object_id = $1', [id]);
+
+async function read(id: string) {
+  const row = await selectWithdrawal(store.db, store.standing.tenant, id);
+  return withdrawalObject(present(row, 'withdrawal'));
+}
+
+test('a withdrawal that is paid succeeds, and its event says so', async () => {
+  const id = await addWithdrawal(store, 250n);
+  await answer(id, paid());
+  const { status, failure_code, failure_message, tx_hash } = await read(id);
+  const expected = ['succeeded', null, null, FACTS.txHash];
+  assert.deepEqual([status, failure_code, failure_message, tx_hash], expected);
+  assert.deepEqual(await eventsOf(id), [{ type: 'balance.withdrawal_paid' }]);
+});
+
+for (const [reason, words] of [
+  ['wallet_changed', /Another settlement wallet/],
+  ['insufficient_balance', /does not cover/],
+  ['transaction_reverted', /refused/],
+] as const) {
+  test(`a withdrawal that fails with ${reason} says why in words, and holds nothing`, async () => {
+    const id = await addWithdrawal(store, 250n);
+    await answer(id, refused(reason));
+    const { status, failure_code, failure_message } = await read(id);
+    assert.deepEqual([status, failure_code], ['failed', reason]);
+    assert.match(String(failure_message), words);
+    assert.equal(await spokenFor(), 0n);
+    assert.deepEqual(await eventsOf(id), [], 'nobody is told that it was paid');
+  });
+}
+
+test('an outcome that fits no pending withdrawal raises an alarm, and books nothing', async () => {
+  const id = await addWithdrawal(store, 250n);
+  await answer(id, paid());
+  const before = await read(id);
+  await answer(id, refused('transaction_reverted'));
+  assert.deepEqual(await read(id), before);
+  const alarms = await store.db.query(
+    `select details->>'kind' as kind, details->>'status' as status from chain_alarms
+     where kind = 'outcome_unfit' and subject = $1 and resolved_at is null`,
+    [id],
+  );
+  assert.deepEqual(alarms, [{ kind: 'withdrawal', status: 'succeeded' }]);
+});
+
+test('pending withdrawals and pending refunds are spoken for until they end', async () => {
+  const { tenant } = store.standing;
+  const payment = await addPayment(store, 1_000);
+  assert.equal(await spokenFor(), 0n);
+  const withdrawal = await addWithdrawal(store, 250n);
+  assert.equal(await spokenFor(), 250n);
+  const refunding = createRefund(store, {
+    tenant,
+    keyHash: null,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: store.clock.now(),
+    input: { paymentId: payment.id, amount: 30, reason: null, metadata: {}, source: 'api' },
+  });
+  for (let looks = 0; looks < 200 && (await spokenFor()) === 250n; looks++);
+  assert.equal(await spokenFor(), 280n);
+  assert.equal(await spokenFor({ ...tenant, livemode: true }), 0n);
+  await playRefunds(store);
+  await refunding;
+  assert.equal(await spokenFor(), 250n);
+  await answer(withdrawal, paid());
+  assert.equal(await spokenFor(), 0n);
+});

@@ -1,0 +1,78 @@
+import { only } from '#core/assert.ts';
+import { stampOrders } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import { appendEvents } from '#events/append.ts';
+import { withdrawalObject } from '#payouts/render.ts';
+import {
+  lockWithdrawals,
+  updateWithdrawalEnded,
+  type WithdrawalRow,
+} from '#payouts/withdrawal-queries.ts';
+import { alarmUnfit } from '#settlement/relayer/unfit.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+
+/** Withdrawals are rare; this many are a few milliseconds. */
+const BATCH = 20;
+
+function tenantOf(row: WithdrawalRow) {
+  return { accountId: row.account_id, livemode: row.livemode };
+}
+
+async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Promise<WithdrawalRow> {
+  const { result } = outcome;
+  const rows = await updateWithdrawalEnded(tx, {
+    id: outcome.subjectId,
+    status: result.succeeded ? 'succeeded' : 'failed',
+    failureCode: result.succeeded ? null : result.reason,
+    txHash: result.succeeded ? result.facts.txHash : result.txHash,
+    now,
+  });
+  return only(rows, 'pending withdrawal');
+}
+
+async function announce(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Promise<number> {
+  if (paid.length === 0) return 0;
+  const wanted = paid.map((row) => ({ tenant: tenantOf(row), count: 1 }));
+  const stampOf = await stampOrders(tx, wanted, now);
+  return appendEvents(
+    tx,
+    paid.map((row) => ({
+      tenant: tenantOf(row),
+      type: 'balance.withdrawal_paid',
+      objectId: row.id,
+      object: withdrawalObject(row),
+      stamp: stampOf(tenantOf(row)),
+    })),
+  );
+}
+
+async function applyBatch(tx: Tx, deps: LoopDeps) {
+  const now = deps.clock.now();
+  const outcomes = await takeOutcomes(tx, 'withdrawal', BATCH);
+  if (outcomes.length === 0) return { taken: 0, deliveries: 0 };
+  const ids = outcomes.map((outcome) => outcome.subjectId);
+  const locked = await lockWithdrawals(tx, ids);
+  const statuses = new Map(locked.map((row) => [row.id, row.status]));
+  const ended: WithdrawalRow[] = [];
+  for (const outcome of outcomes) {
+    const status = statuses.get(outcome.subjectId) ?? null;
+    if (status === 'pending') ended.push(await writeEnd(tx, outcome, now));
+    else await alarmUnfit(tx, outcome, { status, now, log: deps.log });
+  }
+  const paid = ended.filter((row) => row.status === 'succeeded');
+  const deliveries = await announce(tx, paid, now);
+  await applied(
+    tx,
+    outcomes.map((outcome) => outcome.requestId),
+    now,
+  );
+  return { taken: outcomes.length, deliveries };
+}
+
+/** Applies what the chain has said of withdrawals. @returns whether there may be more. */
+export async function applyWithdrawalOutcomes(deps: LoopDeps): Promise<boolean> {
+  const done = await deps.db.transaction((tx) => applyBatch(tx, deps));
+  if (done.deliveries > 0) deps.wakeups.send('deliveries');
+  return done.taken === BATCH;
+}

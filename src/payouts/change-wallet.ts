@@ -1,0 +1,86 @@
+import { actorId, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { checkMayChange, type WalletChangeRef } from '#payouts/may-change-wallet.ts';
+import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
+import { insertWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
+import { mailOwners } from '#people/owner-mail.ts';
+import { MAIL_TOPIC } from '#people/people.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+
+interface ChangeWalletDeps extends PayoutDeps {
+  readonly secretKey: Buffer;
+}
+
+interface Announced {
+  readonly signed: SignedWallet;
+  readonly secretKey: Buffer;
+}
+
+async function announceWallet(
+  tx: Tx,
+  ref: WalletChangeRef,
+  announced: Announced,
+): Promise<WalletChangeRow | Refusal> {
+  const { tenant, actor, now } = ref;
+  const { signed } = announced;
+  const { wallet, consent, delaySeconds } = signed;
+  const { accountId, livemode } = tenant;
+  const previousWallet = await checkMayChange(tx, ref, wallet);
+  if (isRefusal(previousWallet)) return previousWallet;
+  const id = newId('walletChange', now);
+  const requestedBy = actorId(actor);
+  const change = { id, tenant, wallet, previousWallet, delaySeconds, requestedBy, now };
+  const row = await insertWalletChange(tx, change);
+  const merchantNumber = signed.merchantNumber.toString();
+  const deadline = String(consent.deadline);
+  const { signature } = consent;
+  const payload = { step: 'propose', merchantNumber, wallet, deadline, signature } as const;
+  const subjectId = `${id}:propose`;
+  await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
+  // While it can still be stopped.
+  await mailOwners(
+    tx,
+    { accountId, secretKey: announced.secretKey, now },
+    {
+      subject: 'A new settlement wallet is announced',
+      text:
+        `Payouts on ${networkOf(livemode)} will go to ${wallet} instead of ${previousWallet}, ` +
+        `${Math.ceil(delaySeconds / 3600)} hours from now at the earliest. If this is not what ` +
+        'you want, cancel it in the dashboard now.\n',
+    },
+  );
+  await recordChange(tx, {
+    chain: accountId,
+    actor,
+    action: 'settlement_wallet.change_requested',
+    objectId: id,
+    livemode,
+    before: { wallet: previousWallet },
+    after: { wallet },
+    now,
+  });
+  return row;
+}
+
+/**
+ * Announces another settlement wallet, with the consent of that wallet. The contract makes it wait;
+ * owners are told at once and can cancel. @throws RpcUnavailable
+ */
+export async function changeWallet(
+  deps: ChangeWalletDeps,
+  ref: WalletChangeRef,
+  consent: SignedWallet['consent'],
+): Promise<WalletChangeRow | Refusal> {
+  const signed = await readSignedWallet(deps, ref.tenant, { consent, now: ref.now });
+  if (isRefusal(signed)) return signed;
+  const { secretKey } = deps;
+  const announced = { signed, secretKey };
+  const row = await deps.db.transaction((tx) => announceWallet(tx, ref, announced));
+  deps.wakeups.send('chain-requests', networkOf(ref.tenant.livemode));
+  deps.wakeups.send(MAIL_TOPIC);
+  return row;
+}

@@ -1,0 +1,54 @@
+import type { Actor } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import { chainOf, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import {
+  CONSENT_SECONDS,
+  type Consent,
+  checkConsent,
+  checkDeadline,
+  readWallet,
+  typedDataJson,
+} from '#payouts/wallet-consent.ts';
+import { merchantConsent } from '#settlement/contract/signed-messages.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** What the settlement wallet has to sign (EIP-712) before {@link goLive}. */
+export function goLiveConsent(
+  deps: Pick<PayoutDeps, 'chains'>,
+  wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },
+): { readonly typedData: Json; readonly deadline: number } | Refusal {
+  const chain = chainOf(deps.chains, wish.tenant.livemode);
+  const wallet = readWallet(wish.wallet, chain);
+  if (isRefusal(wallet)) return wallet;
+  const deadline = Math.floor(wish.now.getTime() / 1000) + CONSENT_SECONDS;
+  const consent = { accountId: wish.tenant.accountId, wallet, deadline: BigInt(deadline) };
+  return { typedData: typedDataJson(merchantConsent(chain.config, consent)), deadline };
+}
+
+export interface GoLiveInput {
+  readonly tenant: Tenant;
+  readonly actor: Actor;
+  readonly now: Date;
+  readonly consent: Consent;
+}
+
+/** The wallet, once it is sure that it has signed this consent. */
+export async function readConsent(
+  deps: Pick<PayoutDeps, 'chains'>,
+  { tenant, consent, now }: GoLiveInput,
+): Promise<Hex | Refusal> {
+  const chain = chainOf(deps.chains, tenant.livemode);
+  const wallet = readWallet(consent.wallet, chain);
+  if (isRefusal(wallet)) return wallet;
+  const late = checkDeadline(consent.deadline, now);
+  if (late !== null) return late;
+  const typedData = merchantConsent(chain.config, {
+    accountId: tenant.accountId,
+    wallet,
+    deadline: BigInt(consent.deadline),
+  });
+  const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
+  return forged ?? wallet;
+}

@@ -1,0 +1,161 @@
+import { only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+export interface GoLiveRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly livemode: boolean;
+  readonly wallet: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly failure_reason: string | null;
+  readonly tx_hash: string | null;
+  readonly requested_by: string;
+  readonly created: Date;
+  readonly updated: Date;
+}
+
+const COLUMNS = `id, account_id, livemode, wallet, status, failure_reason, tx_hash, requested_by,
+  created, updated`;
+
+export async function insertGoLive(
+  tx: Tx,
+  request: {
+    readonly id: string;
+    readonly tenant: Tenant;
+    readonly wallet: string;
+    readonly requestedBy: string;
+    readonly now: Date;
+  },
+): Promise<GoLiveRow> {
+  const rows = await tx.query<GoLiveRow>(
+    `insert into go_live_requests (id, account_id, livemode, wallet, status, requested_by, created,
+       updated)
+     values ($1, $2, $3, $4, 'pending', $5, $6, $6) returning ${COLUMNS}`,
+    [
+      request.id,
+      request.tenant.accountId,
+      request.tenant.livemode,
+      request.wallet,
+      request.requestedBy,
+      request.now,
+    ],
+  );
+  return only(rows, 'go-live request');
+}
+
+/** The newest attempt of the account and mode. */
+export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow | undefined> {
+  const rows = await sql.query<GoLiveRow>(
+    `select ${COLUMNS} from go_live_requests where account_id = $1 and livemode = $2
+     order by created desc, id desc limit 1`,
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows[0];
+}
+
+/** Ends the attempt that waits; none when it was not the dashboard that asked. */
+export async function updateGoLiveEnded(
+  tx: Tx,
+  end: {
+    readonly tenant: Tenant;
+    readonly status: 'succeeded' | 'failed';
+    readonly failureReason: string | null;
+    readonly txHash: string | null;
+    readonly now: Date;
+  },
+): Promise<GoLiveRow | undefined> {
+  const rows = await tx.query<GoLiveRow>(
+    `update go_live_requests set status = $3, failure_reason = $4, tx_hash = $5, updated = $6
+     where account_id = $1 and livemode = $2 and status = 'pending' returning ${COLUMNS}`,
+    [end.tenant.accountId, end.tenant.livemode, end.status, end.failureReason, end.txHash, end.now],
+  );
+  return rows[0];
+}
+
+/** From here on the account takes payments in this mode. */
+export async function updateLive(
+  tx: Tx,
+  change: {
+    readonly tenant: Tenant;
+    readonly merchantNumber: string;
+    /** null: keeps the stored one. */
+    readonly wallet: string | null;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `update account_modes set merchant_number = $3, live_at = $4,
+       settlement_wallet = coalesce($5, settlement_wallet)
+     where account_id = $1 and livemode = $2 and merchant_number is null`,
+    [
+      change.tenant.accountId,
+      change.tenant.livemode,
+      change.merchantNumber,
+      change.now,
+      change.wallet,
+    ],
+  );
+}
+
+/** A signed consent that waits for an owner. */
+export interface PreparationRow {
+  readonly wallet: string;
+  /** Unix seconds: after that the signature is worth nothing. */
+  readonly deadline: number;
+  readonly signature: Hex;
+  readonly prepared_by: string;
+  readonly created: Date;
+}
+
+/** The one before, if there is one, is void. */
+export async function replacePreparation(
+  tx: Tx,
+  change: {
+    readonly tenant: Tenant;
+    readonly consent: Pick<PreparationRow, 'wallet' | 'deadline' | 'signature'>;
+    readonly preparedBy: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { tenant, consent } = change;
+  await tx.query(
+    `insert into go_live_preparations
+       (account_id, livemode, wallet, deadline, signature, prepared_by, created)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, livemode) do update
+     set wallet = excluded.wallet, deadline = excluded.deadline, signature = excluded.signature,
+       prepared_by = excluded.prepared_by, created = excluded.created`,
+    [
+      tenant.accountId,
+      tenant.livemode,
+      consent.wallet,
+      consent.deadline,
+      consent.signature,
+      change.preparedBy,
+      change.now,
+    ],
+  );
+}
+
+/** What an owner can still confirm. */
+export async function selectPreparation(
+  sql: Sql,
+  wanted: { readonly tenant: Tenant; readonly now: Date },
+): Promise<PreparationRow | undefined> {
+  const rows = await sql.query<Omit<PreparationRow, 'deadline'> & { deadline: bigint }>(
+    `select wallet, deadline, signature, prepared_by, created from go_live_preparations
+     where account_id = $1 and livemode = $2 and deadline > $3`,
+    [wanted.tenant.accountId, wanted.tenant.livemode, Math.floor(wanted.now.getTime() / 1000)],
+  );
+  const [row] = rows;
+  return row === undefined ? undefined : { ...row, deadline: Number(row.deadline) };
+}
+
+export async function deletePreparation(tx: Tx, tenant: Tenant): Promise<void> {
+  await tx.query('delete from go_live_preparations where account_id = $1 and livemode = $2', [
+    tenant.accountId,
+    tenant.livemode,
+  ]);
+}

@@ -1,0 +1,142 @@
+import { actorId, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { type GoLiveInput, readConsent } from '#payouts/go-live-consent.ts';
+import {
+  deletePreparation,
+  type GoLiveRow,
+  insertGoLive,
+  replacePreparation,
+  selectPreparation,
+} from '#payouts/go-live-queries.ts';
+import { checkMayGoLive } from '#payouts/may-go-live.ts';
+import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import { mailOwners } from '#people/owner-mail.ts';
+import { MAIL_TOPIC } from '#people/people.ts';
+import { type Hex, requestOnChain } from '#settlement/requests.ts';
+
+/** The first wallet of a mode, its consent checked. */
+interface FirstWallet extends GoLiveInput {
+  readonly wallet: Hex;
+  readonly secretKey: Buffer;
+}
+
+async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRow | Refusal> {
+  const { tenant, actor, now, wallet } = first;
+  const refused = await checkMayGoLive(tx, tenant);
+  if (refused !== null) return refused;
+  await deletePreparation(tx, tenant);
+  const id = newId('goLive', now);
+  const row = { id, tenant, wallet, requestedBy: actorId(actor), now };
+  const asked = await insertGoLive(tx, row);
+  const { accountId, livemode } = tenant;
+  await requestOnChain(tx, {
+    livemode,
+    kind: 'merchant_registration',
+    subjectId: `${accountId}:${networkOf(livemode)}`,
+    payload: {
+      accountId,
+      wallet,
+      deadline: String(first.consent.deadline),
+      signature: first.consent.signature,
+    },
+    now,
+  });
+  await mailOwners(tx, { ...first, accountId }, firstWalletMail(first));
+  await recordChange(tx, {
+    chain: accountId,
+    actor,
+    action: 'go_live.requested',
+    objectId: id,
+    livemode,
+    before: null,
+    after: { wallet },
+    now,
+  });
+  return asked;
+}
+
+function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
+  return {
+    subject: 'Your Tapline account goes live: where payouts go',
+    text:
+      `The account goes live on ${networkOf(mailed.tenant.livemode)}. Payouts will go to ` +
+      `${mailed.wallet}. If this is not your wallet, talk to the network's operator now.\n`,
+  };
+}
+
+/** A wallet that an admin has prepared; only an owner's yes puts it into force. */
+function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
+  return {
+    subject: 'A settlement wallet waits for your decision',
+    text:
+      `An admin has prepared going live on ${networkOf(mailed.tenant.livemode)}. ` +
+      `Payouts would go to ${mailed.wallet}. ` +
+      'Confirm it in the dashboard if this is right; otherwise do nothing.\n',
+  };
+}
+
+type GoLiveWork = PayoutDeps & { readonly secretKey: Buffer };
+
+/**
+ * Registers the account on the settlement contract of the mode's network, with the consent of the
+ * wallet that will get its money. Answers `pending`; the chain's answer follows within seconds.
+ * The caller has checked that an owner with a fresh factor asks.
+ */
+export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
+  const wallet = await readConsent(deps, wish);
+  if (isRefusal(wallet)) return wallet;
+  const { secretKey } = deps;
+  const row = await deps.db.transaction((tx) =>
+    requestRegistration(tx, { ...wish, wallet, secretKey }),
+  );
+  deps.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
+  deps.wakeups.send(MAIL_TOPIC);
+  return row;
+}
+
+/** Keeps a signed consent until an owner confirms it. Nothing goes to the chain. */
+export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promise<null | Refusal> {
+  const wallet = await readConsent(deps, wish);
+  if (isRefusal(wallet)) return wallet;
+  const { tenant, actor, now, consent } = wish;
+  const { secretKey } = deps;
+  const { accountId, livemode } = tenant;
+  const refused = await deps.db.transaction(async (tx) => {
+    const early = await checkMayGoLive(tx, tenant);
+    if (early !== null) return early;
+    const preparedBy = actorId(actor);
+    await replacePreparation(tx, { tenant, consent: { ...consent, wallet }, preparedBy, now });
+    await mailOwners(tx, { accountId, secretKey, now }, preparedMail({ tenant, wallet }));
+    await recordChange(tx, {
+      chain: accountId,
+      actor,
+      action: 'go_live.prepared',
+      objectId: accountId,
+      livemode,
+      before: null,
+      after: { wallet },
+      now,
+    });
+    return null;
+  });
+  deps.wakeups.send(MAIL_TOPIC);
+  return refused;
+}
+
+/** Goes live with the wallet that an admin has prepared: exactly the one that the owner saw. */
+export async function confirmGoLive(
+  deps: GoLiveWork,
+  wish: Omit<GoLiveInput, 'consent'> & { readonly wallet: string },
+): Promise<GoLiveRow | Refusal> {
+  const prepared = await selectPreparation(deps.db, wish);
+  if (prepared === undefined || prepared.wallet.toLowerCase() !== wish.wallet.toLowerCase()) {
+    return refuse(
+      'unexpected_state',
+      'This wallet is not prepared, or its signature is too old: have it prepared again.',
+    );
+  }
+  return goLive(deps, { ...wish, consent: prepared });
+}

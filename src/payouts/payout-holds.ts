@@ -1,0 +1,131 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import {
+  type HoldLinkRow,
+  type HoldRow,
+  insertHold,
+  selectHoldLink,
+  selectOpenHold,
+  takeHoldLink,
+  updateHoldLifted,
+} from '#payouts/payout-hold-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import { accountInMail } from '#people/mail-words.ts';
+import { selectOwnerEmails } from '#people/membership-queries.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+
+/** Not yet used, not too old; otherwise undefined, whatever the reason. */
+export async function findHoldLink(
+  sql: Sql,
+  wanted: { readonly token: string; readonly now: Date },
+): Promise<HoldLinkRow | undefined> {
+  if (!isSecret('holdLink', wanted.token)) return undefined;
+  return selectHoldLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
+}
+
+/** Uses the link up and holds the account's payouts. Undefined for a link that does not work. */
+export async function holdPayouts(
+  people: Pick<PeopleDeps, 'db' | 'secretKey' | 'wakeups'>,
+  asked: {
+    readonly token: string;
+    readonly address: string;
+    readonly requestId: string;
+    readonly now: Date;
+  },
+): Promise<HoldLinkRow | undefined> {
+  const { now } = asked;
+  const held = await people.db.transaction(async (tx) => {
+    const link = await findHoldLink(tx, asked);
+    if (link === undefined) return undefined;
+    const { account_id: accountId, change_id: changeId, email: heldBy } = link;
+    // In line with the account's withdrawals: what comes after this commit is held.
+    const account = await lockOwnAccount(tx, accountId);
+    if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
+    const id = newId('payoutHold', now);
+    if (!(await insertHold(tx, { id, accountId, changeId, heldBy, now }))) return link;
+    for (const to of await toldOf(tx, { accountId, heldBy })) {
+      await queueMail(tx, people.secretKey, {
+        to,
+        subject: 'The payouts of your Tapline account are held',
+        text:
+          `${heldBy} has held all payouts of ${accountInMail(account.name)} with the link of a ` +
+          'mail about a change of owners. An owner can lift the hold in the dashboard.\n',
+        now,
+      });
+    }
+    await recordChange(tx, {
+      chain: accountId,
+      actor: { type: 'system', name: 'link in a mail' },
+      action: 'payouts.held',
+      objectId: id,
+      livemode: null,
+      before: null,
+      after: {
+        held_by: heldBy,
+        change: changeId,
+        address: asked.address,
+        request: asked.requestId,
+      },
+      now,
+    });
+    return link;
+  });
+  people.wakeups.send(MAIL_TOPIC);
+  return held;
+}
+
+/** Money stays where it is while a hold lasts. Call it with the account's row locked. */
+export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal | null> {
+  const hold = await selectOpenHold(sql, accountId);
+  if (hold === undefined) return null;
+  return refuse(
+    'unexpected_state',
+    `Payouts are held since ${hold.created.toISOString()}, after a change of owners. An owner ` +
+      'can lift the hold.',
+  );
+}
+
+/** The owners, and whoever held the payouts, unless that person has been erased. */
+async function toldOf(
+  tx: Tx,
+  hold: { readonly accountId: string; readonly heldBy: string },
+): Promise<Set<string>> {
+  const owners = await selectOwnerEmails(tx, hold.accountId);
+  return new Set(hold.heldBy.includes('@') ? [...owners, hold.heldBy] : owners);
+}
+
+/** Ends the hold. The caller has checked that it is an owner with a fresh factor. */
+export async function liftHold(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'secretKey'>,
+  ref: { readonly accountId: string; readonly actor: Actor; readonly now: Date },
+): Promise<HoldRow | Refusal> {
+  const { accountId, actor, now } = ref;
+  const account = await lockOwnAccount(tx, accountId);
+  const hold = await updateHoldLifted(tx, { accountId, liftedBy: actorId(actor), now });
+  if (hold === undefined) return refuse('unexpected_state', 'No payouts are held.');
+  const who = actor.type === 'system' ? actor.name : actor.email;
+  for (const to of await toldOf(tx, { accountId, heldBy: hold.held_by })) {
+    await queueMail(tx, people.secretKey, {
+      to,
+      subject: 'The payouts of your Tapline account have resumed',
+      text: `${who} has lifted the hold on the payouts of ${accountInMail(account.name)}.\n`,
+      now,
+    });
+  }
+  await recordChange(tx, {
+    chain: accountId,
+    actor,
+    action: 'payouts.hold_lifted',
+    objectId: hold.id,
+    livemode: null,
+    before: { held_by: hold.held_by },
+    after: null,
+    now,
+  });
+  return hold;
+}

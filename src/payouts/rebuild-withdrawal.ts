@@ -1,0 +1,54 @@
+import { only } from '#core/assert.ts';
+import { type IdKey, withdrawalId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { appendEvents } from '#events/append.ts';
+import { withdrawalObject } from '#payouts/render.ts';
+import {
+  insertWithdrawal,
+  markRecovered,
+  updateWithdrawalEnded,
+} from '#payouts/withdrawal-queries.ts';
+
+/** A withdrawal that the chain knows and the ledger lacks. */
+export interface LostWithdrawal {
+  readonly tenant: Tenant;
+  readonly number: bigint;
+  readonly amount: bigint;
+  readonly wallet: string;
+  readonly txHash: string;
+}
+
+/** Nobody knows any more who asked for it. */
+const REQUESTED_BY = 'unknown';
+
+/**
+ * Books a withdrawal that the ledger has lost, under the id that it had, with its usual event.
+ * @returns the number of deliveries.
+ */
+export async function rebuildWithdrawal(
+  tx: Tx,
+  { tenant, number, amount, wallet, txHash }: LostWithdrawal,
+  { idKey, now }: { readonly idKey: IdKey; readonly now: Date },
+): Promise<number> {
+  const stamp = await stampOrder(tx, tenant, now, 2);
+  const id = withdrawalId(idKey, { livemode: tenant.livemode, number });
+  await insertWithdrawal(tx, {
+    id,
+    number,
+    tenant,
+    position: stamp.next(),
+    created: stamp.created,
+    amount,
+    wallet,
+    requestedBy: REQUESTED_BY,
+  });
+  await markRecovered(tx, { id, number });
+  const end = { id, status: 'succeeded', failureCode: null, txHash, now } as const;
+  const row = only(await updateWithdrawalEnded(tx, end), 'rebuilt withdrawal');
+  const object = withdrawalObject(row);
+  return appendEvents(tx, [
+    { tenant, type: 'balance.withdrawal_paid', objectId: id, object, stamp },
+  ]);
+}

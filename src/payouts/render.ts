@@ -1,0 +1,33 @@
+import type { Json } from '#core/canonical-json.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
+
+/** Why a withdrawal failed. Nothing moved: all of it is in the merchant balance still. */
+export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
+  insufficient_balance: 'The merchant balance on the contract does not cover the withdrawal.',
+  wallet_changed:
+    'Another settlement wallet was registered before this was paid. Nothing was moved: withdraw ' +
+    'again, to the new wallet.',
+  transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
+};
+
+/** The withdrawal as `balance.withdrawal_paid` carries it. */
+export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
+  return {
+    id: row.id,
+    object: 'withdrawal',
+    livemode: row.livemode,
+    network: networkOf(row.livemode),
+    amount: toJsonAtoms(row.amount),
+    currency: 'usdc',
+    wallet: row.wallet,
+    status: row.status,
+    failure_code: row.failure_code,
+    failure_message: row.failure_code && (WITHDRAWAL_FAILURES[row.failure_code] ?? null),
+    tx_hash: row.tx_hash,
+    created: row.created.toISOString(),
+    updated: row.updated.toISOString(),
+    ...(row.recovered ? { recovered: true } : {}),
+  };
+}

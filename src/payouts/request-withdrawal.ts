@@ -1,0 +1,63 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { actorId, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { IdKey } from '#core/ids.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import { checkMayWithdraw } from '#payouts/may-withdraw.ts';
+import type { MerchantOnChain } from '#payouts/merchant-on-chain.ts';
+import { findNumber, type WithdrawRequest } from '#payouts/withdrawal-number.ts';
+import { insertWithdrawal, type WithdrawalRow } from '#payouts/withdrawal-queries.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+
+/** Locks the account, and asks the chain for the withdrawal if it may be made now. */
+export async function requestWithdrawal(
+  tx: Tx,
+  idKey: IdKey,
+  request: WithdrawRequest,
+  found: MerchantOnChain,
+): Promise<WithdrawalRow | Refusal> {
+  const { tenant, amount, actor, now } = request;
+  // The account's row serialises its withdrawals: two at once cannot both count on one balance.
+  await lockOwnAccount(tx, tenant.accountId);
+  const named = await findNumber(tx, idKey, request);
+  if (isRefusal(named) || 'status' in named) return named;
+  const { number, id } = named;
+  const refused = await checkMayWithdraw(tx, request, found);
+  if (refused !== null) return refused;
+  const stamp = await stampOrder(tx, tenant, now, 1);
+  const row = await insertWithdrawal(tx, {
+    id,
+    number,
+    tenant,
+    position: stamp.next(),
+    created: stamp.created,
+    amount,
+    wallet: found.wallet,
+    requestedBy: actorId(actor),
+  });
+  await requestOnChain(tx, {
+    livemode: tenant.livemode,
+    kind: 'withdrawal',
+    subjectId: row.id,
+    number,
+    payload: {
+      merchantNumber: found.merchantNumber.toString(),
+      wallet: found.wallet,
+      amount: amount.toString(),
+    },
+    now,
+  });
+  await recordChange(tx, {
+    chain: tenant.accountId,
+    actor,
+    action: 'withdrawal.requested',
+    objectId: row.id,
+    livemode: tenant.livemode,
+    before: null,
+    after: { amount: toJsonAtoms(amount), wallet: found.wallet },
+    now,
+  });
+  return row;
+}

@@ -1,0 +1,80 @@
+import { selectMode } from '#accounts/account-queries.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import { checkNoneAnnounced } from '#payouts/may-change-wallet.ts';
+import { chainOf, notLive, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
+import {
+  CONSENT_SECONDS,
+  type Consent,
+  checkConsent,
+  checkDeadline,
+  readWallet,
+  typedDataJson,
+} from '#payouts/wallet-consent.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { readPayerAccount } from '#settlement/chain/payer.ts';
+import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
+import { walletConsent } from '#settlement/contract/signed-messages.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+async function consentOf(
+  chain: Chain,
+  terms: { readonly merchantNumber: bigint; readonly wallet: Hex; readonly deadline: number },
+) {
+  const { nonce } = await readPayerAccount(chain, terms.wallet);
+  return walletConsent(chain.config, { ...terms, nonce, deadline: BigInt(terms.deadline) });
+}
+
+export async function merchantNumberOf(
+  deps: Pick<PayoutDeps, 'db'>,
+  tenant: Tenant,
+): Promise<bigint | Refusal> {
+  return (await selectMode(deps.db, tenant))?.merchant_number ?? notLive();
+}
+
+/** What the new wallet has to sign (EIP-712) before {@link changeWallet}. @throws RpcUnavailable */
+export async function walletChangeConsent(
+  deps: PayoutDeps,
+  wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },
+): Promise<{ readonly typedData: Json; readonly deadline: number } | Refusal> {
+  const chain = chainOf(deps.chains, wish.tenant.livemode);
+  const wallet = readWallet(wish.wallet, chain);
+  if (isRefusal(wallet)) return wallet;
+  const merchantNumber = await merchantNumberOf(deps, wish.tenant);
+  if (isRefusal(merchantNumber)) return merchantNumber;
+  const deadline = Math.floor(wish.now.getTime() / 1000) + CONSENT_SECONDS;
+  const typedData = await consentOf(chain, { merchantNumber, wallet, deadline });
+  return { typedData: typedDataJson(typedData), deadline };
+}
+
+/** A wallet that has signed to get a merchant's money, and what the contract will ask of it. */
+export interface SignedWallet {
+  readonly wallet: Hex;
+  readonly merchantNumber: bigint;
+  readonly consent: Consent;
+  /** How long the contract lets the change wait. */
+  readonly delaySeconds: number;
+}
+
+/** The wallet, once it is sure that it has signed this consent. @throws RpcUnavailable */
+export async function readSignedWallet(
+  deps: PayoutDeps,
+  tenant: Tenant,
+  signed: { readonly consent: Consent; readonly now: Date },
+): Promise<SignedWallet | Refusal> {
+  const { consent, now } = signed;
+  const chain = chainOf(deps.chains, tenant.livemode);
+  const wallet = readWallet(consent.wallet, chain);
+  if (isRefusal(wallet)) return wallet;
+  const late = checkDeadline(consent.deadline, now);
+  if (late !== null) return late;
+  const merchantNumber = await merchantNumberOf(deps, tenant);
+  if (isRefusal(merchantNumber)) return merchantNumber;
+  const terms = { merchantNumber, wallet, deadline: consent.deadline };
+  const typedData = await consentOf(chain, terms);
+  const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
+  // Announcing another wallet has used the nonce that this one signed: the first reason is told.
+  if (forged !== null) return (await checkNoneAnnounced(deps.db, tenant)) ?? forged;
+  return { wallet, merchantNumber, consent, delaySeconds: await readWalletDelay(chain) };
+}

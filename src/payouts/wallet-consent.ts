@@ -1,0 +1,87 @@
+import {
+  getAddress,
+  hashTypedData,
+  isAddress,
+  type TypedDataDefinition,
+  verifyTypedData,
+  zeroAddress,
+} from 'viem';
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { verifySignature } from '#settlement/chain/verify-signature.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A signed consent is good this long: a wallet at hand, not a signature in store. */
+export const CONSENT_SECONDS = 3600;
+
+/** Checksummed, or all in one case; never the zero address or a contract of ours. */
+export function readWallet(text: string, chain: Chain): Hex | Refusal {
+  const invalid = (why: string) => refuse('parameter_invalid', `wallet ${why}.`, 'wallet');
+  const oneCase = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text);
+  if (!oneCase && !isAddress(text)) return invalid('is not a (correctly checksummed) EVM address');
+  const wallet = getAddress(text.toLowerCase());
+  const ours = [zeroAddress, chain.config.settlement, chain.config.usdc].map((one) =>
+    one.toLowerCase(),
+  );
+  if (ours.includes(wallet.toLowerCase())) return invalid('must be an address of your own');
+  return wallet;
+}
+
+/**
+ * Whether the wallet has signed exactly this, as the contract will ask: an ordinary key, or a
+ * contract wallet (ERC-1271). @throws RpcUnavailable
+ */
+export async function checkConsent(
+  chain: Chain,
+  signed: {
+    readonly wallet: Hex;
+    readonly typedData: TypedDataDefinition;
+    readonly signature: Hex;
+  },
+): Promise<Refusal | null> {
+  const { wallet, typedData, signature } = signed;
+  const isOwn = await verifyTypedData({ ...typedData, address: wallet, signature }).catch(
+    () => false, // A signature of a wrong length or with impossible numbers.
+  );
+  if (isOwn) return null;
+  const verdict = await verifySignature(chain, {
+    signer: wallet,
+    digests: [hashTypedData(typedData)],
+    signature,
+  });
+  if (verdict.status === 'unavailable') throw new RpcUnavailable('a wallet could not be asked');
+  if (verdict.status === 'valid') return null;
+  return refuse(
+    'parameter_invalid',
+    'signature is not from this wallet for the consent with this deadline.',
+    'signature',
+  );
+}
+
+/** A deadline that leaves the relayer time, and that is not a signature in store. */
+export function checkDeadline(deadline: number, now: Date): Refusal | null {
+  const seconds = Math.floor(now.getTime() / 1000);
+  if (deadline > seconds + 60 && deadline <= seconds + CONSENT_SECONDS) return null;
+  return refuse(
+    'parameter_invalid',
+    `deadline must be 61 to ${CONSENT_SECONDS} seconds ahead, in Unix seconds.`,
+    'deadline',
+  );
+}
+
+export interface Consent {
+  readonly wallet: string;
+  /** Unix seconds. */
+  readonly deadline: number;
+  readonly signature: Hex;
+}
+
+/** Integers of typed data as decimal strings, the way wallets take them as JSON. */
+export function typedDataJson(typedData: object): Json {
+  const text = JSON.stringify(typedData, (_key, value) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  return JSON.parse(text) as Json;
+}

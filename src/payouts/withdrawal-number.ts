@@ -1,0 +1,42 @@
+import type { Actor } from '#audit/audit.ts';
+import type { Refusal } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import { type IdKey, withdrawalId, withdrawalNumber } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
+import { selectNumberedWithdrawal, type WithdrawalRow } from '#payouts/withdrawal-queries.ts';
+
+export interface WithdrawRequest {
+  readonly tenant: Tenant;
+  /** Atoms. */
+  readonly amount: bigint;
+  readonly actor: Actor;
+  readonly idempotency: IdempotentRequest;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/** A key that comes back after 48 hours takes the next number: so often it can be used again. */
+const MAX_CLASHES = 1_000;
+
+/**
+ * The number that the contract pays this request by: the same again when the request comes again
+ * to a database that has lost the first, so that nothing is paid twice. Or the withdrawal that was
+ * rebuilt under it, when it is the same.
+ */
+export async function findNumber(
+  tx: Tx,
+  idKey: IdKey,
+  request: WithdrawRequest,
+): Promise<{ readonly number: bigint; readonly id: string } | WithdrawalRow | Refusal> {
+  const { tenant, idempotency, amount } = request;
+  const { livemode } = tenant;
+  for (let clash = 0; ; clash++) {
+    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many numbers in use');
+    const number = withdrawalNumber(idKey, idempotency, clash);
+    const row = await selectNumberedWithdrawal(tx, { livemode, number });
+    if (row === undefined) return { number, id: withdrawalId(idKey, { livemode, number }) };
+    if (row.recovered) return row.amount === amount ? row : keyReused();
+  }
+}

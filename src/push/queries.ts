@@ -1,0 +1,56 @@
+import type { Sql } from '#db/database.ts';
+
+/** Whom to ring, and until when it is of use. */
+export interface DuePush {
+  readonly session_hash: Buffer;
+  readonly endpoint: string;
+  readonly until: Date;
+}
+
+/**
+ * Takes up to `limit` browsers whose payer is asked something that they were not rung for. Each is
+ * taken once: by whoever moves `rung_until`.
+ */
+export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
+  return sql.query<DuePush>(
+    `with asked as (
+       select attempt ->> 'payerId' as payer_id, max(confirm_by) as until
+       from payment_intents where status = 'requires_action' and confirm_by > $1
+       group by attempt ->> 'payerId'
+     ), due as (
+       select p.session_hash, a.until
+       from asked a join payer_pushes p on p.payer_id = a.payer_id
+       where coalesce(p.rung_until < a.until, true)
+       limit $2 for update of p skip locked
+     )
+     update payer_pushes p set rung_until = d.until
+     from due d where p.session_hash = d.session_hash
+     returning p.session_hash, p.endpoint, d.until`,
+    [now, limit],
+  );
+}
+
+export async function upsertPush(
+  sql: Sql,
+  made: {
+    readonly sessionHash: Buffer;
+    readonly payerId: string;
+    readonly endpoint: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into payer_pushes (session_hash, payer_id, endpoint, created) values ($1, $2, $3, $4)
+     on conflict (session_hash) do update set endpoint = excluded.endpoint`,
+    [made.sessionHash, made.payerId, made.endpoint, made.now],
+  );
+}
+
+export async function deletePush(sql: Sql, sessionHash: Buffer): Promise<void> {
+  await sql.query('delete from payer_pushes where session_hash = $1', [sessionHash]);
+}
+
+export async function isPushed(sql: Sql, sessionHash: Buffer): Promise<boolean> {
+  const rows = await sql.query('select from payer_pushes where session_hash = $1', [sessionHash]);
+  return rows.length > 0;
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { ringPayers } from '#push/ring.ts';
+import { vapidAuthorization } from '#push/vapid.ts';
+import { readPushSettings } from '#push-settings.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
+
+const KEY = randomBytes(32).toString('base64url');
+const SETTINGS = { VAPID_PRIVATE_KEY: KEY, VAPID_SUBJECT: 'mailto:ops@example.com' } as const;
+const keys = readPushSettings((name) => SETTINGS[name]);
+assert.ok(keys !== null);
+
+interface Ring {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: number;
+}
+
+let store: TestStore;
+let server: StoreServer;
+/** Somebody else's server: the push service of a browser. */
+let service: { readonly url: string; readonly rings: Ring[]; status: number; close(): void };
+
+before(async () => {
+  store = await openStore();
+  server = await serveStore(store, { push: keys, allowCidrs: ['127.0.0.0/8'] });
+  const rings: Ring[] = [];
+  const http = createServer((request, response) => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    request.on('end', () => {
+      rings.push({ path: request.url ?? '', headers: request.headers, bytes });
+      response.writeHead(service.status).end();
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  service = { url: `http://127.0.0.1:${port}`, rings, status: 201, close: () => http.close() };
+});
+
+after(async () => {
+  service.close();
+  await server.close();
+  await store.close();
+});
+
+const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolver() };
+const ring = () => ringPayers({ ...store, keys, network });
+
+/** A payer whose browser is rung, and a payment that waits for them. */
+async function rungPayer(path: string) {
+  const payer = server.payer(
+    await signInWallet(server.url, newWallet(), { now: store.clock.now() }),
+  );
+  const { body: me } = await payer.get('/me');
+  const pass = await payer.post('/passes', {});
+  await store.db.query('update payers set confirm_first_payment = true where id = $1', [me.id]);
+  const save = (endpoint: string) =>
+    payer.send('PUT', '/push', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ endpoint }),
+    });
+  const saved = await save(`${service.url}${path}`);
+  assert.deepEqual([saved.status, saved.body.subscribed], [200, true], JSON.stringify(saved.body));
+  const ask = async () => {
+    const made = await server.device().post('/payment_intents', { amount: 1_000_000 });
+    const credential = { type: 'nfc_id', value: String(pass.body.nfc_id) };
+    const path = `/payment_intents/${made.body.id}/tap`;
+    const { body } = await server.device().post(path, { credential });
+    assert.equal(body.status, 'requires_action', JSON.stringify(body));
+    return String(made.body.id);
+  };
+  return { payer, ask, save };
+}
+
+const rungAt = (path: string) => service.rings.filter((one) => one.path === path);
+
+test('whoever is asked is rung once per question, with nothing in it', async () => {
+  const { payer, ask } = await rungPayer('/one');
+  await ring();
+  assert.equal(rungAt('/one').length, 0, 'nobody asked yet');
+  await ask();
+  await Promise.all([ring(), ring()]);
+  await ring();
+  const [first, ...more] = rungAt('/one');
+  assert.ok(first !== undefined && more.length === 0, `${more.length + 1} rings`);
+  assert.equal(first.bytes, 0);
+  assert.equal(first.headers.urgency, 'high');
+  assert.ok(Number(first.headers.ttl) > 0 && Number(first.headers.ttl) <= 60);
+  await ask();
+  await ring();
+  assert.equal(rungAt('/one').length, 2, 'the next question rings again');
+  assert.equal((await payer.send('DELETE', '/push')).body.subscribed, false);
+  await ask();
+  await ring();
+  assert.equal(rungAt('/one').length, 2);
+});
+
+test('what the browser has ended rings no more, and what ended with its session', async () => {
+  const gone = await rungPayer('/gone');
+  await gone.ask();
+  service.status = 410;
+  await ring();
+  service.status = 201;
+  assert.equal((await gone.payer.get('/push')).body.subscribed, false);
+  const left = await rungPayer('/left');
+  await left.ask();
+  await left.payer.post('/sign_out');
+  await ring();
+  assert.equal(rungAt('/left').length, 0);
+});
+
+test('a push service that is down loses the ring, and nothing else', async () => {
+  const { ask, save } = await rungPayer('/down');
+  await save('http://127.0.0.1:1/');
+  await ask();
+  await ring();
+});
+
+test('addresses obey the rules of webhooks', async () => {
+  const { save } = await rungPayer('/rules');
+  for (const endpoint of [
+    'http://10.0.0.1/',
+    'ftp://example.com/',
+    'nothing',
+    'http://a@b.test/',
+  ]) {
+    const { status, body } = await save(endpoint);
+    const { code, param } = body.error as { code: string; param: string };
+    assert.deepEqual([status, code, param], [400, 'url_not_allowed', 'endpoint'], endpoint);
+  }
+});
+
+test('push services can verify who rings', () => {
+  const now = new Date('2026-10-01T12:00:00.000Z');
+  const header = vapidAuthorization(new URL('https://push.example.com/send/1'), keys, now);
+  const [, token = '', key = ''] = /^vapid t=(\S+), k=(\S+)$/.exec(header) ?? [];
+  const [head = '', claims = '', signature = ''] = token.split('.');
+  const curve = createECDH('prime256v1');
+  curve.setPrivateKey(Buffer.from(KEY, 'base64url'));
+  assert.equal(key, curve.getPublicKey('base64url'));
+  const point = Buffer.from(key, 'base64url');
+  const coordinate = (from: number) => point.subarray(from, from + 32).toString('base64url');
+  const jwk = { kty: 'EC', crv: 'P-256', x: coordinate(1), y: coordinate(33) };
+  const verified = verify(
+    'sha256',
+    Buffer.from(`${head}.${claims}`),
+    { key: createPublicKey({ format: 'jwk', key: jwk }), dsaEncoding: 'ieee-p1363' },
+    Buffer.from(signature, 'base64url'),
+  );
+  assert.equal(verified, true);
+  assert.deepEqual(JSON.parse(Buffer.from(claims, 'base64url').toString()), {
+    aud: 'https://push.example.com',
+    exp: now.getTime() / 1000 + 3600,
+    sub: 'mailto:ops@example.com',
+  });
+});
+
+test('settings that do not fit are named', () => {
+  const read = (settings: Record<string, string>) => () =>
+    readPushSettings((name) => settings[name] ?? null);
+  assert.equal(read({})(), null);
+  assert.throws(read({ VAPID_PRIVATE_KEY: KEY }), /need each other/);
+  assert.throws(read({ ...SETTINGS, VAPID_PRIVATE_KEY: 'short' }), /32 bytes/);
+  assert.throws(read({ ...SETTINGS, VAPID_SUBJECT: 'me' }), /mailto/);
+});

@@ -1,0 +1,100 @@
+import type { FastifyRequest } from 'fastify';
+import type { Log } from '#core/log.ts';
+import { redactOwn } from '#core/redact.ts';
+import { openRowAppender } from '#db/copy-rows.ts';
+import type { Database } from '#db/database.ts';
+import { type Call, tookMs } from '#http/call.ts';
+import { REQUEST_LOG, type RequestRow, toValues } from '#request-log/request-log-queries.ts';
+
+export interface RequestLog {
+  /** Takes note of an answered request. Returns at once and never throws. */
+  note(request: FastifyRequest, call: Call, status: number): void;
+  /** Requests that were not written because the database could not keep up. */
+  readonly dropped: number;
+  /** Writes what is waiting. */
+  close(): Promise<void>;
+}
+
+/** The log is read by people: this late is soon enough, and makes batches worth their while. */
+const FLUSH_EVERY_MS = 250;
+/** One COPY's worth: a few milliseconds of the database. */
+const MAX_BATCH = 500;
+/** About 8,000 requests; a database that is away for longer loses entries, not the process. */
+const MAX_WAITING_BYTES = 2 * 1024 * 1024;
+const MAX_PATH = 200;
+const MAX_USER_AGENT = 200;
+const MAX_KEY = 255;
+
+/** A path or header may hold a secret by mistake of the client. */
+function redact(text: string, maxLength: number): string {
+  return redactOwn(text.slice(0, maxLength));
+}
+
+function headerText(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function toRow(request: FastifyRequest, call: Call, status: number): RequestRow {
+  const { caller } = call;
+  const userAgent = headerText(request, 'user-agent');
+  const key = headerText(request, 'idempotency-key');
+  return {
+    id: call.requestId,
+    created: call.now,
+    account_id: caller?.tenant.accountId ?? null,
+    livemode: caller?.tenant.livemode ?? null,
+    caller_id: caller?.rateKey ?? null,
+    operation: call.route?.operationId ?? null,
+    method: request.method,
+    path: redact(request.url.split('?')[0] ?? '', MAX_PATH),
+    status,
+    code: call.code,
+    object_id: call.objectId,
+    idempotency_key: key === null ? null : redact(key, MAX_KEY),
+    api_version: call.version,
+    duration_ms: Math.round(tookMs(call) * 100) / 100,
+    address: request.ip,
+    user_agent: userAgent === null ? null : redact(userAgent, MAX_USER_AGENT),
+  };
+}
+
+/** Writes answered requests to the request log, many per statement, behind the answers. */
+export function createRequestLog(deps: { readonly db: Database; readonly log: Log }): RequestLog {
+  const appender = openRowAppender(deps.db, { ...REQUEST_LOG, maxBytes: MAX_WAITING_BYTES });
+  let dropped = 0;
+  let writing: Promise<void> | null = null;
+
+  const write = async () => {
+    const count = appender.waiting;
+    try {
+      const refused = await appender.flush();
+      if (refused > 0) deps.log.error('requests were refused by the log', { count: refused });
+      dropped += refused;
+    } catch (error) {
+      dropped += count;
+      deps.log.warn('requests could not be logged', { count, error });
+    }
+    writing = null;
+  };
+  const flush = () => {
+    if (appender.waiting > 0) writing ??= write();
+  };
+  const timer = setInterval(flush, FLUSH_EVERY_MS);
+  timer.unref();
+  return {
+    note: (request, call, status) => {
+      if (!appender.add(toValues(toRow(request, call, status)))) dropped++;
+      if (appender.waiting >= MAX_BATCH) flush();
+    },
+    get dropped() {
+      return dropped;
+    },
+    close: async () => {
+      clearInterval(timer);
+      await writing;
+      await write();
+      await appender.close();
+    },
+  };
+}

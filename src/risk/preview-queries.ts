@@ -1,0 +1,45 @@
+import type { Tenant } from '#core/mode.ts';
+import { atoms } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
+import type { PastPayment } from '#risk/preview.ts';
+
+interface PastRow {
+  readonly payer_id: string;
+  readonly amount: bigint;
+  readonly settled_at: Date;
+  readonly is_signed: boolean;
+  readonly paid_before: boolean;
+}
+
+/** The newest payments since a moment, oldest first: a range of the list's index. */
+export async function selectPastPayments(
+  sql: Sql,
+  wanted: { readonly tenant: Tenant; readonly since: Date; readonly limit: number },
+): Promise<PastPayment[]> {
+  const rows = await sql.query<PastRow>(
+    `with recent as materialized (
+       select payer_id, amount, settled_at, method_type, created, position from payments
+       where account_id = $1 and livemode = $2 and created >= $3
+       order by created desc, position desc limit $4
+     ), payers as materialized (
+       select payer_id, min(settled_at) as first from recent group by payer_id
+     ), known as materialized (
+       select y.payer_id, (
+         select true from payments p
+         where p.payer_id = y.payer_id and p.account_id = $1 and p.settled_at < y.first
+         order by p.settled_at limit 1) is not null as paid_before
+       from payers y
+     )
+     select r.payer_id, r.amount, r.settled_at, r.method_type = 'wallet' as is_signed,
+       k.paid_before
+     from recent r join known k using (payer_id) order by r.created, r.position`,
+    [wanted.tenant.accountId, wanted.tenant.livemode, wanted.since, wanted.limit],
+  );
+  return rows.map((row) => ({
+    payerId: row.payer_id,
+    amount: atoms(row.amount),
+    settledAt: row.settled_at,
+    isSigned: row.is_signed,
+    paidHereBefore: row.paid_before,
+  }));
+}

@@ -1,0 +1,56 @@
+import type { Atoms } from '#core/money.ts';
+import { assessRisk, RISK_RULES, type RiskRule } from '#risk/rules.ts';
+import type { RiskSettings } from '#risk/settings.ts';
+
+/** A payment that was made, as the rules would have looked at it. */
+export interface PastPayment {
+  readonly payerId: string;
+  readonly amount: Atoms;
+  readonly settledAt: Date;
+  /** Of the first one of a payer here: whether there were others before. */
+  readonly paidHereBefore: boolean;
+  /** The wallet itself has signed it: nobody would be asked again. */
+  readonly isSigned: boolean;
+}
+
+export interface RiskPreview {
+  readonly payments: number;
+  readonly stopped: number;
+  readonly asked: number;
+  readonly byRule: Readonly<Partial<Record<RiskRule, number>>>;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What these settings would have done to payments that were made, oldest first. It asks the same
+ * rules as a tap does. A payment that they would have stopped counts for no later one.
+ */
+export function previewRisk(settings: RiskSettings, payments: readonly PastPayment[]): RiskPreview {
+  const counts = new Map<RiskRule, number>();
+  const lately = new Map<string, number[]>();
+  let [stopped, asked] = [0, 0];
+  for (const payment of payments) {
+    const at = payment.settledAt.getTime();
+    const before = (lately.get(payment.payerId) ?? []).filter((one) => one > at - HOUR_MS);
+    const verdict = assessRisk({
+      settings,
+      amount: payment.amount,
+      blockedHere: false,
+      paidHereBefore: payment.paidHereBefore || lately.has(payment.payerId),
+      paymentsWithinHour: before.length,
+      payerConfirmsFirst: false,
+      copyConfirmFrom: null,
+    });
+    const isFree = verdict.kind === 'allow' || (verdict.kind === 'confirm' && payment.isSigned);
+    if (!isFree) counts.set(verdict.rule, (counts.get(verdict.rule) ?? 0) + 1);
+    if (verdict.kind === 'block') stopped++;
+    else {
+      if (!isFree) asked++;
+      lately.set(payment.payerId, [...before, at]);
+    }
+  }
+  const named = RISK_RULES.filter((rule) => counts.has(rule));
+  const byRule = Object.fromEntries(named.map((rule) => [rule, counts.get(rule) ?? 0]));
+  return { payments: payments.length, stopped, asked, byRule };
+}

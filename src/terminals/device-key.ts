@@ -1,0 +1,14 @@
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { insertDeviceKey } from '#terminals/provisioning-queries.ts';
+
+/** A device key for the terminal, of the terminal's own network. */
+export async function issueDeviceKey(
+  tx: Tx,
+  made: { readonly terminalId: string; readonly livemode: boolean; readonly now: Date },
+): Promise<string> {
+  const secret = newSecret(made.livemode ? 'deviceKeyLive' : 'deviceKeyTest');
+  const { terminalId, now } = made;
+  await insertDeviceKey(tx, { hash: hashSecret(secret), terminalId, now });
+  return secret;
+}

@@ -1,0 +1,15 @@
+import type { Tx } from '#db/database.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import type { TerminalRow } from '#terminals/provisioning-queries.ts';
+import { terminalObject } from '#terminals/render.ts';
+
+/** Says that a terminal was made or changed, at one place of its account's order. */
+export async function announceTerminal(
+  tx: Tx,
+  row: TerminalRow,
+  event: Pick<EventDraft, 'tenant' | 'previousAttributes' | 'stamp'> & {
+    readonly type: 'terminal.created' | 'terminal.updated';
+  },
+): Promise<void> {
+  await appendEvents(tx, [{ ...event, objectId: row.id, object: terminalObject(row) }]);
+}

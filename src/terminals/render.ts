@@ -1,0 +1,19 @@
+import type { Json } from '#core/canonical-json.ts';
+import { networkOf } from '#core/mode.ts';
+import type { TerminalRow } from '#terminals/provisioning-queries.ts';
+
+/** The terminal object of behavior.md 14. */
+export function terminalObject(row: Omit<TerminalRow, 'version'>): { [key: string]: Json } {
+  return {
+    id: row.id,
+    object: 'terminal',
+    livemode: row.livemode,
+    network: networkOf(row.livemode),
+    label: row.label,
+    name: row.name,
+    platform: row.platform,
+    status: row.status,
+    last_seen_at: row.last_seen_at?.toISOString() ?? null,
+    created: row.created.toISOString(),
+  };
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { type Received, startReceiver } from '#testing/webhook-receiver.ts';
+import { openBench, type WebhookBench } from '#testing/webhooks.ts';
+import { checkReceiver } from '#webhooks/check-receiver.ts';
+import { selectDeliveries } from '#webhooks/delivery-queries.ts';
+
+const TOLERANCE_S = 300;
+
+/** What a receiver looks at. */
+interface Care {
+  readonly signature: boolean;
+  readonly time: boolean;
+}
+
+let bench: WebhookBench;
+
+before(async () => {
+  bench = await openBench();
+});
+
+after(() => bench.close());
+
+function isGood({ headers, body }: Received, secret: string, care: Care): boolean {
+  const header = String(headers['service-signature']);
+  const [, seconds = '', sent = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(header) ?? [];
+  const own = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex');
+  if (care.signature && own !== sent) return false;
+  return !care.time || Math.abs(Date.now() / 1000 - Number(seconds)) <= TOLERANCE_S;
+}
+
+/** A receiver that takes as much care as it is said to, asked by the check. */
+async function check(care: Care | 'refuses everything') {
+  const receiver = await startReceiver();
+  const { endpoint, secret } = await addEndpoint(bench, receiver.url);
+  receiver.answer((received, response) => {
+    const takes = care !== 'refuses everything' && isGood(received, secret, care);
+    response.writeHead(takes ? 204 : 401).end();
+  });
+  const checked = await checkReceiver(bench, bench.tenant, endpoint.id, bench.clock);
+  await receiver.close();
+  assert.ok(!isRefusal(checked));
+  const page = { limit: 10, after: null, createdGte: null, createdLt: null };
+  const of = { endpointId: endpoint.id, status: null };
+  const deliveries = await selectDeliveries(bench.db, of, page);
+  return { checked, deliveries, received: receiver.received };
+}
+
+test('a careful receiver gets one good event and two that it refuses', async () => {
+  const { checked, deliveries, received } = await check({ signature: true, time: true });
+  assert.equal(checked.verdict, 'checks_signatures');
+  assert.deepEqual([checked.forged?.taken, checked.old?.taken], [false, false]);
+  assert.equal(checked.forged?.response_status, 401);
+  assert.equal(received.length, 3);
+  const ids = received.map(({ headers }) => headers['service-event-id']);
+  assert.equal(new Set(ids).size, 3, 'who knows the id already would not look at the signature');
+  assert.deepEqual(
+    deliveries.map(({ status }) => status),
+    ['succeeded'],
+    'bad ones are no deliveries of the merchant',
+  );
+});
+
+test('a receiver that checks nothing is found out', async () => {
+  const { checked } = await check({ signature: false, time: false });
+  assert.equal(checked.verdict, 'takes_forged');
+  assert.equal(checked.forged?.taken, true);
+});
+
+test('a receiver that forgets the time is found out', async () => {
+  const { checked } = await check({ signature: true, time: false });
+  assert.equal(checked.verdict, 'takes_old');
+  assert.deepEqual([checked.forged?.taken, checked.old?.taken], [false, true]);
+});
+
+test('who does not take the good one is sent no other', async () => {
+  const { checked, received } = await check('refuses everything');
+  assert.equal(checked.verdict, 'not_reached');
+  assert.deepEqual([checked.forged, checked.old], [null, null]);
+  assert.equal(received.length, 1);
+});
+
+test('an endpoint of nobody is refused', async () => {
+  const checked = await checkReceiver(bench, bench.tenant, 'we_nothing', bench.clock);
+  assert.ok(isRefusal(checked));
+});

@@ -1,0 +1,106 @@
+import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
+import { addSeconds, type Clock } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { getEvent } from '#events/list.ts';
+import { type AttemptResult, attemptDelivery, openTarget, type Target } from '#webhooks/attempt.ts';
+import { type DeliveryRow, renderDelivery } from '#webhooks/delivery.ts';
+import { deliveryIdOf } from '#webhooks/delivery-queries.ts';
+import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
+import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
+import { sendTest } from '#webhooks/send-test.ts';
+import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
+
+/** Twice the five minutes that receivers should tolerate. */
+const STALE_SECONDS = 600;
+
+/**
+ * What a receiver does with signatures. `not_reached`: not even the good one was taken, so nothing
+ * else was sent. `takes_forged`: it does not check them. `takes_old`: it checks them, but not when
+ * they were made, so whoever has recorded a request can send it again.
+ */
+export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
+
+/** One request and what came back. */
+export interface Probe {
+  readonly taken: boolean;
+  readonly response_status: number | null;
+  readonly error: string | null;
+  readonly duration_ms: number;
+}
+
+export interface ReceiverCheck {
+  readonly verdict: ReceiverVerdict;
+  /** The delivery of the good one: it is listed like any other. */
+  readonly delivery: DeliveryRow;
+  /** null: not sent. */
+  readonly forged: Probe | null;
+  readonly old: Probe | null;
+}
+
+function probeOf(result: AttemptResult): Probe {
+  return {
+    taken: result.succeeded,
+    response_status: result.responseStatus,
+    error: result.error,
+    duration_ms: result.durationMs,
+  };
+}
+
+/**
+ * The same event once more, under an id of its own: who knows the id already would answer 200
+ * without a look at the signature. No delivery is written for it.
+ */
+async function probe(
+  deps: WebhookDeps,
+  endpoint: EndpointRow,
+  sent: { readonly body: string; readonly target: Target; readonly clock: Pick<Clock, 'now'> },
+): Promise<Probe> {
+  const eventId = newId('event', sent.clock.now());
+  const deliveryId = await deliveryIdOf(deps.db, { eventId, endpointId: endpoint.id });
+  const body = JSON.stringify({ ...JSON.parse(sent.body), id: eventId });
+  const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1, traceparent: null };
+  return probeOf(await attemptDelivery(sent.target, message, sent.clock));
+}
+
+function verdictOf(forged: Probe, old: Probe): ReceiverVerdict {
+  if (forged.taken) return 'takes_forged';
+  return old.taken ? 'takes_old' : 'checks_signatures';
+}
+
+/**
+ * Sends one good ping, and, when that was taken, one that somebody else has signed and one that
+ * was signed too long ago. A receiver should take the first and refuse the others.
+ */
+export async function checkReceiver(
+  deps: WebhookDeps,
+  tenant: Tenant,
+  id: string,
+  clock: Clock,
+): Promise<ReceiverCheck | Refusal> {
+  const endpoint = await selectEndpoint(deps.db, tenant, id);
+  if (endpoint === undefined) return resourceMissing('webhook endpoint');
+  const delivery = await sendTest(deps, tenant, id, clock);
+  if (isRefusal(delivery)) return delivery;
+  const event = await getEvent(deps.db, tenant, { id: delivery.event_id, now: clock.now() });
+  if (delivery.status !== 'succeeded' || isRefusal(event)) {
+    return { verdict: 'not_reached', delivery, forged: null, old: null };
+  }
+  const target = openTarget(endpoint.id, endpoint, deps);
+  const stranger = { ...target, key: signingKey(newSigningSecret()), previous: null };
+  const earlier = { now: () => addSeconds(clock.now(), -STALE_SECONDS) };
+  try {
+    const { body } = event;
+    const [forged, old] = await Promise.all([
+      probe(deps, endpoint, { body, target: stranger, clock }),
+      probe(deps, endpoint, { body, target, clock: earlier }),
+    ]);
+    return { verdict: verdictOf(forged, old), delivery, forged, old };
+  } finally {
+    target.transport.close();
+  }
+}
+
+export function renderReceiverCheck({ verdict, delivery, forged, old }: ReceiverCheck) {
+  return { object: 'receiver_check', verdict, delivery: renderDelivery(delivery), forged, old };
+}

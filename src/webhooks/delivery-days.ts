@@ -1,0 +1,124 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Database, Sql, Tx } from '#db/database.ts';
+
+/** Deliveries of the events of one day, to all endpoints together. */
+export interface DeliveriesRow {
+  readonly day: string;
+  readonly delivered: number;
+  /** Given up, and tried without success so far. */
+  readonly undelivered: number;
+  /** Whether every endpoint's count is a kept one. */
+  readonly is_kept: boolean;
+}
+
+interface Days {
+  readonly tenant: Tenant;
+  readonly timeZone: string;
+  readonly from: string;
+  /** The last day, which is one of them. */
+  readonly to: string;
+}
+
+// Endpoints ($1 account, $2 mode) and days ($3 zone, $4 to $5) of which nothing is kept.
+const NOT_KEPT = `
+  days as (
+    select $4::date + n as day, ($4::date + n)::timestamp at time zone $3::text as since,
+      ($4::date + n + 1)::timestamp at time zone $3::text as until
+    from generate_series(0, $5::date - $4::date) n
+  ), kept as materialized (
+    select k.* from webhook_endpoints e
+    join delivery_days k on k.endpoint_id = e.id and k.time_zone = $3 and k.day between $4 and $5
+    where e.account_id = $1 and e.livemode = $2
+  ), not_kept as (
+    select e.id, d.day, d.since, d.until from webhook_endpoints e cross join days d
+    where e.account_id = $1 and e.livemode = $2
+      and not exists (select from kept k where k.endpoint_id = e.id and k.day = d.day)
+  )`;
+
+/** Each count is a range of an index. */
+function finished(status: 'succeeded' | 'failed'): string {
+  return `(select count(*)::int from webhook_deliveries d
+    where d.endpoint_id = o.id and d.status = '${status}'
+      and d.event_created >= o.since and d.event_created < o.until)`;
+}
+
+const DUE = `from webhook_due d
+  where d.endpoint_id = o.id and d.event_created >= o.since and d.event_created < o.until`;
+
+export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<DeliveriesRow[]> {
+  return sql.query(
+    `with ${NOT_KEPT}, counted as (
+       select day, ${finished('succeeded')} as delivered,
+         ${finished('failed')} + (select count(*)::int ${DUE} and d.attempt > 0) as undelivered
+       from not_kept o
+     )
+     select d.day::text as day, coalesce(sum(c.delivered), 0)::int as delivered,
+       coalesce(sum(c.undelivered), 0)::int as undelivered,
+       bool_and(coalesce(c.is_kept, true)) as is_kept
+     from days d left join (
+       select day, delivered, undelivered, true as is_kept from kept
+       union all select day, delivered, undelivered, false from counted
+     ) c using (day)
+     group by d.day order by d.day`,
+    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to],
+  );
+}
+
+/** Until the end: the endpoint's days are counted and kept, or taken out, by this one alone. */
+async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended('delivery days ' || id, 0))
+     from (select id from webhook_endpoints where account_id = $1 and livemode = $2 order by id) e`,
+    [tenant.accountId, tenant.livemode],
+  );
+}
+
+async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
+  await tx.query(
+    `with ${NOT_KEPT}
+     insert into delivery_days (endpoint_id, time_zone, day, delivered, undelivered)
+     select id, $3::text, day, ${finished('succeeded')}, ${finished('failed')} from not_kept o
+     where until <= $6 and not exists (select ${DUE})
+     on conflict do nothing`,
+    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to, now],
+  );
+}
+
+/** Keeps the counts of days that are over and of which no delivery waits. */
+export async function storeDeliveryDays(db: Database, asked: Days, now: Date): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockDays(tx, asked.tenant);
+    await insertDays(tx, asked, now);
+  });
+}
+
+async function lockDaysOf(tx: Tx, endpointId: string): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended('delivery days ' || $1::text, 0))`,
+    [endpointId],
+  );
+}
+
+async function deleteDays(
+  tx: Tx,
+  asked: { readonly endpointId: string; readonly since: Date; readonly until: Date },
+): Promise<void> {
+  await tx.query(
+    `delete from delivery_days where endpoint_id = $1
+       and day between ($2::timestamptz at time zone 'UTC')::date - 1
+         and ($3::timestamptz at time zone 'UTC')::date + 1`,
+    [asked.endpointId, asked.since, asked.until],
+  );
+}
+
+/**
+ * Before deliveries of that time wait again: their days, in whatever zone, are counted anew. Who
+ * locks the endpoint against changes does so after this: who keeps days takes the locks that way.
+ */
+export async function forgetDeliveryDays(
+  tx: Tx,
+  asked: { readonly endpointId: string; readonly since: Date; readonly until: Date },
+): Promise<void> {
+  await lockDaysOf(tx, asked.endpointId);
+  await deleteDays(tx, asked);
+}
