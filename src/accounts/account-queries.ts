@@ -1,3 +1,4 @@
+import { only, present } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
@@ -10,12 +11,14 @@ export interface AccountRow {
   readonly kyb_status: KybStatus;
   readonly refund_window_days: number;
   readonly refund_daily_limit: bigint;
+  /** An IANA name: where its people count days. Limits count UTC days. */
+  readonly time_zone: string;
   readonly version: number;
   readonly created: Date;
 }
 
 const COLUMNS = `id, name, status, disabled_reason, kyb_status, refund_window_days,
-  refund_daily_limit, version, created`;
+  refund_daily_limit, time_zone, version, created`;
 
 export async function insertAccount(
   tx: Tx,
@@ -36,12 +39,54 @@ export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | 
   return rows[0];
 }
 
+/** UTC for an account that does not exist: nothing is counted for it. */
+export async function selectTimeZone(sql: Sql, accountId: string): Promise<string> {
+  const rows = await sql.query<{ time_zone: string }>(
+    'select time_zone from accounts where id = $1',
+    [accountId],
+  );
+  return rows[0]?.time_zone ?? 'UTC';
+}
+
+export interface Bounds {
+  /** Null: from the beginning. */
+  readonly since: Date | null;
+  /** Not in it any more; null: no end. */
+  readonly until: Date | null;
+}
+
+/** From the start of a day to the end of another, in the account's time zone. */
+export async function selectBounds(
+  sql: Sql,
+  accountId: string,
+  days: { readonly from: string | null; readonly to: string | null },
+): Promise<Bounds> {
+  const rows = await sql.query<Bounds>(
+    `select ($2::date)::timestamp at time zone time_zone as since,
+       ($3::date + 1)::timestamp at time zone time_zone as until
+     from accounts where id = $1`,
+    [accountId, days.from, days.to],
+  );
+  return only(rows, 'account');
+}
+
+/** Whether the database can count in the zone. Reads files: for changes, not for requests. */
+export async function hasTimeZone(sql: Sql, name: string): Promise<boolean> {
+  const rows = await sql.query('select from pg_timezone_names where name = $1', [name]);
+  return rows.length > 0;
+}
+
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
   const rows = await tx.query<AccountRow>(
     `select ${COLUMNS} from accounts where id = $1 for update`,
     [id],
   );
   return rows[0];
+}
+
+/** The account of somebody who is in it, or has its key: it is there. */
+export async function lockOwnAccount(tx: Tx, id: string): Promise<AccountRow> {
+  return present(await lockAccount(tx, id), 'account');
 }
 
 export interface AccountUpdate {
@@ -51,27 +96,29 @@ export interface AccountUpdate {
   readonly kybStatus: KybStatus;
   readonly refundWindowDays: number;
   readonly refundDailyLimit: bigint;
+  readonly timeZone: string;
 }
 
 /** The row must be locked, and be at `version`. */
 export async function updateAccount(
   tx: Tx,
-  of: { readonly id: string; readonly version: number },
+  change: { readonly id: string; readonly version: number },
   update: AccountUpdate,
 ): Promise<AccountRow[]> {
   return tx.query<AccountRow>(
     `update accounts set name = $3, status = $4, disabled_reason = $5, kyb_status = $6,
-       refund_window_days = $7, refund_daily_limit = $8, version = version + 1
+       refund_window_days = $7, refund_daily_limit = $8, time_zone = $9, version = version + 1
      where id = $1 and version = $2 returning ${COLUMNS}`,
     [
-      of.id,
-      of.version,
+      change.id,
+      change.version,
       update.name,
       update.status,
       update.disabledReason,
       update.kybStatus,
       update.refundWindowDays,
       update.refundDailyLimit,
+      update.timeZone,
     ],
   );
 }
@@ -93,12 +140,12 @@ export async function selectModes(sql: Sql, accountId: string): Promise<ModeRow[
 
 export async function selectMode(
   sql: Sql,
-  of: { readonly accountId: string; readonly livemode: boolean },
+  wanted: { readonly accountId: string; readonly livemode: boolean },
 ): Promise<ModeRow | undefined> {
   const rows = await sql.query<ModeRow>(
     `select livemode, merchant_number, settlement_wallet, live_at from account_modes
      where account_id = $1 and livemode = $2`,
-    [of.accountId, of.livemode],
+    [wanted.accountId, wanted.livemode],
   );
   return rows[0];
 }

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { type KeyStandingRow, selectKeyStandings, updateLastUsed } from '#accounts/queries.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 
@@ -58,7 +58,13 @@ export function isAllowedAddress(allowlist: readonly string[], address: string):
   return allowlist.length === 0 || allowlist.some((entry) => matches(address, entry));
 }
 
-/** What a key's row says to a request: the order of decisions.md section 2. */
+/** Says with every answer that its times are those of a clock which somebody has moved. */
+function testClock(now: Date, aheadSeconds: number) {
+  const time = new Date(now.getTime() + aheadSeconds * 1000).toISOString();
+  return { 'Test-Clock': `${time} (${aheadSeconds} s ahead)` };
+}
+
+/** What a key's row says to a request: the order of behavior.md 2.4. */
 export function decideKey(
   row: KeyStandingRow | undefined,
   at: { readonly now: Date; readonly address: string },
@@ -71,12 +77,13 @@ export function decideKey(
     return apiKeyExpired();
   }
   if (row.account_status === 'disabled') {
-    return refuse('account_disabled', 'The account is disabled. Talk to the network operator.');
+    return refuse('account_disabled', 'The account is disabled. Contact the network operator.');
   }
   if (!isAllowedAddress(row.ip_allowlist, at.address)) {
     return refuse('ip_not_allowed', "The request's address is not on this key's allowlist.");
   }
   const tenant = { accountId: row.account_id, livemode: row.livemode };
+  const ahead = Number(row.ahead_seconds);
   return {
     tenant,
     keyId: row.id,
@@ -84,6 +91,8 @@ export function decideKey(
     idempotencySpace: '',
     scopes: row.scopes,
     apiVersion: row.api_version,
+    address: at.address,
+    ...(ahead === 0 ? {} : { responseHeaders: testClock(at.now, ahead) }),
     standing: {
       tenant,
       name: row.account_name,

@@ -1,7 +1,5 @@
 import { selectAccount } from '#accounts/account-queries.ts';
-import type { Actor } from '#accounts/actor.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from '#accounts/api-key-queries.ts';
-import { recordChange } from '#accounts/audit.ts';
 import {
   auditedKey,
   checkExpiry,
@@ -10,12 +8,13 @@ import {
   kybRequired,
   readAllowlist,
 } from '#accounts/create-api-key.ts';
-import { readName } from '#accounts/names.ts';
-import { staleVersion } from '#accounts/versions.ts';
+import { type Actor, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { readName } from '#core/names.ts';
+import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 
 /** Long enough to roll a new key out over a weekend. */
@@ -36,7 +35,7 @@ async function findUsable(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Refusal> {
   return row;
 }
 
-async function record(
+async function recordKey(
   tx: Tx,
   ref: KeyRef,
   change: { readonly action: string; readonly before: ApiKeyRow; readonly after: ApiKeyRow },
@@ -53,7 +52,7 @@ async function record(
   });
 }
 
-async function save(
+async function saveKey(
   tx: Tx,
   row: ApiKeyRow,
   change: {
@@ -97,8 +96,8 @@ export async function editApiKey(
   const expired = checkExpiry(edit.expiresAt ?? null, ref.now);
   if (expired !== null) return expired;
   const { version: _version, ...rest } = edit;
-  const after = await save(tx, before, { ...rest, name, ipAllowlist });
-  await record(tx, ref, { action: 'api_key.updated', before, after });
+  const after = await saveKey(tx, before, { ...rest, name, ipAllowlist });
+  await recordKey(tx, ref, { action: 'api_key.updated', before, after });
   return after;
 }
 
@@ -119,7 +118,7 @@ export async function rotateApiKey(
   }
   const overlapEnd = addSeconds(ref.now, overlapSeconds);
   const endsSooner = before.expires_at !== null && before.expires_at < overlapEnd;
-  const old = await save(
+  const old = await saveKey(
     tx,
     before,
     overlapSeconds === 0
@@ -136,7 +135,7 @@ export async function rotateApiKey(
     now: ref.now,
     rotatedFrom: before.id,
   });
-  await record(tx, ref, { action: 'api_key.rotated', before: old, after: issued.row });
+  await recordKey(tx, ref, { action: 'api_key.rotated', before: old, after: issued.row });
   return { ...issued, old };
 }
 
@@ -145,7 +144,7 @@ export async function revokeApiKey(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Ref
   const before = await lockApiKey(tx, ref.tenant, ref.id);
   if (before === undefined) return resourceMissing('API key');
   if (before.revoked_at !== null) return before;
-  const after = await save(tx, before, { revokedAt: ref.now });
-  await record(tx, ref, { action: 'api_key.revoked', before, after });
+  const after = await saveKey(tx, before, { revokedAt: ref.now });
+  await recordKey(tx, ref, { action: 'api_key.revoked', before, after });
   return after;
 }

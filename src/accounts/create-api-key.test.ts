@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Actor } from '#accounts/actor.ts';
 import { createKeyAuthenticator } from '#accounts/authenticate.ts';
 import { editApiKey, revokeApiKey, rotateApiKey } from '#accounts/change-api-key.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { type ApiKeyInput, createApiKey } from '#accounts/create-api-key.ts';
+import type { Actor } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');

@@ -1,14 +1,13 @@
 import ipaddr from 'ipaddr.js';
-import { lockAccount } from '#accounts/account-queries.ts';
-import { type Actor, actorId } from '#accounts/actor.ts';
+import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type ApiKeyRow, countUsableApiKeys, insertApiKey } from '#accounts/api-key-queries.ts';
-import { recordChange } from '#accounts/audit.ts';
-import { readName } from '#accounts/names.ts';
+import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only, present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { readName } from '#core/names.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
@@ -19,7 +18,7 @@ export const MAX_USABLE_KEYS = 100;
 export interface ApiKeyInput {
   readonly tenant: Tenant;
   readonly name: string;
-  /** Scopes of api-v1.md section 5; the route has checked them. */
+  /** Scopes of behavior.md 3.5; the route has checked them. */
   readonly scopes: readonly string[];
   /** Addresses and CIDR ranges of both families; empty: every address. */
   readonly ipAllowlist: readonly string[];
@@ -28,7 +27,7 @@ export interface ApiKeyInput {
   readonly now: Date;
 }
 
-/** A row, and the secret that is shown this once. */
+/** A row, and the secret that is shown only once. */
 export interface Issued<Row> {
   readonly row: Row;
   readonly secret: string;
@@ -110,7 +109,7 @@ export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
 
 /**
  * A secret key of one mode, pinned to the latest API version. The secret is returned this once.
- * Refuses a live key without approved KYB (api-v1.md section 5), and more keys than the limit.
+ * Refuses a live key without approved KYB (behavior.md 1.6), and more keys than the limit.
  */
 export async function createApiKey(
   tx: Tx,
@@ -123,7 +122,7 @@ export async function createApiKey(
   if (isRefusal(ipAllowlist)) return ipAllowlist;
   const expired = checkExpiry(input.expiresAt, now);
   if (expired !== null) return expired;
-  const account = present(await lockAccount(tx, tenant.accountId), 'account');
+  const account = await lockOwnAccount(tx, tenant.accountId);
   if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live keys');
   if ((await countUsableApiKeys(tx, tenant, now)) >= MAX_USABLE_KEYS) {
     return refuse('unexpected_state', `At most ${MAX_USABLE_KEYS} keys: revoke one first.`);

@@ -1,8 +1,8 @@
 import { apiKeyExpired, apiKeyInvalid, apiKeyRevoked } from '#accounts/authenticate.ts';
 import { selectCredentialEnds } from '#accounts/credential-end-queries.ts';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
 import { assertNever } from '#core/assert.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import type { Sql } from '#db/database.ts';
 
 type Standing = Pick<MerchantStanding, 'keyHash'>;

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lockAccount } from '#accounts/account-queries.ts';
-import { actorId } from '#accounts/actor.ts';
-import { recordChange } from '#accounts/audit.ts';
+import { lockOwnAccount } from '#accounts/account-queries.ts';
 import type { KybRef } from '#accounts/kyb.ts';
 import {
   type DocumentRow,
@@ -10,10 +8,10 @@ import {
   selectDocumentContent,
   selectDocuments,
 } from '#accounts/kyb-queries.ts';
-import { readName } from '#accounts/names.ts';
-import { present } from '#core/assert.ts';
+import { actorId, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/refusal.ts';
+import { readName } from '#core/names.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
@@ -51,7 +49,7 @@ function checkBytes(document: NewDocument): Refusal | null {
   if (begins.some((start) => document.bytes.subarray(0, start.length).equals(start))) return null;
   return refuse(
     'content_type_unsupported',
-    `The file is not what its Content-Type says. Allowed: ${DOCUMENT_TYPES.join(', ')}.`,
+    `The file does not match its Content-Type. Allowed types: ${DOCUMENT_TYPES.join(', ')}.`,
   );
 }
 
@@ -66,9 +64,9 @@ export async function addDocument(
   const wrong = checkBytes(document);
   if (wrong !== null) return wrong;
   const { accountId, now } = ref;
-  const account = present(await lockAccount(tx, accountId), 'account');
+  const account = await lockOwnAccount(tx, accountId);
   if (account.kyb_status === 'approved') {
-    return refuse('unexpected_state', 'The business is verified already.');
+    return refuse('unexpected_state', 'The business is already verified.');
   }
   if ((await selectDocuments(tx, accountId)).length >= MAX_DOCUMENTS) {
     return refuse('unexpected_state', `At most ${MAX_DOCUMENTS} documents: remove one first.`);
@@ -103,18 +101,18 @@ export async function addDocument(
 /** The file as it was uploaded. */
 export async function readDocument(
   sql: Sql,
-  of: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },
+  wanted: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },
 ): Promise<{ readonly row: DocumentRow; readonly bytes: Buffer } | Refusal> {
-  const row = await selectDocumentContent(sql, of);
+  const row = await selectDocumentContent(sql, wanted);
   if (row === undefined) return resourceMissing('document');
-  return { row, bytes: Buffer.from(decrypt(of.secretKey, row.content, row.id), 'base64') };
+  return { row, bytes: Buffer.from(decrypt(wanted.secretKey, row.content, row.id), 'base64') };
 }
 
 export async function removeDocument(tx: Tx, ref: KybRef, id: string): Promise<null | Refusal> {
   const { accountId, now } = ref;
-  const account = present(await lockAccount(tx, accountId), 'account');
+  const account = await lockOwnAccount(tx, accountId);
   if (account.kyb_status === 'pending' || account.kyb_status === 'approved') {
-    return refuse('unexpected_state', 'Documents of a submission stay with it.');
+    return refuse('unexpected_state', 'A document that was submitted cannot be removed.');
   }
   const row = await deleteDocument(tx, { accountId, id });
   if (row === undefined) return resourceMissing('document');

@@ -29,7 +29,7 @@ export async function selectSubmission(
 /** Writes the details if they are still at `version` (0: there are none yet). */
 export async function saveDetails(
   tx: Tx,
-  of: {
+  change: {
     readonly accountId: string;
     readonly version: number;
     readonly details: { readonly [key: string]: Json };
@@ -43,25 +43,25 @@ export async function saveDetails(
      set details = excluded.details, updated = excluded.updated, version = k.version + 1
      where k.version = $2
      returning ${SUBMISSION}`,
-    [of.accountId, of.version, JSON.stringify(of.details), of.now],
+    [change.accountId, change.version, JSON.stringify(change.details), change.now],
   );
 }
 
 export async function updateSubmitted(
   tx: Tx,
-  of: { readonly accountId: string; readonly now: Date },
+  change: { readonly accountId: string; readonly now: Date },
 ): Promise<void> {
   await tx.query(
     `update kyb_submissions set submitted_at = $2, decided_at = null, decided_by = null,
        decision_reason = null, updated = $2, version = version + 1
      where account_id = $1`,
-    [of.accountId, of.now],
+    [change.accountId, change.now],
   );
 }
 
 export async function updateDecided(
   tx: Tx,
-  of: {
+  change: {
     readonly accountId: string;
     readonly decidedBy: string;
     readonly reason: string | null;
@@ -72,7 +72,7 @@ export async function updateDecided(
     `update kyb_submissions set decided_at = $2, decided_by = $3, decision_reason = $4,
        updated = $2, version = version + 1
      where account_id = $1`,
-    [of.accountId, of.now, of.decidedBy, of.reason],
+    [change.accountId, change.now, change.decidedBy, change.reason],
   );
 }
 
@@ -122,22 +122,22 @@ export async function insertDocument(
 
 export async function selectDocumentContent(
   sql: Sql,
-  of: { readonly accountId: string; readonly id: string },
+  wanted: { readonly accountId: string; readonly id: string },
 ): Promise<(DocumentRow & { content: Buffer }) | undefined> {
   const rows = await sql.query<DocumentRow & { content: Buffer }>(
     `select ${DOCUMENT}, content from kyb_documents where account_id = $1 and id = $2`,
-    [of.accountId, of.id],
+    [wanted.accountId, wanted.id],
   );
   return rows[0];
 }
 
 export async function deleteDocument(
   tx: Tx,
-  of: { readonly accountId: string; readonly id: string },
+  which: { readonly accountId: string; readonly id: string },
 ): Promise<DocumentRow | undefined> {
   const rows = await tx.query<DocumentRow>(
     `delete from kyb_documents where account_id = $1 and id = $2 returning ${DOCUMENT}`,
-    [of.accountId, of.id],
+    [which.accountId, which.id],
   );
   return rows[0];
 }

@@ -2,10 +2,9 @@ import {
   type AccountRow,
   type KybStatus,
   lockAccount,
+  lockOwnAccount,
   updateAccount,
 } from '#accounts/account-queries.ts';
-import { type Actor, actorId } from '#accounts/actor.ts';
-import { recordChange } from '#accounts/audit.ts';
 import {
   type SubmissionRow,
   saveDetails,
@@ -14,16 +13,16 @@ import {
   updateDecided,
   updateSubmitted,
 } from '#accounts/kyb-queries.ts';
-import { queueMail } from '#accounts/mail.ts';
-import { selectOwnerEmails } from '#accounts/membership-queries.ts';
-import { staleVersion } from '#accounts/versions.ts';
-import { only, present } from '#core/assert.ts';
-import type { Json } from '#core/canonical-json.ts';
+import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { only } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
-import { stampOrders, tenantKey } from '#db/commit-order.ts';
+import { staleVersion } from '#core/stale-version.ts';
+import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append.ts';
+import { queueMail } from '#people/mail.ts';
+import { selectOwnerEmails } from '#people/membership-queries.ts';
 
 export interface KybRef {
   readonly accountId: string;
@@ -34,39 +33,39 @@ export interface KybRef {
 function unexpected(status: KybStatus): Refusal {
   const why: Record<KybStatus, string> = {
     none: 'Nothing has been submitted yet.',
-    pending: 'The submission is being looked at and cannot be changed now.',
-    approved: 'The business is verified already.',
+    pending: 'The submission is under review and cannot be changed now.',
+    approved: 'The business is already verified.',
     rejected: 'The submission was rejected: change it and submit it again.',
   };
   return refuse('unexpected_state', why[status]);
 }
 
-/** What `kyb.status_changed` carries, in both modes (api-v1.md section 6). */
+/** What `kyb.status_changed` carries, in both modes (behavior.md 10.2). */
 export function kybObject(
   account: Pick<AccountRow, 'id' | 'kyb_status'>,
-  of: { readonly livemode: boolean; readonly reason: string | null; readonly now: Date },
-): { [key: string]: Json } {
+  decision: { readonly livemode: boolean; readonly reason: string | null; readonly now: Date },
+): EventDraft['object'] {
   return {
     id: account.id,
     object: 'account',
-    livemode: of.livemode,
-    network: networkOf(of.livemode),
+    livemode: decision.livemode,
+    network: networkOf(decision.livemode),
     kyb_status: account.kyb_status,
-    reason: of.reason,
-    updated: of.now.toISOString(),
+    reason: decision.reason,
+    updated: decision.now.toISOString(),
   };
 }
 
-/** `kyb.status_changed`, in both modes: api-v1.md section 6 sends it when there is a decision. */
+/** `kyb.status_changed`, in both modes: behavior.md 10.2 sends it when there is a decision. */
 async function announceDecision(
   tx: Tx,
   account: AccountRow,
-  of: { readonly reason: string | null; readonly now: Date },
+  told: { readonly reason: string | null; readonly now: Date },
 ): Promise<void> {
-  const { reason, now } = of;
+  const { reason, now } = told;
   const tenants = [false, true].map((livemode) => ({ accountId: account.id, livemode }));
   const wanted = tenants.map((tenant) => ({ tenant, count: 1 }));
-  const stamps = await stampOrders(tx, wanted, now);
+  const stampOf = await stampOrders(tx, wanted, now);
   await appendEvents(
     tx,
     tenants.map((tenant) => ({
@@ -74,7 +73,7 @@ async function announceDecision(
       type: 'kyb.status_changed',
       objectId: account.id,
       object: kybObject(account, { livemode: tenant.livemode, reason, now }),
-      stamp: present(stamps.get(tenantKey(tenant)), 'stamp'),
+      stamp: stampOf(tenant),
     })),
   );
 }
@@ -98,6 +97,7 @@ async function moveTo(
     kybStatus: status,
     refundWindowDays: account.refund_window_days,
     refundDailyLimit: account.refund_daily_limit,
+    timeZone: account.time_zone,
   });
   const after = only(rows, 'account');
   if (status !== 'pending') await announceDecision(tx, after, { reason, now });
@@ -118,9 +118,9 @@ async function moveTo(
 export async function saveKybDetails(
   tx: Tx,
   ref: KybRef,
-  edit: { readonly version: number; readonly details: { readonly [key: string]: Json } },
+  edit: { readonly version: number; readonly details: EventDraft['object'] },
 ): Promise<SubmissionRow | Refusal> {
-  const account = present(await lockAccount(tx, ref.accountId), 'account');
+  const account = await lockOwnAccount(tx, ref.accountId);
   const { kyb_status: status } = account;
   if (status === 'pending' || status === 'approved') return unexpected(status);
   const before = await selectSubmission(tx, ref.accountId);
@@ -142,7 +142,7 @@ export async function saveKybDetails(
 
 /** Hands the submission to the operators. */
 export async function submitKyb(tx: Tx, ref: KybRef): Promise<AccountRow | Refusal> {
-  const account = present(await lockAccount(tx, ref.accountId), 'account');
+  const account = await lockOwnAccount(tx, ref.accountId);
   const { kyb_status: status } = account;
   if (status === 'pending' || status === 'approved') return unexpected(status);
   const submission = await selectSubmission(tx, ref.accountId);
@@ -158,7 +158,9 @@ function decisionMail(accountName: string, approved: boolean, reason: string | n
   if (approved) {
     return {
       subject: `${accountName} is verified`,
-      text: 'Your business is verified: live keys, live terminals and go-live are open now.\n',
+      text:
+        'Your business is verified. You can now create live keys and live terminals, and ' +
+        'go live.\n',
     };
   }
   return {

@@ -1,5 +1,5 @@
+import { type Refusal, type ResponseHeaders, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 
 /** What of an account decides over its payments in one mode. At most a second old. */
 export interface MerchantStanding {
@@ -20,10 +20,14 @@ export interface MerchantCaller {
   readonly idempotencySpace: '';
   readonly scopes: readonly string[];
   readonly apiVersion: string;
+  /** Where the request came from, for who has to look at the key's allowlist again. */
+  readonly address: string;
   readonly standing: MerchantStanding;
+  /** `Test-Clock`, while the clock of the account's test mode is ahead. */
+  readonly responseHeaders?: ResponseHeaders;
 }
 
-/** KYB (403) before go-live (409): the order of decisions.md section 2. */
+/** KYB (403) before go-live (409): the order of behavior.md 2.4. */
 export function checkMayTakePayments(standing: MerchantStanding): Refusal | null {
   if (standing.tenant.livemode && !standing.kybApproved) {
     return refuse(

@@ -15,6 +15,8 @@ export interface KeyStandingRow {
   account_status: 'active' | 'disabled';
   kyb_status: string;
   merchant_number: bigint | null;
+  /** How far the test clock of the account and mode is ahead. */
+  ahead_seconds: bigint;
 }
 
 export async function selectKeyStandings(
@@ -24,7 +26,7 @@ export async function selectKeyStandings(
   return sql.query(
     `select k.hash, k.id, k.account_id, k.livemode, k.scopes, k.ip_allowlist, k.api_version,
        k.expires_at, k.revoked_at, a.name as account_name, a.status as account_status,
-       a.kyb_status, m.merchant_number
+       a.kyb_status, m.merchant_number, m.ahead_seconds
      from api_keys k
      join accounts a on a.id = k.account_id
      join account_modes m on m.account_id = k.account_id and m.livemode = k.livemode

@@ -1,12 +1,17 @@
-import { type AccountRow, lockAccount, updateAccount } from '#accounts/account-queries.ts';
-import type { Actor } from '#accounts/actor.ts';
-import { recordChange } from '#accounts/audit.ts';
-import { readName } from '#accounts/names.ts';
-import { staleVersion } from '#accounts/versions.ts';
+import {
+  type AccountRow,
+  hasTimeZone,
+  lockAccount,
+  updateAccount,
+} from '#accounts/account-queries.ts';
+import { type Actor, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
+import { isTimeZone } from '#core/days.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { readName } from '#core/names.ts';
+import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 
 /** Bounds of what an account may choose; the table checks them as well. */
@@ -19,6 +24,7 @@ export interface SettingsEdit {
   readonly refundWindowDays?: number | undefined;
   /** Atoms per UTC day. */
   readonly refundDailyLimit?: number | undefined;
+  readonly timeZone?: string | undefined;
 }
 
 function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
@@ -26,6 +32,7 @@ function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
     name: row.name,
     refund_window_days: row.refund_window_days,
     refund_daily_limit: toJsonAtoms(row.refund_daily_limit),
+    time_zone: row.time_zone,
   };
 }
 
@@ -35,12 +42,28 @@ interface AccountRef {
   readonly now: Date;
 }
 
-/** Name, refund window, daily refund limit. A longer window is that of payments from then on. */
+/** Both count days: a zone that one of them does not know would fail later, in a request. */
+async function unknownZone(tx: Tx, name: string): Promise<Refusal | null> {
+  if (isTimeZone(name) && (await hasTimeZone(tx, name))) return null;
+  return refuse(
+    'parameter_invalid',
+    'time_zone is no time zone that we know. Send an IANA name such as Europe/Berlin.',
+    'time_zone',
+  );
+}
+
+/**
+ * Name, refund window, daily refund limit, time zone. A longer window is that of payments from then
+ * on.
+ */
 export async function editAccount(
   tx: Tx,
   ref: AccountRef,
   edit: SettingsEdit,
 ): Promise<AccountRow | Refusal> {
+  const { timeZone } = edit;
+  const wrongZone = timeZone === undefined ? null : await unknownZone(tx, timeZone);
+  if (wrongZone !== null) return wrongZone;
   const before = await lockAccount(tx, ref.accountId);
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
   if (before.version !== edit.version) return staleVersion(before.version);
@@ -54,6 +77,7 @@ export async function editAccount(
     kybStatus: before.kyb_status,
     refundWindowDays: edit.refundWindowDays ?? before.refund_window_days,
     refundDailyLimit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
+    timeZone: timeZone ?? before.time_zone,
   });
   const after = only(rows, 'account');
   await recordChange(tx, {
@@ -85,6 +109,7 @@ export async function setAccountStatus(
     kybStatus: before.kyb_status,
     refundWindowDays: before.refund_window_days,
     refundDailyLimit: before.refund_daily_limit,
+    timeZone: before.time_zone,
   });
   await recordChange(tx, {
     chain: ref.accountId,

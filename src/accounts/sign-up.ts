@@ -1,20 +1,16 @@
-import type { Actor } from '#accounts/actor.ts';
-import { addUser, createAccount } from '#accounts/create-account.ts';
-import { linkRefused } from '#accounts/email-links.ts';
-import {
-  deleteEmailTokens,
-  selectEmailToken,
-  takeEmailToken,
-} from '#accounts/email-token-queries.ts';
-import { findByLink } from '#accounts/find-by-link.ts';
-import { readName } from '#accounts/names.ts';
-import { checkPassword, hashPassword } from '#accounts/passwords.ts';
-import type { PeopleDeps, Visit } from '#accounts/people.ts';
-import { type OpenedSession, openSession } from '#accounts/sessions.ts';
-import { selectUser, type UserRow } from '#accounts/user-queries.ts';
+import { createAccount } from '#accounts/create-account.ts';
+import type { Actor } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
-import { hashSecret, isSecret } from '#core/secrets.ts';
+import { readName } from '#core/names.ts';
+import { addUser } from '#people/add-user.ts';
+import { linkRefused, readLink } from '#people/email-links.ts';
+import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
+
+import { checkPassword, hashPassword } from '#people/passwords.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
+import { type OpenedSession, openSession } from '#people/sessions.ts';
+import { selectUser, type UserRow } from '#people/user-queries.ts';
 
 export interface SignedUp {
   readonly accountId: string;
@@ -40,23 +36,19 @@ export async function completeSignUp(
 ): Promise<SignedUp | Refusal> {
   const { visit } = input;
   const { now } = visit;
-  const hash = hashSecret(input.token);
-  const token = { hash, purpose: 'sign_up', realm: 'merchant', now } as const;
-  const isLink = isSecret('mailLink', input.token);
-  const address = await findByLink(deps.db, { visit, isLink }, () =>
-    selectEmailToken(deps.db, token),
-  );
-  if (isRefusal(address)) return address;
+  const shown = { text: input.token, purpose: 'sign_up', realm: 'merchant', visit } as const;
+  const link = await readLink(deps.db, shown);
+  if (isRefusal(link)) return link;
   const name = readName(input.name, 'name');
   if (isRefusal(name)) return name;
   const accountName = readName(input.accountName, 'account_name');
   if (isRefusal(accountName)) return accountName;
-  const weak = checkPassword(input.password, address);
+  const weak = checkPassword(input.password, link.email);
   if (weak !== null) return weak;
   const passwordHash = await hashPassword(input.password, 'link');
   if (isRefusal(passwordHash)) return passwordHash;
   return deps.db.transaction<SignedUp | Refusal>(async (tx) => {
-    const email = await takeEmailToken(tx, token);
+    const email = await takeEmailToken(tx, link.token);
     if (email === undefined) return linkRefused();
     const userId = await addUser(tx, { email, name, passwordHash }, { realm: 'merchant', now });
     if (isRefusal(userId)) return linkRefused();

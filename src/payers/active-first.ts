@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** Where a row stands in a list of what a payer owns: what works first, then newest first. */
+/** The place of a row in a list of what a payer owns: what works first, then newest first. */
 export interface OwnPlace {
   /** Not revoked. */
   readonly active: boolean;
@@ -28,7 +28,7 @@ export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
 export async function selectActiveFirst<Row extends OwnRow>(
   sql: Sql,
   /** Names written in our code, never a client's. */
-  list: { readonly table: 'passes' | 'agent_tokens'; readonly columns: string },
+  list: { readonly table: 'passes' | 'cards' | 'agent_tokens'; readonly columns: string },
   payerId: string,
   { limit, after }: OwnPage,
 ): Promise<Row[]> {

@@ -1,8 +1,8 @@
 import { verifyTypedData } from 'viem';
-import { type Refusal, refuse } from '#core/refusal.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { spendingPolicy, usdcPermit } from '#settlement/signed-messages.ts';
 
 /** An EIP-2612 permit for the settlement contract, as the wallet signed it. */
 export interface SignedPermit {
@@ -49,6 +49,13 @@ function isOver(unixSeconds: number, now: Date): boolean {
   return unixSeconds < now.getTime() / 1000 + DEADLINE_MARGIN_SECONDS;
 }
 
+function tooEarly(what: string, verb: string): string {
+  return (
+    `${what} must ${verb} at least ${DEADLINE_MARGIN_SECONDS} seconds from now, in Unix seconds: ` +
+    'a block has to be mined before it.'
+  );
+}
+
 async function isSigned(payer: Hex, typed: object, signature: Hex): Promise<boolean> {
   try {
     return await verifyTypedData({ ...typed, address: payer, signature } as never);
@@ -76,10 +83,10 @@ export async function checkPolicy(
     return refuse('parameter_invalid', message, 'policy.per_period');
   }
   if (isOver(policy.deadline, now)) {
-    return refuse('parameter_invalid', 'The signature’s deadline is over.', 'policy.deadline');
+    return refuse('parameter_invalid', tooEarly('The deadline', 'be'), 'policy.deadline');
   }
   if (isOver(policy.expires_at, now)) {
-    return refuse('parameter_invalid', 'The policy has expired already.', 'policy.expires_at');
+    return refuse('parameter_invalid', tooEarly('The policy', 'expire'), 'policy.expires_at');
   }
   const typed = spendingPolicy(network, {
     payer,
@@ -99,7 +106,7 @@ export async function checkPermit(
   { network, payer, nonces, now }: ApprovalContext,
 ): Promise<Refusal | null> {
   if (isOver(permit.deadline, now)) {
-    return refuse('parameter_invalid', 'The signature’s deadline is over.', 'permit.deadline');
+    return refuse('parameter_invalid', tooEarly('The deadline', 'be'), 'permit.deadline');
   }
   const typed = usdcPermit(network, {
     payer,

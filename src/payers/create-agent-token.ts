@@ -6,10 +6,10 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type AgentTokenRow, insertAgentToken } from '#payers/agent-token-queries.ts';
 
-/** How long a token may live, in seconds (decisions.md section 9). */
+/** How long a token may live, in seconds (behavior.md 13.1). */
 export const AGENT_TOKEN_SECONDS = { min: 60, max: 86_400, default: 3_600 } as const;
 
-/** A token that pays this merchant this amount once; `secret` is shown this once. */
+/** A token that pays this merchant this amount once; `secret` is shown only once. */
 export async function createAgentToken(
   tx: Tx,
   input: {

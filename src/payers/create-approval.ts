@@ -1,6 +1,6 @@
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import {
@@ -32,14 +32,14 @@ export const DEFAULT_FAUCET_ATOMS = 100_000_000;
 
 async function checkApproval(
   approval: SignedApproval,
-  of: {
+  asked: {
     readonly payer: PayerRow;
     readonly network: NetworkConfig;
     readonly nonces: WalletNonces;
     readonly now: Date;
   },
 ): Promise<Refusal | null> {
-  const context = { ...of, payer: of.payer.address };
+  const context = { ...asked, payer: asked.payer.address };
   const { permit, policy } = approval;
   if (permit === null && policy === null) {
     return refuse('parameter_missing', 'Send a permit, a policy, or both.', 'permit');
@@ -91,7 +91,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   const result = await deps.db.transaction<Refusal | null>(async (tx) => {
     await lockPayer(tx, payer.id);
     if ((await countPendingRequests(tx, { payerId: payer.id, kind })) > 0) {
-      return refuse('unexpected_state', 'The one before is still on its way: wait for it.');
+      return refuse('unexpected_state', 'The previous one is still on its way: wait for it.');
     }
     await insertPayerRequest(tx, { id, payerId: payer.id, kind, now });
     await requestOnChain(tx, { livemode, kind, subjectId: id, payload, now });

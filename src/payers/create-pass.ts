@@ -4,7 +4,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { insertPass, type PassRow } from '#payers/queries.ts';
 
-/** A new pass; `secret` is what its chip says to a terminal, and is shown this once. */
+/** A new pass; `secret` is what its chip says to a terminal, and is shown only once. */
 export async function createPass(
   tx: Tx,
   input: { readonly payerId: string; readonly label: string; readonly now: Date },

@@ -38,10 +38,11 @@ export async function selectRequestsOf(
  */
 export async function erasePayerRows(
   tx: Tx,
-  of: { readonly payerId: string; readonly now: Date },
+  which: { readonly payerId: string; readonly now: Date },
 ): Promise<void> {
   await tx.query(
     `with ended as (delete from payer_sessions where payer_id = $1),
+       cards as (delete from cards where payer_id = $1),
        passes as (delete from passes where payer_id = $1),
        unused as (delete from agent_tokens where payer_id = $1 and payment_intent_id is null),
        used as (update agent_tokens set revoked_at = coalesce(revoked_at, $2)
@@ -51,6 +52,6 @@ export async function erasePayerRows(
      update payers set limit_per_payment = null, limit_per_day = null,
        confirm_first_payment = false
      where id = $1`,
-    [of.payerId, of.now],
+    [which.payerId, which.now],
   );
 }

@@ -1,5 +1,5 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import type { Database } from '#db/database.ts';
 import { erasePayerRows, selectSignedInAt } from '#payers/personal-data-queries.ts';
 import { lockPayer } from '#payers/queries.ts';
@@ -26,11 +26,11 @@ export function checkFreshSignIn(signedInAt: Date | undefined, now: Date): Refus
  * Erases what a payer has set up; sessions, passes and tokens end with the commit. Waits for a
  * payment that is being decided, and undoes none.
  */
-export async function erasePayer(db: Database, of: PayerSession): Promise<Refusal | null> {
+export async function erasePayer(db: Database, which: PayerSession): Promise<Refusal | null> {
   return db.transaction(async (tx) => {
-    await lockPayer(tx, of.payerId);
-    const refused = checkFreshSignIn(await selectSignedInAt(tx, of.sessionHash), of.now);
-    if (refused === null) await erasePayerRows(tx, of);
+    await lockPayer(tx, which.payerId);
+    const refused = checkFreshSignIn(await selectSignedInAt(tx, which.sessionHash), which.now);
+    if (refused === null) await erasePayerRows(tx, which);
     return refused;
   });
 }

@@ -23,11 +23,11 @@ export async function selectPayer(sql: Sql, id: string): Promise<PayerRow | unde
 
 export async function selectPayerByAddress(
   sql: Sql,
-  of: { readonly livemode: boolean; readonly address: string },
+  wanted: { readonly livemode: boolean; readonly address: string },
 ): Promise<PayerRow | undefined> {
   const rows = await sql.query<PayerRow>(
     `select ${COLUMNS} from payers where livemode = $1 and address = $2`,
-    [of.livemode, of.address],
+    [wanted.livemode, wanted.address],
   );
   return rows[0];
 }

@@ -39,12 +39,12 @@ export async function selectPayerRequests(
 
 export async function countPendingRequests(
   tx: Tx,
-  of: { readonly payerId: string; readonly kind: PayerRequestRow['kind'] },
+  wanted: { readonly payerId: string; readonly kind: PayerRequestRow['kind'] },
 ): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     `select count(*)::int as count from payer_requests
      where payer_id = $1 and kind = $2 and status = 'pending'`,
-    [of.payerId, of.kind],
+    [wanted.payerId, wanted.kind],
   );
   return rows[0]?.count ?? 0;
 }

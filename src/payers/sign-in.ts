@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isAddress, verifyMessage } from 'viem';
 import { parseSiweMessage, validateSiweMessage } from 'viem/siwe';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { base62 } from '#core/base62.ts';
 import { addSeconds } from '#core/clock.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
@@ -76,7 +76,7 @@ export function readSignInMessage(
     return signInFailed('This is not a sign-in message of EIP-4361.');
   }
   if (domain === undefined || !deps.isOwnDomain(domain) || !isOfDomain(uri, domain)) {
-    return signInFailed('The message was made for another site: sign in where you want to be.');
+    return signInFailed('The message was made for another site: sign a message for this one.');
   }
   if (!validateSiweMessage({ message, domain, nonce, address, time: now })) {
     return signInFailed('The message is not valid now: ask for a new nonce and sign again.');
@@ -100,7 +100,7 @@ async function isSignedBy(address: Hex, { message, signature }: SignedMessage): 
 
 export interface NewSession {
   readonly payer: PayerRow;
-  /** Shown this once. */
+  /** Shown only once. */
   readonly token: string;
   readonly expiresAt: Date;
 }

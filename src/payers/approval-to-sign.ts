@@ -1,0 +1,80 @@
+import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Terms to begin with, which the wallet's owner may change: 100 USDC at once, 500 a day. */
+const PER_PAYMENT = 100_000_000;
+const PER_PERIOD = 500_000_000;
+const DAY_S = 86_400;
+const POLICY_DAYS = 365;
+/** What the permit allows in all: a month of days at the limit. */
+const PERMIT_PERIODS = 30;
+/** Long enough for somebody to read what they sign. */
+const DEADLINE_S = 3_600;
+
+interface TypedData {
+  readonly domain: object;
+  readonly types: object;
+  readonly primaryType: string;
+  readonly message: object;
+}
+
+/** As `eth_signTypedData_v4` takes it: with the domain's type, and large numbers as text. */
+function forWallets(typed: TypedData): unknown {
+  const EIP712Domain = [
+    { name: 'name', type: 'string' },
+    { name: 'version', type: 'string' },
+    { name: 'chainId', type: 'uint256' },
+    { name: 'verifyingContract', type: 'address' },
+  ];
+  const whole = { ...typed, types: { EIP712Domain, ...typed.types } };
+  return JSON.parse(
+    JSON.stringify(whole, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+  );
+}
+
+/**
+ * The two messages that a wallet signs, ready for it, and the body that says the same to
+ * `POST /approvals` once the signatures are in it.
+ */
+export function approvalToSign(approval: {
+  readonly network: NetworkConfig;
+  readonly payer: Hex;
+  readonly nonces: { readonly permit: bigint; readonly policy: bigint };
+  /** Basis points of all fees together, as they are now. */
+  readonly feeRate: number;
+  readonly now: Date;
+}) {
+  const { network, payer, nonces, feeRate, now } = approval;
+  const seconds = Math.floor(now.getTime() / 1000);
+  const deadline = seconds + DEADLINE_S;
+  const permit = { value: PER_PERIOD * PERMIT_PERIODS, deadline };
+  const policy = {
+    per_payment: PER_PAYMENT,
+    per_period: PER_PERIOD,
+    period_seconds: DAY_S,
+    expires_at: seconds + POLICY_DAYS * DAY_S,
+    max_fee_rate: feeRate,
+    deadline,
+  };
+  const signedPermit = usdcPermit(network, {
+    payer,
+    value: BigInt(permit.value),
+    nonce: nonces.permit,
+    deadline: BigInt(deadline),
+  });
+  const signedPolicy = spendingPolicy(network, {
+    payer,
+    perPayment: BigInt(policy.per_payment),
+    perPeriod: BigInt(policy.per_period),
+    periodSeconds: policy.period_seconds,
+    expiresAt: new Date(policy.expires_at * 1000),
+    maxFeeRate: policy.max_fee_rate,
+    nonce: nonces.policy,
+    deadline: BigInt(deadline),
+  });
+  return {
+    permit: { typed_data: forWallets(signedPermit), body: permit },
+    policy: { typed_data: forWallets(signedPolicy), body: policy },
+  };
+}

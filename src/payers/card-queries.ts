@@ -1,0 +1,164 @@
+import type { Sql, Tx } from '#db/database.ts';
+import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
+import type { PayerRow } from '#payers/queries.ts';
+
+/** A row of cards. */
+export interface CardRow {
+  id: string;
+  payer_id: string;
+  label: string;
+  /** Both keys, sealed: see card.ts. */
+  keys: Buffer;
+  per_payment_limit: bigint;
+  /** The highest count that was accepted; -1: none yet. */
+  counter: number;
+  /** Of the chip; null: no tap has been accepted yet. */
+  uid: string | null;
+  created: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+}
+
+const COLUMNS = `id, payer_id, label, keys, per_payment_limit, counter, uid, created, last_used_at,
+  revoked_at`;
+
+export async function insertCard(
+  tx: Tx,
+  card: {
+    readonly id: string;
+    readonly payerId: string;
+    readonly label: string;
+    readonly keys: Buffer;
+    readonly perPaymentLimit: bigint;
+    readonly now: Date;
+  },
+): Promise<CardRow | undefined> {
+  const rows = await tx.query<CardRow>(
+    `insert into cards (id, payer_id, label, keys, per_payment_limit, created)
+     values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+    [card.id, card.payerId, card.label, card.keys, card.perPaymentLimit, card.now],
+  );
+  return rows[0];
+}
+
+/** A payer's cards, those that work first. */
+export function selectCards(sql: Sql, payerId: string, page: OwnPage): Promise<CardRow[]> {
+  return selectActiveFirst(sql, { table: 'cards', columns: COLUMNS }, payerId, page);
+}
+
+export async function selectCard(sql: Sql, id: string): Promise<CardRow | undefined> {
+  const rows = await sql.query<CardRow>(`select ${COLUMNS} from cards where id = $1`, [id]);
+  return rows[0];
+}
+
+export async function countActiveCards(tx: Tx, payerId: string): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    'select count(*)::int as count from cards where payer_id = $1 and revoked_at is null',
+    [payerId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Whose cards these are, by the card's id. */
+export async function selectPayersOfCards(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<(PayerRow & { credential: string })[]> {
+  return sql.query(
+    `select c.id as credential, y.id, y.livemode, y.address, y.created, y.blocked_at,
+       y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+     from cards c join payers y on y.id = c.payer_id where c.id = any((select $1::text[])::text[])`,
+    [ids],
+  );
+}
+
+/** Taps of one card are decided one at a time. Locked in the order of their ids. */
+export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow[]> {
+  return tx.query(
+    `select ${COLUMNS} from cards where id = any((select $1::text[])::text[])
+     order by id for update`,
+    [ids],
+  );
+}
+
+/** A tap that was accepted. */
+export interface CardUse {
+  readonly id: string;
+  readonly counter: number;
+  readonly uid: string;
+}
+
+/**
+ * Uses the taps up: a request with one of them, or with an earlier one, is too late.
+ * @returns how many cards took it; fewer than asked for: somebody else has been here.
+ */
+export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Promise<number> {
+  const rows = await tx.query(
+    `update cards c set counter = u.counter, uid = u.uid, last_used_at = $4
+     from unnest($1::text[], $2::integer[], $3::text[]) as u (id, counter, uid)
+     where c.id = u.id and c.counter < u.counter and (c.uid is null or c.uid = u.uid)
+     returning c.id`,
+    [uses.map((use) => use.id), uses.map((use) => use.counter), uses.map((use) => use.uid), now],
+  );
+  return rows.length;
+}
+
+/** @returns undefined when the payer has no such card, or has deleted it. */
+export async function updateCard(
+  tx: Tx,
+  card: {
+    readonly id: string;
+    readonly payerId: string;
+    readonly label: string | null;
+    readonly perPaymentLimit: bigint | null;
+  },
+): Promise<CardRow | undefined> {
+  const rows = await tx.query<CardRow>(
+    `update cards set label = coalesce($3, label),
+       per_payment_limit = coalesce($4, per_payment_limit)
+     where id = $1 and payer_id = $2 and revoked_at is null returning ${COLUMNS}`,
+    [card.id, card.payerId, card.label, card.perPaymentLimit],
+  );
+  return rows[0];
+}
+
+/** Deleting twice keeps the first time. @returns undefined when the payer has no such card. */
+export async function revokeCardRow(
+  tx: Tx,
+  card: { readonly id: string; readonly payerId: string; readonly now: Date },
+): Promise<CardRow | undefined> {
+  const rows = await tx.query<CardRow>(
+    `update cards set revoked_at = coalesce(revoked_at, $3)
+     where id = $1 and payer_id = $2 returning ${COLUMNS}`,
+    [card.id, card.payerId, card.now],
+  );
+  return rows[0];
+}
+
+export async function isTestCard(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql.query(
+    `select 1 as one from cards c join payers y on y.id = c.payer_id
+     where c.id = $1 and not y.livemode`,
+    [id],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The count that a played card of the test network gives next, and what it needs for it.
+ * @returns undefined when there is no such card, or when its count has come to its end.
+ */
+export async function countEmulatedTap(
+  tx: Tx,
+  id: string,
+): Promise<(CardRow & { emulated: number }) | undefined> {
+  const rows = await tx.query<CardRow & { emulated: number }>(
+    `update cards c set emulated = greatest(c.counter, c.emulated) + 1
+     from payers y
+     where c.id = $1 and y.id = c.payer_id and not y.livemode
+       and greatest(c.counter, c.emulated) < 16777215
+     returning c.emulated, ${COLUMNS.replaceAll(/\b(?=[a-z])/g, 'c.')}`,
+    [id],
+  );
+  return rows[0];
+}

@@ -1,0 +1,37 @@
+import type { SunMessage } from '#payers/sun-message.ts';
+
+/** The path of a card's page below the web address. */
+export const CARD_PATH = '/card';
+
+/** What a chip is set to: it writes its message over the zeros. */
+const EMPTY: SunMessage = { piccData: Buffer.alloc(16), mac: Buffer.alloc(8) };
+/** Of the address only what follows is read: a network that has moved still takes its cards. */
+const PATH = /\/card\/(card_[0-9A-Za-z]{1,59})$/;
+const PICC_DATA = /^[0-9A-Fa-f]{32}$/;
+const MAC = /^[0-9A-Fa-f]{16}$/;
+
+export function cardUrl(web: string, cardId: string, { piccData, mac }: SunMessage): string {
+  const hex = (bytes: Buffer) => bytes.toString('hex').toUpperCase();
+  return `${web}${CARD_PATH}/${cardId}?p=${hex(piccData)}&c=${hex(mac)}`;
+}
+
+export function cardUrlTemplate(web: string, cardId: string): string {
+  return cardUrl(web, cardId, EMPTY);
+}
+
+/** Which card it says it is, and its message; null for anything but such a URL. */
+export function parseCardUrl(
+  text: string,
+): { readonly cardId: string; readonly message: SunMessage } | null {
+  const url = URL.parse(text, 'https://any.invalid');
+  const cardId = PATH.exec(url?.pathname ?? '')?.[1];
+  if (url === null || cardId === undefined) return null;
+  const [piccData, ...morePiccData] = url.searchParams.getAll('p');
+  const [mac, ...moreMacs] = url.searchParams.getAll('c');
+  if (morePiccData.length + moreMacs.length > 0) return null;
+  if (!PICC_DATA.test(piccData ?? '') || !MAC.test(mac ?? '')) return null;
+  return {
+    cardId,
+    message: { piccData: Buffer.from(piccData ?? '', 'hex'), mac: Buffer.from(mac ?? '', 'hex') },
+  };
+}

@@ -1,0 +1,79 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { type CardRow, insertCard } from '#payers/card-queries.ts';
+import { cardUrl } from '#payers/card-url.ts';
+import { type CardKeys, writeSunMessage } from '#payers/sun-message.ts';
+
+/** 50 USDC: what is lost at most when somebody spends a URL that was read in secret. */
+export const DEFAULT_CARD_LIMIT = 50_000_000;
+const KEY_BYTES = 16;
+/** As hex. */
+const KEY_DIGITS = 2 * KEY_BYTES;
+
+function sealKeys(cardKey: RotatingKey, keys: CardKeys, id: string): Buffer {
+  return encrypt(cardKey, Buffer.concat([keys.metaRead, keys.fileRead]).toString('hex'), id);
+}
+
+export function openCardKeys(cardKey: RotatingKey, card: CardRow): CardKeys {
+  const plain = decrypt(cardKey, card.keys, card.id);
+  return {
+    metaRead: Buffer.from(plain.slice(0, KEY_DIGITS), 'hex'),
+    fileRead: Buffer.from(plain.slice(KEY_DIGITS), 'hex'),
+  };
+}
+
+/** A new card; its keys are shown only once, for whoever writes them into the chip. */
+export async function createCard(
+  tx: Tx,
+  input: {
+    readonly payerId: string;
+    readonly label: string;
+    readonly perPaymentLimit: bigint;
+    readonly cardKey: RotatingKey;
+    readonly now: Date;
+  },
+): Promise<{ readonly row: CardRow; readonly keys: CardKeys }> {
+  const id = newId('card', input.now);
+  const keys = { metaRead: randomBytes(KEY_BYTES), fileRead: randomBytes(KEY_BYTES) };
+  const row = await insertCard(tx, { ...input, id, keys: sealKeys(input.cardKey, keys, id) });
+  return { row: present(row, 'new card'), keys };
+}
+
+/** The chip that test mode plays: the one that is bound, or one made from the card's id. */
+function emulatedUid(card: CardRow): string {
+  if (card.uid !== null) return card.uid;
+  const digest = createHash('sha256').update(card.id).digest('hex').toUpperCase();
+  // NXP's number as a maker of chips is the first byte of each.
+  return `04${digest.slice(0, 12)}`;
+}
+
+/** What a card gives at the tap that it counts as `counter`. */
+export function tapUrl(
+  web: string,
+  card: CardRow,
+  presented: { readonly keys: CardKeys; readonly counter: number },
+): string {
+  const tap = { uid: emulatedUid(card), counter: presented.counter };
+  return cardUrl(web, card.id, writeSunMessage(tap, presented.keys, randomBytes(5)));
+}
+
+/** The card without its keys. */
+export function renderCard(card: CardRow, livemode: boolean) {
+  return {
+    id: card.id,
+    object: 'card',
+    livemode,
+    network: networkOf(livemode),
+    label: card.label,
+    status: card.revoked_at === null ? 'active' : 'revoked',
+    per_payment_limit: toJsonAtoms(card.per_payment_limit),
+    last_used_at: card.last_used_at?.toISOString() ?? null,
+    revoked_at: card.revoked_at?.toISOString() ?? null,
+    created: card.created.toISOString(),
+  };
+}

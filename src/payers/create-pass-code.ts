@@ -1,0 +1,32 @@
+import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { deleteOldPassCodes, insertPassCode } from '#payers/pass-code-queries.ts';
+import { lockPayer, selectPass } from '#payers/queries.ts';
+
+/** Long enough to be held under a reader. Of real time: a test clock does not move it. */
+export const PASS_CODE_MS = 60_000;
+
+/** So long it is told that a code ran out, or was used. */
+const KEPT_MS = 86_400_000;
+/** Rows dropped per new code: the table cannot grow faster than it is swept. */
+const SWEEP = 20;
+
+/** A code that stands for the pass once. Under the payer's lock: passes are revoked under it. */
+export async function createPassCode(
+  tx: Tx,
+  made: { readonly payerId: string; readonly passId: string; readonly now: Date },
+): Promise<{ readonly secret: string; readonly expiresAt: Date } | Refusal> {
+  await lockPayer(tx, made.payerId);
+  const pass = await selectPass(tx, made.passId);
+  if (pass === undefined || pass.payer_id !== made.payerId) return resourceMissing('pass');
+  if (pass.revoked_at !== null) {
+    return refuse('unexpected_state', 'This pass was revoked: it has no codes any more.');
+  }
+  const secret = newSecret('passCode');
+  const expiresAt = addMs(made.now, PASS_CODE_MS);
+  await deleteOldPassCodes(tx, addMs(made.now, -KEPT_MS), SWEEP);
+  await insertPassCode(tx, { hash: hashSecret(secret), passId: pass.id, now: made.now, expiresAt });
+  return { secret, expiresAt };
+}

@@ -1,0 +1,70 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { StartError } from '#core/start-error.ts';
+import { type AppleSigner, makeApplePass } from '#payers/apple-pass.ts';
+import { type GoogleSigner, makeGoogleLink } from '#payers/google-pass.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+
+/** Where the operator keeps what passes are signed with: see pass-file-settings.ts. */
+export interface PassFileLocations {
+  readonly apple: {
+    readonly passType: string;
+    readonly team: string;
+    readonly certificateFile: string;
+    readonly keyFile: string;
+    readonly wwdrFile: string;
+    readonly nfcPublicKey: string | null;
+  } | null;
+  readonly google: { readonly issuer: string; readonly credentialsFile: string } | null;
+}
+
+async function readFileOf(name: string, file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(`${name}: the file cannot be read (${error.code ?? error.message})`);
+  });
+}
+
+function checked<T>(name: string, what: string, work: () => T): T {
+  try {
+    return work();
+  } catch {
+    throw new StartError(`${name}: the file is not ${what}`);
+  }
+}
+
+async function loadApple(wanted: NonNullable<PassFileLocations['apple']>): Promise<AppleSigner> {
+  const certificate = await readFileOf('APPLE_PASS_CERTIFICATE', wanted.certificateFile);
+  const key = await readFileOf('APPLE_PASS_KEY', wanted.keyFile);
+  const wwdr = await readFileOf('APPLE_WWDR_CERTIFICATE', wanted.wwdrFile);
+  const what = 'a certificate in PEM';
+  const own = checked('APPLE_PASS_CERTIFICATE', what, () => new X509Certificate(certificate));
+  checked('APPLE_WWDR_CERTIFICATE', what, () => new X509Certificate(wwdr));
+  const privateKey = checked('APPLE_PASS_KEY', 'a private key in PEM without a passphrase', () =>
+    createPrivateKey(key),
+  );
+  if (!own.checkPrivateKey(privateKey)) {
+    throw new StartError('APPLE_PASS_KEY is not the key of APPLE_PASS_CERTIFICATE');
+  }
+  return { ...wanted, certificate, key, wwdr };
+}
+
+async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Promise<GoogleSigner> {
+  const name = 'GOOGLE_WALLET_CREDENTIALS';
+  const file = await readFileOf(name, wanted.credentialsFile);
+  return checked(name, 'the JSON of a service account (client_email, private_key)', () => {
+    const { client_email: email, private_key: key } = JSON.parse(file);
+    createPrivateKey(key);
+    if (typeof email !== 'string') throw new Error('no client_email');
+    return { issuer: wanted.issuer, email, key };
+  });
+}
+
+/** @throws StartError that names the setting whose file is missing or of no use. */
+export async function loadPassFiles(wanted: PassFileLocations): Promise<PassFiles> {
+  const apple = wanted.apple && (await loadApple(wanted.apple));
+  const google = wanted.google && (await loadGoogle(wanted.google));
+  return {
+    apple: apple && ((pass) => makeApplePass(apple, pass)),
+    google: google && ((pass, now) => makeGoogleLink(google, pass, now)),
+  };
+}

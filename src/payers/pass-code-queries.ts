@@ -1,0 +1,71 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { PassRow, PayerRow } from '#payers/queries.ts';
+
+/** A one-minute code, and the pass that it stands for. */
+export interface PassCodeRow extends PassRow {
+  hash: Buffer;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export async function insertPassCode(
+  tx: Tx,
+  code: {
+    readonly hash: Buffer;
+    readonly passId: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    'insert into pass_codes (hash, pass_id, created, expires_at) values ($1, $2, $3, $4)',
+    [code.hash, code.passId, code.now, code.expiresAt],
+  );
+}
+
+/** Whose codes these are, by the hash in hex. */
+export async function selectPayersOfCodes(
+  sql: Sql,
+  hashes: readonly Buffer[],
+): Promise<(PayerRow & { credential: string })[]> {
+  return sql.query(
+    `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
+       y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+     from pass_codes c join passes p on p.id = c.pass_id join payers y on y.id = p.payer_id
+     where c.hash = any((select $1::bytea[])::bytea[])`,
+    [hashes],
+  );
+}
+
+/** Each code is worth one attempt, so attempts with it are decided one at a time. */
+export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
+  return tx.query(
+    `select c.hash, c.expires_at, c.used_at, p.id, p.payer_id, p.label, p.created, p.revoked_at
+     from pass_codes c join passes p on p.id = c.pass_id
+     where c.hash = any((select $1::bytea[])::bytea[]) order by c.hash for update of c`,
+    [hashes],
+  );
+}
+
+/** Drops up to `limit` codes that ran out before `before`: they are unknown from then on. */
+export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number): Promise<void> {
+  await sql.query(
+    `delete from pass_codes where hash in (
+       select hash from pass_codes where expires_at < $1 limit $2 for update skip locked)`,
+    [before, limit],
+  );
+}
+
+/** @returns how many there were; fewer than asked for: somebody else has been here. */
+export async function useUpPassCodes(
+  tx: Tx,
+  hashes: readonly Buffer[],
+  now: Date,
+): Promise<number> {
+  const rows = await tx.query(
+    `update pass_codes set used_at = $2 where hash = any($1::bytea[]) and used_at is null
+     returning 1 as used`,
+    [hashes, now],
+  );
+  return rows.length;
+}

@@ -1,0 +1,91 @@
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { hashSecret } from '#core/secrets.ts';
+import { Abandon } from '#db/database.ts';
+import { addUser, readPerson } from '#people/add-user.ts';
+import { linkRefused } from '#people/email-links.ts';
+import { type NamedInvitation, takeInvitation } from '#people/invitation-queries.ts';
+import { type Acceptance, join } from '#people/join-team.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { readInvitation } from '#people/read-invitation.ts';
+import { type OpenedSession, openSession } from '#people/sessions.ts';
+import { selectUser, type UserRow } from '#people/user-queries.ts';
+
+export interface Accepted {
+  readonly invitation: NamedInvitation;
+  readonly user: UserRow;
+  /** null for somebody who was signed in already. */
+  readonly session: OpenedSession | null;
+}
+
+function signInFirst(): Refusal {
+  return refuse('session_missing', 'Sign in with the invited address first.');
+}
+
+async function joinAsKnown(
+  deps: PeopleDeps,
+  input: Acceptance,
+  userId: string,
+): Promise<Accepted | Refusal> {
+  const { now } = input.visit;
+  return deps.db.transaction<Accepted | Refusal>(async (tx) => {
+    const invitation = await takeInvitation(tx, { hash: hashSecret(input.token), now });
+    if (invitation === undefined) return linkRefused();
+    await join(tx, deps, { invitation, userId, input });
+    return { invitation, user: present(await selectUser(tx, userId), 'user'), session: null };
+  });
+}
+
+async function joinAsNew(
+  deps: PeopleDeps,
+  input: Acceptance,
+  email: string,
+): Promise<Accepted | Refusal> {
+  const { name, password, visit } = input;
+  if (name === null || password === null) {
+    const missing = name === null ? 'name' : 'password';
+    return refuse('parameter_missing', `${missing} is required.`, missing);
+  }
+  const person = await readPerson({ email, name, password }, 'link');
+  if (isRefusal(person)) return person;
+  const { now } = visit;
+  return deps.db.transaction<Accepted | Refusal>(async (tx) => {
+    const invitation = await takeInvitation(tx, { hash: hashSecret(input.token), now });
+    if (invitation === undefined) return linkRefused();
+    const at = { realm: 'merchant', now } as const;
+    const userId = await addUser(tx, { ...person, email: invitation.email }, at);
+    // Somebody made a user for the address in the meantime: the link stays good for that user.
+    if (isRefusal(userId)) return new Abandon<Accepted | Refusal>(signInFirst());
+    await join(tx, deps, { invitation, userId, input });
+    const opening = {
+      userId,
+      realm: 'merchant',
+      level: 'full',
+      secondFactorAt: null,
+      visit,
+    } as const;
+    const session = await openSession(tx, opening);
+    return { invitation, user: present(await selectUser(tx, userId), 'user'), session };
+  });
+}
+
+/**
+ * Joins the team. A person who has a user must be signed in as that user; for anybody else the
+ * link proves the address, and name and password make the user. The link is looked up before
+ * anything that takes long.
+ */
+export async function acceptInvitation(
+  deps: PeopleDeps,
+  input: Acceptance,
+): Promise<Accepted | Refusal> {
+  const found = await readInvitation(deps, input.token, input.visit);
+  if (isRefusal(found)) return found;
+  const { user } = found;
+  if (user !== undefined && user.id !== input.signedInAs) return signInFirst();
+  const joined =
+    user === undefined
+      ? await joinAsNew(deps, input, found.invitation.email)
+      : await joinAsKnown(deps, input, user.id);
+  deps.wakeups.send(MAIL_TOPIC);
+  return joined;
+}

@@ -1,0 +1,50 @@
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { readEmail, readName } from '#core/names.ts';
+import type { Tx } from '#db/database.ts';
+import type { HashCaller } from '#people/hash-shares.ts';
+import { checkPassword, hashPassword } from '#people/passwords.ts';
+import { insertUser, type Realm, selectUserByEmail } from '#people/user-queries.ts';
+
+/** What a person is created from. */
+export interface NewPerson {
+  readonly email: string;
+  readonly password: string;
+  readonly name: string;
+}
+
+interface CheckedPerson {
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly name: string;
+}
+
+/** Reads name and address and hashes the password: outside a transaction, because it takes long. */
+export async function readPerson(
+  person: NewPerson,
+  caller: HashCaller,
+): Promise<CheckedPerson | Refusal> {
+  const email = readEmail(person.email);
+  if (isRefusal(email)) return email;
+  const name = readName(person.name, 'name');
+  if (isRefusal(name)) return name;
+  const weak = checkPassword(person.password, email);
+  if (weak !== null) return weak;
+  const passwordHash = await hashPassword(person.password, caller);
+  return isRefusal(passwordHash) ? passwordHash : { email, name, passwordHash };
+}
+
+/** Adds the user, unless the address is taken in that realm. */
+export async function addUser(
+  tx: Tx,
+  person: CheckedPerson,
+  at: { readonly realm: Realm; readonly now: Date },
+): Promise<string | Refusal> {
+  const { realm, now } = at;
+  if ((await selectUserByEmail(tx, { realm, email: person.email })) !== undefined) {
+    return refuse('already_exists', 'A user with this address already exists.', 'email');
+  }
+  const id = newId('user', now);
+  await insertUser(tx, { ...person, id, realm, now });
+  return id;
+}

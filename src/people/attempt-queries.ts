@@ -1,0 +1,41 @@
+import { only } from '#core/assert.ts';
+import type { Sql } from '#db/database.ts';
+
+/** Counts one attempt and says how many there were since when. Exact under concurrency. */
+export async function countAttempt(
+  sql: Sql,
+  wanted: { readonly bucket: string; readonly windowStart: Date; readonly now: Date },
+): Promise<{ attempts: number; since: Date }> {
+  const rows = await sql.query<{ attempts: number; since: Date }>(
+    `insert into sign_in_attempts as a (bucket, attempts, since) values ($1, 1, $3)
+     on conflict (bucket) do update
+     set attempts = case when a.since <= $2 then 1 else a.attempts + 1 end,
+       since = case when a.since <= $2 then $3 else a.since end
+     returning attempts, since`,
+    [wanted.bucket, wanted.windowStart, wanted.now],
+  );
+  return only(rows, 'attempt count');
+}
+
+/** An attempt that turned out well does not count. */
+export async function uncountAttempt(sql: Sql, bucket: string): Promise<void> {
+  await sql.query(
+    'update sign_in_attempts set attempts = attempts - 1 where bucket = $1 and attempts > 0',
+    [bucket],
+  );
+}
+
+export async function deleteAttempts(sql: Sql, bucket: string): Promise<void> {
+  await sql.query('delete from sign_in_attempts where bucket = $1', [bucket]);
+}
+
+/** @returns how many of at most `limit` forgotten buckets were dropped. */
+export async function deleteOldAttempts(sql: Sql, before: Date, limit: number): Promise<number> {
+  const rows = await sql.query(
+    `delete from sign_in_attempts where bucket in
+       (select bucket from sign_in_attempts where since <= $1 order by since limit $2)
+     returning bucket`,
+    [before, limit],
+  );
+  return rows.length;
+}

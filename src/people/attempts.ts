@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import type { Sql } from '#db/database.ts';
+import { countAttempt, deleteAttempts, uncountAttempt } from '#people/attempt-queries.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+/** So many attempts per so many milliseconds. */
+export interface Allowance {
+  readonly attempts: number;
+  readonly windowMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Guesses at one person's password, from devices that never signed in as that person. */
+export const PER_EMAIL: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
+/** From a device that did: strangers cannot use it up, so they cannot lock its owner out. */
+export const PER_DEVICE: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
+/** Many people may share one address; a guesser with one address gets no further. */
+export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS };
+/** Codes have a million values and 90 seconds: ten tries an hour are worth nothing. */
+export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
+/** From all devices of one person together, each of which has the ten of its own. */
+export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
+/** Links are long secrets: who tries many has none, and each try costs a look-up. */
+export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
+/** Mails that one address can make us send, and that one mailbox can get. */
+export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
+export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
+/** Pairing codes have 40 bits and live for minutes. */
+export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
+
+/** A whole IPv6 site counts as one: who has one address of it has 2^64. */
+const IPV6_SITE_BITS = 64;
+
+export function addressBucket(purpose: string, address: string): string {
+  if (!ipaddr.isValid(address)) return `${purpose} address unknown`;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return `${purpose} address ${parsed.toString()}`;
+  const site = ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SITE_BITS}`);
+  return `${purpose} address ${site.toString()}`;
+}
+
+export function emailBucket(purpose: string, realm: Realm, email: string): string {
+  return `${purpose} ${realm} ${createHash('sha256').update(email).digest('base64url')}`;
+}
+
+/** Counts an attempt before it is made, so that parallel guesses do not slip through. */
+export async function takeAttempt(
+  sql: Sql,
+  bucket: string,
+  wanted: { readonly allowance: Allowance; readonly now: Date },
+): Promise<Refusal | null> {
+  const { allowance, now } = wanted;
+  const windowStart = addMs(now, -allowance.windowMs);
+  const count = await countAttempt(sql, { bucket, windowStart, now });
+  if (count.attempts <= allowance.attempts) return null;
+  const waitMs = count.since.getTime() + allowance.windowMs - now.getTime();
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return {
+    ...refuse('rate_limit_exceeded', `Too many attempts. Try again in ${seconds} seconds.`),
+    headers: { 'Retry-After': String(seconds) },
+  };
+}
+
+export { deleteAttempts as forgetAttempts, uncountAttempt as giveBackAttempt };
+
+/** Counts the guesses of everybody who is on no known device of the person. */
+export function secondFactorBucket(userId: string): string {
+  return `second-factor ${userId}`;
+}

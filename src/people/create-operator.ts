@@ -1,0 +1,39 @@
+import { type Actor, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { Database } from '#db/database.ts';
+import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
+import { type StaffRole, updateStaffRole } from '#people/user-queries.ts';
+
+/**
+ * A user of the network's own staff. Nothing over HTTP makes one, only a command
+ * on the network's machines. The operator API opens to it once a second factor is set up.
+ */
+export async function createOperator(
+  db: Database,
+  input: {
+    readonly person: NewPerson;
+    readonly role?: StaffRole;
+    readonly actor: Actor;
+    readonly now: Date;
+  },
+): Promise<{ readonly userId: string } | Refusal> {
+  const { role = 'operator' } = input;
+  const person = await readPerson(input.person, 'command');
+  if (isRefusal(person)) return person;
+  return db.transaction(async (tx) => {
+    const userId = await addUser(tx, person, { realm: 'operator', now: input.now });
+    if (isRefusal(userId)) return userId;
+    await updateStaffRole(tx, { id: userId, role });
+    await recordChange(tx, {
+      chain: NETWORK_CHAIN,
+      actor: input.actor,
+      action: 'operator.created',
+      objectId: userId,
+      livemode: null,
+      before: null,
+      after: { email: person.email, name: person.name, role },
+      now: input.now,
+    });
+    return { userId };
+  });
+}

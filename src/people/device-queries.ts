@@ -1,0 +1,84 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+/** Whether this person has signed in on the device, not too long ago. */
+export async function selectIsKnownDevice(
+  sql: Sql,
+  wanted: {
+    readonly hash: Buffer;
+    readonly realm: Realm;
+    readonly email: string;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select 1 as known from known_devices d join users u on u.id = d.user_id
+     where d.hash = $1 and u.realm = $2 and u.email = $3 and d.expires_at > $4`,
+    [wanted.hash, wanted.realm, wanted.email, wanted.now],
+  );
+  return rows.length === 1;
+}
+
+/** Notes that a known device was used again. False for one that is not this person's. */
+export async function updateDeviceUsed(
+  tx: Tx,
+  change: {
+    readonly hash: Buffer;
+    readonly userId: string;
+    readonly address: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update known_devices set last_used_at = $3, address = $4, expires_at = $5
+     where hash = $1 and user_id = $2 and expires_at > $3 returning user_id`,
+    [change.hash, change.userId, change.now, change.address, change.expiresAt],
+  );
+  return rows.length === 1;
+}
+
+export async function insertDevice(
+  tx: Tx,
+  device: {
+    readonly hash: Buffer;
+    readonly userId: string;
+    readonly userAgent: string;
+    readonly address: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into known_devices
+       (hash, user_id, user_agent, address, created, last_used_at, expires_at)
+     values ($1, $2, $3, $4, $5, $5, $6)`,
+    [device.hash, device.userId, device.userAgent, device.address, device.now, device.expiresAt],
+  );
+}
+
+/** Keeps the devices that were used last. */
+export async function deleteDevicesBeyond(
+  tx: Tx,
+  which: { readonly userId: string; readonly keep: number },
+): Promise<void> {
+  await tx.query(
+    `delete from known_devices where hash in (
+       select hash from known_devices where user_id = $1
+       order by last_used_at desc, hash offset $2)`,
+    [which.userId, which.keep],
+  );
+}
+
+export async function deleteDevicesOf(sql: Sql, userId: string): Promise<void> {
+  await sql.query('delete from known_devices where user_id = $1', [userId]);
+}
+
+export async function deleteExpiredDevices(sql: Sql, now: Date, limit: number): Promise<number> {
+  const rows = await sql.query(
+    `delete from known_devices where hash in
+       (select hash from known_devices where expires_at <= $1 limit $2) returning user_id`,
+    [now, limit],
+  );
+  return rows.length;
+}

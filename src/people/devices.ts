@@ -1,0 +1,78 @@
+import { addMs } from '#core/clock.ts';
+import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
+import type { Sql } from '#db/database.ts';
+import { deviceName, placeOf } from '#people/device-names.ts';
+import {
+  deleteDevicesBeyond,
+  insertDevice,
+  selectIsKnownDevice,
+  updateDeviceUsed,
+} from '#people/device-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+/** A device is remembered this long after its last sign-in. */
+export const DEVICE_MS = 180 * 24 * 3_600_000;
+/** More than anybody uses; the one that was used longest ago goes first. */
+const MAX_DEVICES = 20;
+const USER_AGENT_LENGTH = 300;
+
+/** The device's own bucket of attempts when this person has signed in on it, else null. */
+export async function knownDevice(
+  sql: Sql,
+  token: string | null,
+  person: { readonly realm: Realm; readonly email: string; readonly now: Date },
+): Promise<string | null> {
+  if (token === null || !isSecret('knownDevice', token)) return null;
+  const hash = hashSecret(token);
+  if (!(await selectIsKnownDevice(sql, { ...person, hash }))) return null;
+  return `device ${hash.toString('base64url')}`;
+}
+
+/**
+ * Remembers the device that a person is signed in on, and tells the person of a new one.
+ * @returns the device's token: the one that it has when it was known already.
+ */
+export async function rememberDevice(
+  people: PeopleDeps,
+  seen: {
+    readonly userId: string;
+    readonly email: string;
+    readonly token: string | null;
+    readonly visit: Visit;
+    /** Not where the person has just chosen a password there: no news. */
+    readonly alert: boolean;
+  },
+): Promise<string> {
+  const { userId, token, visit } = seen;
+  const { now, address } = visit;
+  const expiresAt = addMs(now, DEVICE_MS);
+  const kept = await people.db.transaction(async (tx) => {
+    if (token !== null && isSecret('knownDevice', token)) {
+      const used = { hash: hashSecret(token), userId, address, now, expiresAt };
+      if (await updateDeviceUsed(tx, used)) return token;
+    }
+    const fresh = newSecret('knownDevice');
+    const userAgent = visit.userAgent.slice(0, USER_AGENT_LENGTH);
+    const hash = hashSecret(fresh);
+    await insertDevice(tx, { hash, userId, userAgent, address, now, expiresAt });
+    await deleteDevicesBeyond(tx, { userId, keep: MAX_DEVICES });
+    if (seen.alert) await queueMail(tx, people.secretKey, signInAlert(seen.email, visit));
+    return fresh;
+  });
+  if (seen.alert && kept !== token) people.wakeups.send(MAIL_TOPIC);
+  return kept;
+}
+
+function signInAlert(to: string, visit: Visit) {
+  return {
+    to,
+    subject: 'A new sign-in to Tapline',
+    text:
+      'Somebody, probably you, signed in on a device that is new to us:\n\n' +
+      `${deviceName(visit.userAgent)}\n${placeOf(visit.address)}\n${visit.now.toISOString()}\n\n` +
+      'If it was not you, sign out everywhere and choose a new password now.\n',
+    now: visit.now,
+  };
+}

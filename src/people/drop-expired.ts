@@ -1,0 +1,32 @@
+import { addMs, type Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import { deleteOldAttempts } from '#people/attempt-queries.ts';
+import { deleteExpiredDevices } from '#people/device-queries.ts';
+import { deleteOldTokens } from '#people/email-token-queries.ts';
+import { deleteSentMails } from '#people/mail-queries.ts';
+import { deleteExpiredChallenges } from '#people/passkey-queries.ts';
+import { deleteExpiredSessions } from '#people/session-queries.ts';
+
+const DAY_MS = 86_400_000;
+/** Rows of one kind per round: a few milliseconds. */
+const BATCH = 1_000;
+/** That a mail was sent can be looked up this long; its text is gone at once. */
+const KEEP_MAILS_MS = 30 * DAY_MS;
+
+/** Drops what is over: sessions, links, challenges, counts. @returns whether there may be more. */
+export async function dropExpired(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+}): Promise<boolean> {
+  const { db } = deps;
+  const now = deps.clock.now();
+  await deleteExpiredChallenges(db, now);
+  const dropped = [
+    await deleteExpiredSessions(db, now, BATCH),
+    await deleteExpiredDevices(db, now, BATCH),
+    await deleteOldAttempts(db, addMs(now, -DAY_MS), BATCH),
+    await deleteOldTokens(db, addMs(now, -DAY_MS), BATCH),
+    await deleteSentMails(db, addMs(now, -KEEP_MAILS_MS), BATCH),
+  ];
+  return dropped.includes(BATCH);
+}

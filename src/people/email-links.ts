@@ -1,0 +1,181 @@
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { readEmail } from '#core/names.ts';
+import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import {
+  addressBucket,
+  emailBucket,
+  giveBackAttempt,
+  LINKS_PER_ADDRESS,
+  MAILS_PER_ADDRESS,
+  MAILS_PER_MAILBOX,
+  takeAttempt,
+} from '#people/attempts.ts';
+import {
+  insertEmailToken,
+  selectEmailToken,
+  type TokenPurpose,
+} from '#people/email-token-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
+import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
+
+/** Long enough for a slow mailbox, short enough for a link that opens an account. */
+const LINK_MS: Record<TokenPurpose, number> = {
+  sign_up: 24 * 3_600_000,
+  password_reset: 30 * 60_000,
+};
+
+export interface LinkRequest {
+  readonly realm: Realm;
+  readonly email: string;
+  readonly visit: Visit;
+}
+
+/** The same for a token that never was, one that was used and one that is too old. */
+export function linkRefused(): Refusal {
+  return refuse(
+    'parameter_invalid',
+    'This link is not valid any more: it works once and for a limited time. Ask for a new one.',
+    'token',
+  );
+}
+
+/** A token for the address; only its hash is kept. */
+async function issueToken(
+  tx: Tx,
+  made: { readonly purpose: TokenPurpose; readonly realm: Realm; readonly email: string },
+  now: Date,
+): Promise<string> {
+  const token = newSecret('mailLink');
+  const expiresAt = addMs(now, LINK_MS[made.purpose]);
+  await insertEmailToken(tx, { ...made, hash: hashSecret(token), now, expiresAt });
+  return token;
+}
+
+interface LinkMail {
+  readonly purpose: TokenPurpose | null;
+  readonly subject: string;
+  /** `url` is the page with the token behind the #, which browsers do not send to servers. */
+  readonly text: (url: string) => string;
+}
+
+function signUpMail(user: UserRow | undefined): LinkMail {
+  if (user !== undefined) {
+    return {
+      purpose: null,
+      subject: 'You already have a Tapline account',
+      text: (url) =>
+        'Somebody, probably you, asked to open an account with this address. There already is ' +
+        `one: sign in at\n\n${url}\n\nIf it was not you, nothing needs to be done.\n`,
+    };
+  }
+  return {
+    purpose: 'sign_up',
+    subject: 'Confirm your address for Tapline',
+    text: (url) =>
+      `Open this link to choose a password and open your account:\n\n${url}\n\n` +
+      'It is valid for 24 hours and works once. If it was not you who asked, ignore this mail: ' +
+      'no account exists until the link is opened.\n',
+  };
+}
+
+function resetMail(user: UserRow | undefined): LinkMail | null {
+  if (user === undefined || user.status !== 'active') return null;
+  return {
+    purpose: 'password_reset',
+    subject: 'Choose a new Tapline password',
+    text: (url) =>
+      `Open this link to choose a new password:\n\n${url}\n\n` +
+      'It is valid for 30 minutes and works once. Your second factor stays as it is. If it was ' +
+      'not you who asked, ignore this mail; your password has not changed.\n',
+  };
+}
+
+function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
+  const app = realm === 'operator' ? '/operator' : '/dashboard';
+  if (purpose === null) return `${app}/sign-in`;
+  return `${app}/${purpose === 'sign_up' ? 'sign-up' : 'reset-password'}`;
+}
+
+/**
+ * Sends a link to the address, or a mail that says why not, or nothing: whoever asked cannot tell
+ * which, and the request takes the same work. One mailbox is not flooded: what is too much is
+ * silently not sent, and the links that were sent go on working.
+ */
+async function sendLink(
+  deps: PeopleDeps,
+  request: LinkRequest,
+  mailFor: (user: UserRow | undefined) => LinkMail | null,
+): Promise<null | Refusal> {
+  const { realm, visit } = request;
+  const email = readEmail(request.email);
+  if (isRefusal(email)) return email;
+  const { now } = visit;
+  const byAddress = { allowance: MAILS_PER_ADDRESS, now };
+  const tooMany = await takeAttempt(deps.db, addressBucket('mail', visit.address), byAddress);
+  if (tooMany !== null) return tooMany;
+  const byMailbox = { allowance: MAILS_PER_MAILBOX, now };
+  const isFlooded = await takeAttempt(deps.db, emailBucket('mail', realm, email), byMailbox);
+  await deps.db.transaction(async (tx) => {
+    const mail = mailFor(await selectUserByEmail(tx, { realm, email }));
+    if (mail === null || isFlooded !== null) return;
+    const { purpose } = mail;
+    const fragment =
+      purpose === null ? '' : `#token=${await issueToken(tx, { purpose, realm, email }, now)}`;
+    const url = `${deps.webUrl}${pageOf(realm, purpose)}${fragment}`;
+    const content = { to: email, subject: mail.subject, text: mail.text(url), now };
+    await queueMail(tx, deps.secretKey, content);
+  });
+  deps.wakeups.send(MAIL_TOPIC);
+  return null;
+}
+
+/** First half of signing up: proves the address. Nothing is stored under it yet. */
+export function requestSignUp(deps: PeopleDeps, request: LinkRequest): Promise<null | Refusal> {
+  return sendLink(deps, request, signUpMail);
+}
+
+export function requestPasswordReset(
+  deps: PeopleDeps,
+  request: LinkRequest,
+): Promise<null | Refusal> {
+  return sendLink(deps, request, resetMail);
+}
+
+/**
+ * What a mailed link is about, before anything slow is done for whoever shows it. A look-up that
+ * finds nothing counts against the address.
+ */
+export async function findByLink<T>(
+  sql: Sql,
+  wanted: { readonly visit: Pick<Visit, 'address' | 'now'>; readonly isLink: boolean },
+  look: () => Promise<T | undefined>,
+): Promise<T | Refusal> {
+  const { address, now } = wanted.visit;
+  const bucket = addressBucket('link', address);
+  const tooMany = await takeAttempt(sql, bucket, { allowance: LINKS_PER_ADDRESS, now });
+  if (tooMany !== null) return tooMany;
+  const found = wanted.isLink ? await look() : undefined;
+  if (found === undefined) return linkRefused();
+  await giveBackAttempt(sql, bucket);
+  return found;
+}
+
+/** What is asked of a link that was mailed: its text, and what it has to be good for. */
+export interface ShownLink {
+  readonly text: string;
+  readonly purpose: TokenPurpose;
+  readonly realm: Realm;
+  readonly visit: Pick<Visit, 'address' | 'now'>;
+}
+
+/** The mailbox that the link was sent to, and the token to take in the transaction that uses it. */
+export async function readLink(sql: Sql, shown: ShownLink) {
+  const { text, purpose, realm, visit } = shown;
+  const token = { hash: hashSecret(text), purpose, realm, now: visit.now };
+  const isLink = isSecret('mailLink', text);
+  const email = await findByLink(sql, { visit, isLink }, () => selectEmailToken(sql, token));
+  return isRefusal(email) ? email : { email, token };
+}

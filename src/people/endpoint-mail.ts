@@ -1,0 +1,28 @@
+import type { Tx } from '#db/database.ts';
+import { queueMail } from '#people/mail.ts';
+import { selectOwnerEmails } from '#people/membership-queries.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  persistent_failure: 'no delivery to it has succeeded for five days',
+  gone: 'it answered 410 Gone',
+};
+
+/** Tells an account's owners that the service gave up on one of their webhook endpoints. */
+export function tellOwners(secretKey: Buffer) {
+  return async (
+    tx: Tx,
+    endpoint: { readonly accountId: string; readonly url: string; readonly reason: string },
+    now: Date,
+  ): Promise<void> => {
+    const { accountId, url, reason } = endpoint;
+    const subject = 'A webhook endpoint was disabled';
+    const text =
+      `Tapline does not send events to ${url} any more: ${REASONS[reason] ?? reason}.\n\n` +
+      'Repair the receiver, enable the endpoint in the dashboard, and replay what it has ' +
+      'missed.\n' +
+      'Events are kept for 30 days.\n';
+    for (const to of await selectOwnerEmails(tx, accountId)) {
+      await queueMail(tx, secretKey, { to, subject, text, now });
+    }
+  };
+}

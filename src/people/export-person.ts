@@ -1,0 +1,47 @@
+import { present } from '#core/assert.ts';
+import type { Database } from '#db/database.ts';
+import { selectAccountsOf } from '#people/membership-queries.ts';
+import { selectPasskeys } from '#people/passkey-queries.ts';
+import {
+  selectActionsOf,
+  selectDevicesOf,
+  selectInvitationsTo,
+  selectPerson,
+} from '#people/personal-data-queries.ts';
+import { countRecoveryCodes } from '#people/second-factor-queries.ts';
+import { selectSessionsOf } from '#people/session-queries.ts';
+
+/** Entries of the audit log in one export: years of daily work, and still one document. */
+export const MAX_ACTIONS = 10_000;
+
+/** Everything that is kept about a person, without secrets and their hashes. */
+export async function exportPerson(
+  db: Database,
+  wanted: { readonly userId: string; readonly now: Date },
+) {
+  const { userId } = wanted;
+  const person = present(await selectPerson(db, userId), 'user');
+  const [accounts, sessions, devices, passkeys, codes, invitations, actions] = await Promise.all([
+    selectAccountsOf(db, userId),
+    selectSessionsOf(db, wanted),
+    selectDevicesOf(db, userId),
+    selectPasskeys(db, userId),
+    countRecoveryCodes(db, userId),
+    selectInvitationsTo(db, person.email),
+    selectActionsOf(db, { userId, limit: MAX_ACTIONS }),
+  ]);
+  const { id, email, name, created, totp_confirmed_at } = person;
+  return {
+    object: 'personal_data',
+    exported_at: wanted.now,
+    user: { id, email, name, created, totp_confirmed_at, recovery_codes_left: codes },
+    accounts: accounts.map((row) => ({ id: row.account_id, name: row.name, role: row.role })),
+    sessions,
+    devices,
+    passkeys: passkeys.map(({ id, name, created, last_used_at }) => {
+      return { id, name, created, last_used_at };
+    }),
+    invitations,
+    actions,
+  };
+}

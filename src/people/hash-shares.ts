@@ -1,0 +1,79 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+
+/**
+ * Who has a password hashed. A hash takes 30 ms of a core and 19 MiB, so each kind of caller has a
+ * share of its own: strangers who keep theirs busy slow down strangers, and nobody else.
+ */
+export type HashCaller = 'stranger' | 'link' | 'person' | 'staff' | 'command';
+
+interface Share {
+  /** Hashes at once. */
+  readonly running: number;
+  /** Callers who may wait for a place; the next one is refused at once. */
+  readonly waiting: number;
+}
+
+/**
+ * At most six hashes at once in a process, for all callers: 114 MiB. Thirty callers wait half a
+ * second for two places; more than that is an attack, and waiting would only hide it.
+ */
+const SHARES: Readonly<Record<HashCaller, Share>> = {
+  stranger: { running: 2, waiting: 30 },
+  link: { running: 1, waiting: 15 },
+  person: { running: 1, waiting: 15 },
+  staff: { running: 1, waiting: 15 },
+  command: { running: 1, waiting: Number.POSITIVE_INFINITY },
+};
+
+interface Queue {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+export function busy(): Refusal {
+  return {
+    ...refuse(
+      'service_unavailable',
+      'Too many people are signing in at the moment. Try again shortly.',
+    ),
+    headers: { 'Retry-After': '1' },
+  };
+}
+
+/** Runs hashes within the shares. */
+export class HashGate {
+  readonly #shares: Readonly<Record<HashCaller, Share>>;
+  readonly #queues = new Map<HashCaller, Queue>();
+
+  constructor(shares: Readonly<Record<HashCaller, Share>> = SHARES) {
+    this.#shares = shares;
+  }
+
+  /** The work's result, or a refusal when too many wait already; then nothing was done. */
+  async run<T>(caller: HashCaller, work: () => Promise<T>): Promise<T | Refusal> {
+    const share = this.#shares[caller];
+    const queue = this.#queueOf(caller);
+    if (queue.running >= share.running) {
+      if (queue.waiting.length >= share.waiting) return busy();
+      // The place of the one that ends is handed on, so nobody new slips in between.
+      await new Promise<void>((resolve) => queue.waiting.push(resolve));
+    } else {
+      queue.running++;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = queue.waiting.shift();
+      if (next === undefined) queue.running--;
+      else next();
+    }
+  }
+
+  #queueOf(caller: HashCaller): Queue {
+    const known = this.#queues.get(caller);
+    if (known !== undefined) return known;
+    const queue = { running: 0, waiting: [] };
+    this.#queues.set(caller, queue);
+    return queue;
+  }
+}

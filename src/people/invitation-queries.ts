@@ -1,0 +1,119 @@
+import { only } from '#core/assert.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { Role } from '#people/roles.ts';
+
+export interface InvitationRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invited_by: string;
+  readonly created: Date;
+  readonly expires_at: Date;
+}
+
+/** With the name of the account that it invites to. */
+export interface NamedInvitation extends InvitationRow {
+  readonly account_name: string;
+}
+
+const COLUMNS = 'id, account_id, email, role, invited_by, created, expires_at';
+const OPEN = 'accepted_at is null and revoked_at is null';
+
+/** An open invitation to the same address is replaced: its link is void. */
+export async function replaceInvitation(
+  tx: Tx,
+  invitation: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly email: string;
+    readonly role: Role;
+    readonly hash: Buffer;
+    readonly invitedBy: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<InvitationRow> {
+  const rows = await tx.query<InvitationRow>(
+    `insert into invitations (id, account_id, email, role, hash, invited_by, created, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (account_id, email) where ${OPEN} do update
+     set id = excluded.id, role = excluded.role, hash = excluded.hash,
+       invited_by = excluded.invited_by, created = excluded.created,
+       expires_at = excluded.expires_at
+     returning ${COLUMNS}`,
+    [
+      invitation.id,
+      invitation.accountId,
+      invitation.email,
+      invitation.role,
+      invitation.hash,
+      invitation.invitedBy,
+      invitation.now,
+      invitation.expiresAt,
+    ],
+  );
+  return only(rows, 'invitation');
+}
+
+export async function selectInvitations(
+  sql: Sql,
+  wanted: { readonly accountId: string; readonly now: Date },
+): Promise<InvitationRow[]> {
+  return sql.query(
+    `select ${COLUMNS} from invitations
+     where account_id = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
+    [wanted.accountId, wanted.now],
+  );
+}
+
+export async function selectInvitationByHash(
+  sql: Sql,
+  wanted: { readonly hash: Buffer; readonly now: Date },
+): Promise<NamedInvitation | undefined> {
+  const rows = await sql.query<NamedInvitation>(
+    `select i.id, i.account_id, i.email, i.role, i.invited_by, i.created, i.expires_at,
+       a.name as account_name
+     from invitations i join accounts a on a.id = i.account_id
+     where i.hash = $1 and i.expires_at > $2 and i.accepted_at is null and i.revoked_at is null`,
+    [wanted.hash, wanted.now],
+  );
+  return rows[0];
+}
+
+export async function takeInvitation(
+  tx: Tx,
+  wanted: { readonly hash: Buffer; readonly now: Date },
+): Promise<NamedInvitation | undefined> {
+  const rows = await tx.query<NamedInvitation>(
+    `update invitations set accepted_at = $2
+     where hash = $1 and expires_at > $2 and ${OPEN}
+     returning ${COLUMNS}, (select name from accounts a where a.id = account_id) as account_name`,
+    [wanted.hash, wanted.now],
+  );
+  return rows[0];
+}
+
+/** Revokes what a person has sent. */
+export async function revokeInvitationsBy(
+  tx: Tx,
+  which: { readonly accountId: string; readonly userId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update invitations set revoked_at = $3
+     where account_id = $1 and invited_by = $2 and ${OPEN}`,
+    [which.accountId, which.userId, which.now],
+  );
+}
+
+export async function revokeInvitation(
+  tx: Tx,
+  which: { readonly accountId: string; readonly id: string; readonly now: Date },
+): Promise<InvitationRow | undefined> {
+  const rows = await tx.query<InvitationRow>(
+    `update invitations set revoked_at = $3
+     where account_id = $1 and id = $2 and ${OPEN} returning ${COLUMNS}`,
+    [which.accountId, which.id, which.now],
+  );
+  return rows[0];
+}

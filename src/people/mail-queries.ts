@@ -1,0 +1,58 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+export interface WaitingMail {
+  readonly id: bigint;
+  readonly context: string;
+  readonly sealed: Buffer;
+  readonly attempts: number;
+}
+
+export async function insertMail(
+  tx: Tx,
+  mail: { readonly context: string; readonly sealed: Buffer; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    'insert into mail_outbox (context, sealed, created, due_at) values ($1, $2, $3, $3)',
+    [mail.context, mail.sealed, mail.now],
+  );
+}
+
+/** Takes what is due; another worker gets it again after `again` unless it was sent by then. */
+export async function claimMails(
+  sql: Sql,
+  wanted: { readonly now: Date; readonly again: Date; readonly limit: number },
+): Promise<WaitingMail[]> {
+  return sql.query(
+    `update mail_outbox set due_at = $2, attempts = attempts + 1
+     where id in (
+       select id from mail_outbox where sent_at is null and failed_at is null and due_at <= $1
+       order by due_at limit $3 for update skip locked)
+     returning id, context, sealed, attempts`,
+    [wanted.now, wanted.again, wanted.limit],
+  );
+}
+
+/** The text is dropped: what was sent may hold a link that is a secret. */
+export async function markSent(sql: Sql, id: bigint, now: Date): Promise<void> {
+  await sql.query('update mail_outbox set sent_at = $2, sealed = null where id = $1', [id, now]);
+}
+
+export async function postponeMail(sql: Sql, id: bigint, dueAt: Date): Promise<void> {
+  await sql.query('update mail_outbox set due_at = $2 where id = $1', [id, dueAt]);
+}
+
+export async function markUnsendable(sql: Sql, id: bigint, now: Date): Promise<void> {
+  await sql.query('update mail_outbox set failed_at = $2, sealed = null where id = $1', [id, now]);
+}
+
+/** @returns how many of at most `limit` mails that are done with were dropped. */
+export async function deleteSentMails(sql: Sql, before: Date, limit: number): Promise<number> {
+  const rows = await sql.query(
+    `delete from mail_outbox where id in
+       (select id from mail_outbox
+        where created <= $1 and (sent_at is not null or failed_at is not null) limit $2)
+     returning id`,
+    [before, limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createTransport } from 'nodemailer';
+import { addMs } from '#core/clock.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { decrypt, encrypt } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import {
+  claimMails,
+  insertMail,
+  markSent,
+  markUnsendable,
+  postponeMail,
+} from '#people/mail-queries.ts';
+import { MAIL_TOPIC } from '#people/people.ts';
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  /** Plain text, lines of ordinary length. */
+  readonly text: string;
+}
+
+/** The way out for mails. @throws when the mail was not taken: it will be tried again. */
+export interface Mailer {
+  send(mail: Mail): Promise<void>;
+}
+
+/** Waiting for a mail server blocks other mails of this worker only for so long. */
+const SMTP_TIMEOUT_MS = 20_000;
+
+/** Sends through a mail server: `smtps://user:password@host:465` or `smtp://host:587`. */
+export function smtpMailer(options: { readonly url: string; readonly from: string }): Mailer {
+  const transport = openTransport(options.url);
+  return {
+    send: async (mail) => {
+      await transport.sendMail({ ...mail, from: options.from });
+    },
+  };
+}
+
+function openTransport(url: string) {
+  return createTransport({
+    url,
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+  });
+}
+
+/** Signs in to the mail server and sends nothing. @throws what is wrong. */
+export async function checkMailServer(url: string): Promise<string> {
+  await openTransport(url).verify();
+  return 'the server takes us';
+}
+
+/** For the sandbox: each mail is a JSON file, readable by its owner only, named by its time. */
+export function fileMailer(folder: string): Mailer {
+  return {
+    send: async (mail) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID()}.json`;
+      const file = path.join(folder, name);
+      await writeFile(`${file}.part`, `${JSON.stringify(mail, null, 2)}\n`, { mode: 0o600 });
+      await rename(`${file}.part`, file);
+    },
+  };
+}
+
+/** Leaves the mail for the worker, in the transaction that causes it. Wake `mail` afterwards. */
+export async function queueMail(
+  tx: Tx,
+  secretKey: Buffer,
+  mail: Mail & { readonly now: Date },
+): Promise<void> {
+  const { now, ...content } = mail;
+  const context = `mail ${randomUUID()}`;
+  const sealed = encrypt(secretKey, JSON.stringify(content), context);
+  await insertMail(tx, { context, sealed, now });
+}
+
+export interface MailWorkerDeps extends LoopDeps {
+  readonly secretKey: Buffer;
+  readonly mailer: Mailer;
+}
+
+/** A worker that dies while sending leaves the mail to another after this. */
+const LEASE_MS = 60_000;
+const BATCH = 10;
+/** Wait before the next attempt, by the number of those that failed; then it is given up. */
+const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000] as const;
+const POLL_MS = 10_000;
+
+/** Sends what is due. True when there may be more. */
+export async function sendDueMails(deps: MailWorkerDeps): Promise<boolean> {
+  const now = deps.clock.now();
+  const mails = await claimMails(deps.db, { now, again: addMs(now, LEASE_MS), limit: BATCH });
+  for (const mail of mails) {
+    try {
+      const text = decrypt(deps.secretKey, mail.sealed, mail.context);
+      await deps.mailer.send(JSON.parse(text) as Mail);
+      await markSent(deps.db, mail.id, deps.clock.now());
+    } catch (error) {
+      const wait = RETRY_MS[mail.attempts - 1];
+      deps.log.warn('mail not sent', { mail: mail.id, attempt: mail.attempts, error });
+      if (wait === undefined) await markUnsendable(deps.db, mail.id, deps.clock.now());
+      else await postponeMail(deps.db, mail.id, addMs(deps.clock.now(), wait));
+    }
+  }
+  return mails.length === BATCH;
+}
+
+export function startMailWorker(deps: MailWorkerDeps): Loop {
+  const loop = startLoop({
+    name: 'mail',
+    pollMs: POLL_MS,
+    run: () => sendDueMails(deps),
+    onError: (name, error) => deps.log.error('worker failed', { worker: name, error }),
+  });
+  const off = deps.wakeups.on(MAIL_TOPIC, '', loop.wake);
+  return {
+    wake: loop.wake,
+    stop: () => {
+      off();
+      return loop.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Role } from '#people/roles.ts';
+
+export interface MemberRow {
+  readonly user_id: string;
+  readonly role: Role;
+  readonly version: number;
+  readonly created: Date;
+  readonly email: string;
+  readonly name: string;
+  readonly two_factor: boolean;
+}
+
+const MEMBER = `m.user_id, m.role, m.version, m.created, u.email, u.name,
+  (u.totp_confirmed_at is not null
+    or exists (select from passkeys p where p.user_id = u.id)) as two_factor`;
+
+export async function insertMembership(
+  tx: Tx,
+  made: {
+    readonly accountId: string;
+    readonly userId: string;
+    readonly role: Role;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into memberships (account_id, user_id, role, created) values ($1, $2, $3, $4)
+     on conflict do nothing returning user_id`,
+    [made.accountId, made.userId, made.role, made.now],
+  );
+  return rows.length === 1;
+}
+
+export async function selectMembers(sql: Sql, accountId: string): Promise<MemberRow[]> {
+  return sql.query(
+    `select ${MEMBER} from memberships m join users u on u.id = m.user_id
+     where m.account_id = $1 order by m.created, m.user_id`,
+    [accountId],
+  );
+}
+
+/** Locks all memberships of the account, so that two owners cannot remove each other at once. */
+export async function lockMembers(tx: Tx, accountId: string): Promise<MemberRow[]> {
+  return tx.query(
+    `select ${MEMBER} from memberships m join users u on u.id = m.user_id
+     where m.account_id = $1 order by m.user_id for update of m`,
+    [accountId],
+  );
+}
+
+export async function updateRole(
+  tx: Tx,
+  change: { readonly accountId: string; readonly userId: string; readonly role: Role },
+): Promise<void> {
+  await tx.query(
+    `update memberships set role = $3, version = version + 1
+     where account_id = $1 and user_id = $2`,
+    [change.accountId, change.userId, change.role],
+  );
+}
+
+export async function deleteMembership(
+  tx: Tx,
+  which: { readonly accountId: string; readonly userId: string },
+): Promise<void> {
+  await tx.query('delete from memberships where account_id = $1 and user_id = $2', [
+    which.accountId,
+    which.userId,
+  ]);
+}
+
+export interface UserAccountRow {
+  readonly account_id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly status: 'active' | 'disabled';
+  readonly kyb_status: string;
+}
+
+export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAccountRow[]> {
+  return sql.query(
+    `select m.account_id, a.name, m.role, a.status, a.kyb_status
+     from memberships m join accounts a on a.id = m.account_id
+     where m.user_id = $1 order by m.created, m.account_id`,
+    [userId],
+  );
+}
+
+/** The addresses of an account's owners: who get the mails about its money. */
+export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<string[]> {
+  const rows = await sql.query<{ email: string }>(
+    `select u.email from memberships m join users u on u.id = m.user_id
+     where m.account_id = $1 and m.role = 'owner' order by u.email`,
+    [accountId],
+  );
+  return rows.map((row) => row.email);
+}

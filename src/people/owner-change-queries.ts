@@ -1,0 +1,48 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+export type OwnerChangeKind = 'invited' | 'joined' | 'promoted' | 'demoted' | 'removed' | 'left';
+
+export interface OwnerChangeRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: OwnerChangeKind;
+  readonly email: string;
+  readonly changedBy: string;
+  readonly now: Date;
+}
+
+export async function insertOwnerChange(tx: Tx, change: OwnerChangeRow): Promise<void> {
+  await tx.query(
+    `insert into owner_changes (id, account_id, kind, email, changed_by, created)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [change.id, change.accountId, change.kind, change.email, change.changedBy, change.now],
+  );
+}
+
+/** When the owners last changed. An invitation changes nothing before it is accepted. */
+export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
+  const rows = await sql.query<{ created: Date }>(
+    `select created from owner_changes where account_id = $1 and kind <> 'invited'
+     order by created desc limit 1`,
+    [accountId],
+  );
+  return rows[0]?.created ?? null;
+}
+
+export async function insertHoldLink(
+  tx: Tx,
+  link: {
+    readonly hash: Buffer;
+    readonly changeId: string;
+    readonly accountId: string;
+    readonly email: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into payout_hold_links (hash, change_id, account_id, email, created, expires_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [link.hash, link.changeId, link.accountId, link.email, link.now, link.expiresAt],
+  );
+}

@@ -1,0 +1,105 @@
+import { type Actor, actorId } from '#audit/audit.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { queueMail } from '#people/mail.ts';
+import { accountInMail } from '#people/mail-words.ts';
+import {
+  insertHoldLink,
+  insertOwnerChange,
+  type OwnerChangeKind,
+  selectLastOwnerChange,
+} from '#people/owner-change-queries.ts';
+import type { PeopleDeps } from '#people/people.ts';
+
+/** An owner who is away for a weekend still gets to the link in time. */
+const LINK_MS = 72 * 3_600_000;
+/** As long as the links work, no other wallet can be announced. */
+const WALLET_DELAY_MS = LINK_MS;
+
+/** Where the page of a link stands; the link is the only key to it. */
+export const HOLD_PATH = '/hold-payouts';
+
+export interface OwnerChange {
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly kind: OwnerChangeKind;
+  /** Whose ownership it is about. */
+  readonly email: string;
+  /** Everybody who was or is an owner. */
+  readonly owners: readonly string[];
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+const WHAT: Record<OwnerChangeKind, (email: string) => string> = {
+  invited: (email) => `${email} was invited to become an owner of`,
+  joined: (email) => `${email} accepted an invitation and is now an owner of`,
+  promoted: (email) => `${email} was made an owner of`,
+  demoted: (email) => `${email} is no longer an owner of`,
+  removed: (email) => `${email}, an owner, was removed from`,
+  left: (email) => `${email}, an owner, has left`,
+};
+
+export function describeOwnerChange(kind: OwnerChangeKind, email: string): string {
+  return WHAT[kind](email);
+}
+
+function by(actor: Actor): string {
+  return actor.type === 'system' ? actor.name : actor.email;
+}
+
+function text(change: OwnerChange, url: string): string {
+  const what = describeOwnerChange(change.kind, change.email);
+  return (
+    `${what} ${accountInMail(change.accountName)} on Tapline. ` +
+    `It was done by ${by(change.actor)}.\n\n` +
+    'If this is right, nothing needs to be done. If it is not, open this link and press the ' +
+    `button:\n\n${url}\n\n` +
+    'It holds all payouts of the service until an owner lifts the hold. The link works once, for ' +
+    '72 hours, for this change only. It cannot hold what the settlement wallet withdraws by ' +
+    'itself (withdrawOwn on the contract).\n'
+  );
+}
+
+/** Writes the change down and gives everybody who was or is an owner the brake. */
+export async function noteOwnerChange(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
+  change: OwnerChange,
+): Promise<void> {
+  const { accountId, kind, email, now } = change;
+  const changeId = newId('ownerChange', now);
+  const changedBy = actorId(change.actor);
+  await insertOwnerChange(tx, { id: changeId, accountId, kind, email, changedBy, now });
+  const expiresAt = addMs(now, LINK_MS);
+  for (const to of new Set(change.owners)) {
+    const token = newSecret('holdLink');
+    const hash = hashSecret(token);
+    await insertHoldLink(tx, { hash, changeId, accountId, email: to, now, expiresAt });
+    const subject = 'The owners of your Tapline account are changing';
+    const url = `${people.webUrl}${HOLD_PATH}/${token}`;
+    await queueMail(tx, people.secretKey, { to, subject, text: text(change, url), now });
+  }
+}
+
+/**
+ * After a change of owners no wallet can be announced for 72 hours. Delaying what follows the
+ * announcement would not do: on the contract anybody can put an announced wallet into force.
+ */
+export async function checkOwnersSettled(
+  sql: Sql,
+  asked: { readonly accountId: string; readonly now: Date },
+): Promise<Refusal | null> {
+  const changed = await selectLastOwnerChange(sql, asked.accountId);
+  if (changed === null) return null;
+  const from = addMs(changed, WALLET_DELAY_MS);
+  if (from <= asked.now) return null;
+  return refuse(
+    'unexpected_state',
+    `The owners of the account changed recently: another wallet can be announced from ` +
+      `${from.toISOString()} on.`,
+  );
+}

@@ -1,0 +1,139 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+export interface PasskeyRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly credential_id: string;
+  readonly public_key: Buffer;
+  readonly counter: bigint;
+  readonly transports: string[];
+  readonly name: string;
+  readonly created: Date;
+  readonly last_used_at: Date | null;
+}
+
+const COLUMNS = `id, user_id, credential_id, public_key, counter, transports, name, created,
+  last_used_at`;
+
+export async function countPasskeys(sql: Sql, userId: string): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    'select count(*)::int as count from passkeys where user_id = $1',
+    [userId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function selectPasskeys(sql: Sql, userId: string): Promise<PasskeyRow[]> {
+  return sql.query(`select ${COLUMNS} from passkeys where user_id = $1 order by created, id`, [
+    userId,
+  ]);
+}
+
+export async function lockPasskey(tx: Tx, credentialId: string): Promise<PasskeyRow | undefined> {
+  const rows = await tx.query<PasskeyRow>(
+    `select ${COLUMNS} from passkeys where credential_id = $1 for update`,
+    [credentialId],
+  );
+  return rows[0];
+}
+
+/** False when the credential is registered already. */
+export async function insertPasskey(
+  tx: Tx,
+  passkey: {
+    readonly id: string;
+    readonly userId: string;
+    readonly credentialId: string;
+    readonly publicKey: Buffer;
+    readonly counter: number;
+    readonly transports: readonly string[];
+    readonly name: string;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name,
+       created)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (credential_id) do nothing returning id`,
+    [
+      passkey.id,
+      passkey.userId,
+      passkey.credentialId,
+      passkey.publicKey,
+      passkey.counter,
+      passkey.transports,
+      passkey.name,
+      passkey.now,
+    ],
+  );
+  return rows.length === 1;
+}
+
+export async function updatePasskeyUse(
+  tx: Tx,
+  change: { readonly id: string; readonly counter: number; readonly now: Date },
+): Promise<void> {
+  await tx.query('update passkeys set counter = $2, last_used_at = $3 where id = $1', [
+    change.id,
+    change.counter,
+    change.now,
+  ]);
+}
+
+export async function deletePasskey(
+  tx: Tx,
+  which: { readonly id: string; readonly userId: string },
+): Promise<PasskeyRow | undefined> {
+  const rows = await tx.query<PasskeyRow>(
+    `delete from passkeys where id = $1 and user_id = $2 returning ${COLUMNS}`,
+    [which.id, which.userId],
+  );
+  return rows[0];
+}
+
+export async function deletePasskeysOf(tx: Tx, userId: string): Promise<void> {
+  await tx.query('delete from passkeys where user_id = $1', [userId]);
+}
+
+export type ChallengePurpose = 'register' | 'sign_in' | 'second_factor';
+
+export async function insertChallenge(
+  sql: Sql,
+  challenge: {
+    readonly hash: Buffer;
+    readonly userId: string | null;
+    readonly realm: Realm;
+    readonly purpose: ChallengePurpose;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into passkey_challenges (hash, user_id, realm, purpose, expires_at)
+     values ($1, $2, $3, $4, $5)`,
+    [challenge.hash, challenge.userId, challenge.realm, challenge.purpose, challenge.expiresAt],
+  );
+}
+
+/** Takes the challenge away, whatever comes of it: each is good for one answer. */
+export async function takeChallenge(
+  sql: Sql,
+  wanted: {
+    readonly hash: Buffer;
+    readonly realm: Realm;
+    readonly purpose: ChallengePurpose;
+    readonly now: Date;
+  },
+): Promise<{ user_id: string | null } | undefined> {
+  const rows = await sql.query<{ user_id: string | null }>(
+    `delete from passkey_challenges
+     where hash = $1 and realm = $2 and purpose = $3 and expires_at > $4 returning user_id`,
+    [wanted.hash, wanted.realm, wanted.purpose, wanted.now],
+  );
+  return rows[0];
+}
+
+export async function deleteExpiredChallenges(sql: Sql, now: Date): Promise<void> {
+  await sql.query('delete from passkey_challenges where expires_at <= $1', [now]);
+}

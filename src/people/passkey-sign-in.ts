@@ -1,0 +1,133 @@
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  generateAuthenticationOptions,
+  type PublicKeyCredentialRequestOptionsJSON,
+  verifyAuthenticationResponse,
+} from '@simplewebauthn/server';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { Tx } from '#db/database.ts';
+import { addressBucket, giveBackAttempt, PER_ADDRESS, takeAttempt } from '#people/attempts.ts';
+import { passkeyRefused, recall, remember } from '#people/passkey-challenges.ts';
+import {
+  lockPasskey,
+  type PasskeyRow,
+  selectPasskeys,
+  updatePasskeyUse,
+} from '#people/passkey-queries.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { FactorRef } from '#people/second-factor.ts';
+import { type OpenedSession, openSession, strengthenSession } from '#people/sessions.ts';
+import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
+
+/** What the browser needs to sign in by passkey, or (as second factor) with one of the user's. */
+export async function beginPasskeySignIn(
+  deps: PeopleDeps,
+  ceremony: { readonly realm: Realm; readonly userId: string | null; readonly now: Date },
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const known = ceremony.userId === null ? [] : await selectPasskeys(deps.db, ceremony.userId);
+  const options = await generateAuthenticationOptions({
+    rpID: deps.passkeys.rpId,
+    userVerification: 'required',
+    allowCredentials: known.map((passkey) => ({
+      id: passkey.credential_id,
+      transports: passkey.transports as AuthenticatorTransport[],
+    })),
+  });
+  const purpose = ceremony.userId === null ? 'sign_in' : 'second_factor';
+  await remember(deps, options.challenge, { ...ceremony, purpose });
+  return options;
+}
+
+async function verifyUse(
+  deps: PeopleDeps,
+  asked: {
+    readonly response: AuthenticationResponseJSON;
+    readonly challenge: string;
+    readonly passkey: PasskeyRow;
+  },
+): Promise<number | null> {
+  const { passkey } = asked;
+  try {
+    const result = await verifyAuthenticationResponse({
+      response: asked.response,
+      expectedChallenge: asked.challenge,
+      expectedOrigin: [...deps.passkeys.origins],
+      expectedRPID: deps.passkeys.rpId,
+      requireUserVerification: true,
+      credential: {
+        id: passkey.credential_id,
+        publicKey: new Uint8Array(passkey.public_key),
+        counter: Number(passkey.counter),
+      },
+    });
+    return result.verified ? result.authenticationInfo.newCounter : null;
+  } catch {
+    return null; // As above; a counter that went backwards (a copied key) throws, too.
+  }
+}
+
+/** The owner of the passkey that gave this answer, its use noted; null when it is not valid. */
+async function acceptPasskey(
+  deps: PeopleDeps,
+  tx: Tx,
+  asked: {
+    readonly response: AuthenticationResponseJSON;
+    readonly challenge: string;
+    readonly now: Date;
+  },
+): Promise<UserRow | null> {
+  const passkey = await lockPasskey(tx, asked.response.id);
+  if (passkey === undefined) return null;
+  const counter = await verifyUse(deps, { ...asked, passkey });
+  if (counter === null) return null;
+  await updatePasskeyUse(tx, { id: passkey.id, counter, now: asked.now });
+  return (await selectUser(tx, passkey.user_id)) ?? null;
+}
+
+/**
+ * Signs in with a passkey alone: having it and unlocking it are two factors in one. Not subject
+ * to the count of wrong passwords, so its owner can always get in.
+ */
+export async function signInWithPasskey(
+  deps: PeopleDeps,
+  input: {
+    readonly realm: Realm;
+    readonly response: AuthenticationResponseJSON;
+    readonly visit: Visit;
+  },
+): Promise<{ readonly session: OpenedSession; readonly user: UserRow } | Refusal> {
+  const { realm, visit, response } = input;
+  const { now } = visit;
+  const bucket = addressBucket('passkey', visit.address);
+  const tooMany = await takeAttempt(deps.db, bucket, { allowance: PER_ADDRESS, now });
+  if (tooMany !== null) return tooMany;
+  const ceremony = { realm, purpose: 'sign_in', userId: null, now } as const;
+  const challenge = await recall(deps, response.response.clientDataJSON, ceremony);
+  if (challenge === null) return passkeyRefused();
+  const result = await deps.db.transaction(async (tx) => {
+    const user = await acceptPasskey(deps, tx, { response, challenge, now });
+    if (user === null || user.realm !== realm || user.status !== 'active') return passkeyRefused();
+    const opening = { userId: user.id, realm, level: 'full', secondFactorAt: now, visit } as const;
+    return { session: await openSession(tx, opening), user };
+  });
+  if (!isRefusal(result)) await giveBackAttempt(deps.db, bucket);
+  return result;
+}
+
+/** Proves the second factor of a session that is there, as a code would. */
+export async function provePasskey(
+  deps: PeopleDeps,
+  ref: FactorRef & { readonly realm: Realm },
+  response: AuthenticationResponseJSON,
+): Promise<OpenedSession | Refusal> {
+  const { realm, userId, now } = ref;
+  const ceremony = { realm, purpose: 'second_factor', userId, now } as const;
+  const challenge = await recall(deps, response.response.clientDataJSON, ceremony);
+  if (challenge === null) return passkeyRefused();
+  return deps.db.transaction(async (tx) => {
+    const user = await acceptPasskey(deps, tx, { response, challenge, now });
+    if (user === null || user.id !== userId) return passkeyRefused();
+    return strengthenSession(tx, ref);
+  });
+}

@@ -1,0 +1,83 @@
+import { type Algorithm, hash, verify } from '@node-rs/argon2';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { isBreached } from '#people/breached-passwords.ts';
+import { type HashCaller, HashGate } from '#people/hash-shares.ts';
+
+/** NIST SP 800-63B: length is what counts; no rules of composition. */
+const MIN_LENGTH = 12;
+/** Long passphrases fit; a megabyte to keep the hash busy does not. */
+const MAX_LENGTH = 256;
+const MIN_DISTINCT = 5;
+
+/** OWASP's argon2id profile with 19 MiB, two passes, one lane: about 30 ms of one core. */
+const PROFILE = {
+  // The const enum of the package cannot be used with erased types; 2 is argon2id.
+  algorithm: 2 satisfies Algorithm.Argon2id as Algorithm,
+  memoryCost: 19_456,
+  timeCost: 2,
+  parallelism: 1,
+} as const;
+
+/** The obvious ones at this length, which every guesser tries first. */
+const OBVIOUS =
+  /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
+const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';
+
+/** Length in code points, none of the guesses that come first, and not known from a breach. */
+export function checkPassword(password: string, email: string): Refusal | null {
+  const length = [...password].length;
+  if (length < MIN_LENGTH || length > MAX_LENGTH) {
+    return refuse(
+      'parameter_invalid',
+      `password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters.`,
+      'password',
+    );
+  }
+  const lower = password.toLowerCase();
+  const name = email.split('@')[0] ?? email;
+  const guessable =
+    new Set(lower).size < MIN_DISTINCT ||
+    OBVIOUS.test(lower) ||
+    STAIRS.includes(lower) ||
+    lower.includes(email) ||
+    (name.length >= 6 && lower.replaceAll(name, '').length < MIN_LENGTH / 2);
+  if (!guessable && !isBreached(password, ['tapline', email, name])) return null;
+  return refuse(
+    'parameter_invalid',
+    'password is too easy to guess, or close to one that was leaked: ' +
+      'use four or more unrelated words, or let a password manager make one.',
+    'password',
+  );
+}
+
+const gate = new HashGate();
+
+/**
+ * PHC string of argon2id. NFKC first, so that one password is one on every keyboard. A refusal when
+ * the share of this kind of caller is full.
+ */
+export async function hashPassword(
+  password: string,
+  caller: HashCaller,
+): Promise<string | Refusal> {
+  return gate.run(caller, () => hash(password.normalize('NFKC'), PROFILE));
+}
+
+let decoy: Promise<string> | null = null;
+
+/**
+ * Whether the password is the hash's. Without a hash (no such user, or one who was erased while the
+ * request was under way: an empty one) a decoy is checked: it takes as long, so that time does not
+ * tell who has an account. A refusal when the caller's share is full.
+ */
+export async function verifyPassword(
+  password: string,
+  storedHash: string | null,
+  caller: HashCaller,
+): Promise<boolean | Refusal> {
+  decoy ??= hash('a decoy that nobody can sign in with', PROFILE);
+  const isKnown = storedHash !== null && storedHash !== '';
+  const against = isKnown ? storedHash : await decoy;
+  const matches = await gate.run(caller, () => verify(against, password.normalize('NFKC')));
+  return isRefusal(matches) ? matches : matches && isKnown;
+}

@@ -1,0 +1,119 @@
+import { type Actor, actorId, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { assert, present } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
+import { deleteEmailTokens } from '#people/email-token-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import {
+  deleteAccessOf,
+  eraseMerchantAddress,
+  eraseUser,
+  lockActiveOperators,
+  lockTeamsOf,
+  type TeamMateRow,
+} from '#people/personal-data-queries.ts';
+
+import { factorNotFresh } from '#people/sessions.ts';
+import { removeMember } from '#people/team.ts';
+import { lockUser, type UserRow } from '#people/user-queries.ts';
+
+export interface Erasing {
+  readonly userId: string;
+  readonly actor: Actor;
+  /** An owner leaves the owners: that asks for a proof of the second factor. */
+  readonly factorIsFresh: boolean;
+  readonly now: Date;
+}
+
+function handOverFirst(accounts: readonly string[]): Refusal {
+  return refuse(
+    'unexpected_state',
+    `You are the only owner of ${accounts.join(', ')}: make somebody else owner first.`,
+  );
+}
+
+/** Why a member of these teams cannot go; null when nothing stands in the way. */
+function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | null {
+  const owners = teams.filter((row) => row.role === 'owner');
+  const own = owners.filter((row) => row.user_id === erasing.userId);
+  const alone = own.filter(
+    ({ account_id }) => owners.filter((row) => row.account_id === account_id).length === 1,
+  );
+  if (alone.length > 0) return handOverFirst(alone.map((row) => row.account_id));
+  return own.length > 0 && !erasing.factorIsFresh ? factorNotFresh() : null;
+}
+
+/** Leaves every team, account by account in the order in which they were locked. */
+async function leaveTeams(
+  deps: PeopleDeps,
+  tx: Tx,
+  erasing: Erasing & { readonly teams: readonly TeamMateRow[] },
+): Promise<void> {
+  for (const { account_id: accountId, account_name: accountName, user_id } of erasing.teams) {
+    if (user_id !== erasing.userId) continue;
+    const ref = { ...erasing, accountId, accountName, people: deps };
+    const refused = await removeMember(tx, ref, erasing.userId);
+    assert(refused === null, 'a member who may leave was kept');
+  }
+}
+
+async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
+  await recordChange(tx, {
+    chain: NETWORK_CHAIN,
+    actor: erasing.actor,
+    action: 'operator.erased',
+    objectId: actorId(erasing.actor),
+    livemode: null,
+    before: null,
+    after: null,
+    now: erasing.now,
+  });
+}
+
+async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
+  const { id: userId, email, realm } = user;
+  // No address: nobody can sign in with it, ask for a link to it, or be mailed at it.
+  const placeholder = `erased ${userId}`;
+  await deleteAccessOf(tx, userId);
+  await deleteEmailTokens(tx, { realm, email });
+  if (realm === 'merchant') await eraseMerchantAddress(tx, { email, placeholder });
+  await eraseUser(tx, { userId, placeholder, now });
+}
+
+/**
+ * Erases a person: every way in ends with the commit, and name, address, devices and factors are
+ * gone. The audit log keeps what it says. A last owner, and the last of the staff, hand over first.
+ */
+export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<Refusal | null> {
+  const { userId, now } = erasing;
+  const done = await deps.db.transaction<UserRow | Refusal>(async (tx) => {
+    const staff = erasing.actor.type === 'operator' ? await lockActiveOperators(tx) : null;
+    if (staff?.length === 1) {
+      const message = 'You are the last of the staff: add somebody else first.';
+      return refuse('unexpected_state', message);
+    }
+    const user = present(await lockUser(tx, userId), 'user');
+    const teams = await lockTeamsOf(tx, userId);
+    const refused = checkTeams(teams, erasing);
+    if (refused !== null) return refused;
+    await queueMail(tx, deps.secretKey, {
+      to: user.email,
+      subject: 'Your data at Tapline was erased',
+      text:
+        'Your user was erased as you asked: nobody can sign in with it any more. If it was not ' +
+        "you, tell an owner of your account or the network's operator at once.\n",
+      now,
+    });
+    await leaveTeams(deps, tx, { ...erasing, teams });
+    if (staff !== null) await recordOperator(tx, erasing);
+    await eraseRows(tx, user, now);
+    return user;
+  });
+  if (isRefusal(done)) return done;
+  await forgetAttempts(deps.db, emailBucket('sign-in', done.realm, done.email));
+  await forgetAttempts(deps.db, secondFactorBucket(userId));
+  deps.wakeups.send(MAIL_TOPIC);
+  return null;
+}

@@ -1,0 +1,20 @@
+import { isRefusal } from '#core/answer.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import { findByLink } from '#people/email-links.ts';
+import { selectInvitationByHash } from '#people/invitation-queries.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
+import { selectUserByEmail } from '#people/user-queries.ts';
+
+/** What the link is about. Whoever has the link has the mailbox; tries are counted per address. */
+export async function readInvitation(
+  deps: PeopleDeps,
+  token: string,
+  visit: Pick<Visit, 'address' | 'now'>,
+) {
+  const row = await findByLink(deps.db, { visit, isLink: isSecret('invitation', token) }, () =>
+    selectInvitationByHash(deps.db, { hash: hashSecret(token), now: visit.now }),
+  );
+  if (isRefusal(row)) return row;
+  const user = await selectUserByEmail(deps.db, { realm: 'merchant', email: row.email });
+  return { invitation: row, user };
+}

@@ -1,0 +1,45 @@
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
+import { linkRefused, readLink } from '#people/email-links.ts';
+import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
+import { checkPassword, hashPassword } from '#people/passwords.ts';
+import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
+import { savePassword } from '#people/save-password.ts';
+import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
+
+/**
+ * Sets the password with a mailed link, and signs out everywhere. It opens no session: the
+ * second factor, if there is one, is still asked for at sign-in.
+ */
+export async function completePasswordReset(
+  deps: PeopleDeps,
+  input: {
+    readonly realm: Realm;
+    readonly token: string;
+    readonly password: string;
+    readonly visit: Visit;
+  },
+): Promise<UserRow | Refusal> {
+  const { realm, visit } = input;
+  const { now } = visit;
+  const shown = { text: input.token, purpose: 'password_reset', realm, visit } as const;
+  const link = await readLink(deps.db, shown);
+  if (isRefusal(link)) return link;
+  const weak = checkPassword(input.password, link.email);
+  if (weak !== null) return weak;
+  const passwordHash = await hashPassword(input.password, 'link');
+  if (isRefusal(passwordHash)) return passwordHash;
+  const result = await deps.db.transaction<UserRow | Refusal>(async (tx) => {
+    const email = await takeEmailToken(tx, link.token);
+    if (email === undefined) return linkRefused();
+    const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
+    await deleteEmailTokens(tx, { realm, email });
+    await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
+    // Whoever guessed codes knew the old password: the owner of the mailbox does not wait for it.
+    await forgetAttempts(tx, secondFactorBucket(user.id));
+    return user;
+  });
+  deps.wakeups.send(MAIL_TOPIC);
+  return result;
+}

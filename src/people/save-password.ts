@@ -1,0 +1,32 @@
+import type { Tx } from '#db/database.ts';
+import { deleteDevicesOf } from '#people/device-queries.ts';
+import { queueMail } from '#people/mail.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import { deleteSessionsOf } from '#people/session-queries.ts';
+import { type UserRow, updatePassword } from '#people/user-queries.ts';
+
+/** Stores the new password, ends other sessions and tells the person. */
+export async function savePassword(
+  deps: PeopleDeps,
+  tx: Tx,
+  change: {
+    readonly user: UserRow;
+    readonly passwordHash: string;
+    readonly keepSessionId: string | null;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { user, now } = change;
+  await updatePassword(tx, { id: user.id, passwordHash: change.passwordHash });
+  await deleteSessionsOf(tx, { userId: user.id, exceptId: change.keepSessionId });
+  await deleteDevicesOf(tx, user.id);
+  await queueMail(tx, deps.secretKey, {
+    to: user.email,
+    subject: 'Your Tapline password was changed',
+    text:
+      'The password of your Tapline account was just changed, and all other sessions were ' +
+      'signed out. If it was not you, ask for a new password at once and tell your account ' +
+      "owner or the network's operator.\n",
+    now,
+  });
+}

@@ -1,0 +1,81 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+export async function updateTotpSecret(
+  tx: Tx,
+  change: { readonly userId: string; readonly sealed: Buffer | null },
+): Promise<void> {
+  await tx.query(
+    `update users set totp_secret = $2, totp_confirmed_at = null, totp_last_step = null
+     where id = $1`,
+    [change.userId, change.sealed],
+  );
+}
+
+export async function updateTotpConfirmed(
+  tx: Tx,
+  change: { readonly userId: string; readonly now: Date },
+): Promise<void> {
+  await tx.query('update users set totp_confirmed_at = $2 where id = $1', [
+    change.userId,
+    change.now,
+  ]);
+}
+
+/** False when this time step, or a later one, was used already. */
+export async function updateTotpStep(
+  tx: Tx,
+  change: { readonly userId: string; readonly step: number },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update users set totp_last_step = $2
+     where id = $1 and (totp_last_step is null or totp_last_step < $2) returning id`,
+    [change.userId, change.step],
+  );
+  return rows.length === 1;
+}
+
+/** When the person said that the present codes are kept somewhere; null for new codes. */
+export async function updateCodesSaved(
+  tx: Tx,
+  change: { readonly userId: string; readonly at: Date | null },
+): Promise<void> {
+  await tx.query('update users set recovery_codes_saved_at = $2 where id = $1', [
+    change.userId,
+    change.at,
+  ]);
+}
+
+export async function deleteRecoveryCodes(tx: Tx, userId: string): Promise<void> {
+  await tx.query('delete from recovery_codes where user_id = $1', [userId]);
+}
+
+export async function insertRecoveryCodes(
+  tx: Tx,
+  made: { readonly userId: string; readonly hashes: readonly Buffer[] },
+): Promise<void> {
+  await tx.query('insert into recovery_codes (user_id, hash) select $1, unnest($2::bytea[])', [
+    made.userId,
+    made.hashes,
+  ]);
+}
+
+/** False when there is no such code, or it was used. */
+export async function takeRecoveryCode(
+  tx: Tx,
+  wanted: { readonly userId: string; readonly hash: Buffer; readonly now: Date },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update recovery_codes set used_at = $3
+     where user_id = $1 and hash = $2 and used_at is null returning user_id`,
+    [wanted.userId, wanted.hash, wanted.now],
+  );
+  return rows.length === 1;
+}
+
+export async function countRecoveryCodes(sql: Sql, userId: string): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from recovery_codes where user_id = $1 and used_at is null`,
+    [userId],
+  );
+  return rows[0]?.count ?? 0;
+}

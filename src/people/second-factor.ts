@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { decrypt, encrypt } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import {
+  forgetAttempts,
+  PER_KNOWN_DEVICES,
+  PER_SECOND_FACTOR,
+  secondFactorBucket,
+  takeAttempt,
+} from '#people/attempts.ts';
+import { deleteDevicesOf } from '#people/device-queries.ts';
+import { countPasskeys } from '#people/passkey-queries.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import {
+  countRecoveryCodes,
+  deleteRecoveryCodes,
+  insertRecoveryCodes,
+  takeRecoveryCode,
+  updateCodesSaved,
+  updateTotpConfirmed,
+  updateTotpSecret,
+  updateTotpStep,
+} from '#people/second-factor-queries.ts';
+import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
+import { lockUser, type UserRow } from '#people/user-queries.ts';
+
+const PERIOD_SECONDS = 30;
+/** One step back and forth: clocks of phones are rarely off by more. */
+const WINDOW_STEPS = 1;
+const RECOVERY_CODES = 10;
+/** 80 bits: nothing to guess, so a plain hash is enough. */
+const RECOVERY_BYTES = 10;
+
+/** Session and user that prove, or set up, a factor. */
+export interface FactorRef {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly now: Date;
+}
+
+function totpOf(secret: Secret, user: UserRow): TOTP {
+  return new TOTP({
+    issuer: user.realm === 'operator' ? 'Tapline operator' : 'Tapline',
+    label: user.email,
+    secret,
+    period: PERIOD_SECONDS,
+    digits: 6,
+    algorithm: 'SHA1',
+  });
+}
+
+function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
+  if (user.totp_secret === null) return null;
+  return totpOf(Secret.fromBase32(decrypt(deps.secretKey, user.totp_secret, user.id)), user);
+}
+
+/** The time step whose code this is, or null. */
+function stepOf(totp: TOTP, code: string, now: Date): number | null {
+  const timestamp = now.getTime();
+  const delta = totp.validate({ token: code, timestamp, window: WINDOW_STEPS });
+  return delta === null ? null : totp.counter({ timestamp }) + delta;
+}
+
+/** The newest step whose code was accepted at that time. */
+export function newestTotpStep(at: Date): number {
+  return Math.floor(at.getTime() / (PERIOD_SECONDS * 1_000)) + WINDOW_STEPS;
+}
+
+function hashRecoveryCode(code: string): Buffer {
+  return createHash('sha256').update(code.replaceAll(/[\s-]/g, '').toUpperCase()).digest();
+}
+
+function newRecoveryCode(): string {
+  const { base32 } = new Secret({ size: RECOVERY_BYTES });
+  return present(base32.match(/.{4}/g), 'recovery code').join('-');
+}
+
+export function codeRefused(): Refusal {
+  return refuse(
+    'sign_in_failed',
+    'This code is not valid now. Codes work once: wait for the next.',
+  );
+}
+
+/** Starts the set-up of an authenticator app. Nothing changes until a code confirms it. */
+export async function beginTotp(
+  deps: PeopleDeps,
+  ref: FactorRef,
+): Promise<{ readonly secret: string; readonly uri: string } | Refusal> {
+  const secret = new Secret({ size: 20 });
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (user.totp_confirmed_at !== null) {
+      return refuse('unexpected_state', 'An authenticator app is already set up: remove it first.');
+    }
+    const sealed = encrypt(deps.secretKey, secret.base32, user.id);
+    await updateTotpSecret(tx, { userId: user.id, sealed });
+    return { secret: secret.base32, uri: totpOf(secret, user).toString() };
+  });
+}
+
+async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  await deleteRecoveryCodes(tx, userId);
+  await insertRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
+  await updateCodesSaved(tx, { userId, at: null });
+  return codes;
+}
+
+/** The app shows the right code: from now on signing in needs it. Returns codes for emergencies. */
+export async function confirmTotp(
+  deps: PeopleDeps,
+  ref: FactorRef,
+  code: string,
+): Promise<
+  { readonly recoveryCodes: readonly string[]; readonly session: OpenedSession } | Refusal
+> {
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    const totp = storedTotp(deps, user);
+    if (totp === null || user.totp_confirmed_at !== null) {
+      return refuse('unexpected_state', 'Begin the set-up of an authenticator app first.');
+    }
+    const step = stepOf(totp, code, ref.now);
+    if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');
+    await updateTotpConfirmed(tx, ref);
+    await deleteDevicesOf(tx, user.id);
+    await updateTotpStep(tx, { userId: user.id, step });
+    const recoveryCodes = await renewRecoveryCodes(tx, user.id);
+    return { recoveryCodes, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
+  });
+}
+
+/** Takes the authenticator app away. Staff keep at least one factor. */
+export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null | Refusal> {
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (user.realm === 'operator' && (await countPasskeys(tx, user.id)) === 0) {
+      return refuse('unexpected_state', 'Add a passkey first: staff need a second factor.');
+    }
+    await updateTotpSecret(tx, { userId: user.id, sealed: null });
+    await deleteRecoveryCodes(tx, user.id);
+    await deleteDevicesOf(tx, user.id);
+    return null;
+  });
+}
+
+/** Ten new codes; the old ones are void. */
+export async function replaceRecoveryCodes(
+  deps: PeopleDeps,
+  ref: FactorRef,
+): Promise<readonly string[] | Refusal> {
+  return deps.db.transaction(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (user.totp_confirmed_at === null) {
+      return refuse('unexpected_state', 'Set up an authenticator app first.');
+    }
+    return renewRecoveryCodes(tx, user.id);
+  });
+}
+
+async function acceptCode(
+  deps: PeopleDeps,
+  tx: Tx,
+  asked: { readonly user: UserRow; readonly code: string; readonly now: Date },
+): Promise<boolean> {
+  const { user, code, now } = asked;
+  if (!/^\d{6}$/.test(code)) {
+    return takeRecoveryCode(tx, { userId: user.id, hash: hashRecoveryCode(code), now });
+  }
+  const totp = user.totp_confirmed_at === null ? null : storedTotp(deps, user);
+  const step = totp === null ? null : stepOf(totp, code, now);
+  return step !== null && updateTotpStep(tx, { userId: user.id, step });
+}
+
+/** The counts that a guess is taken from: always one of the person's, and one of a known device. */
+function counts(userId: string, device: string | null) {
+  if (device === null)
+    return [{ bucket: secondFactorBucket(userId), allowance: PER_SECOND_FACTOR }];
+  return [
+    { bucket: `second-factor devices of ${userId}`, allowance: PER_KNOWN_DEVICES },
+    { bucket: `second-factor ${device}`, allowance: PER_SECOND_FACTOR },
+  ];
+}
+
+/**
+ * Proves the second factor with a code of the app or a recovery code: the session gets its full
+ * rights and a new token. Guesses are counted per person: those from devices that the person has
+ * signed in on together, and those from everywhere else together, so that a thief of the password
+ * cannot lock its owner out. However many sessions and cookies there are, an hour takes thirty.
+ */
+export async function proveSecondFactor(
+  deps: PeopleDeps,
+  ref: FactorRef,
+  proof: { readonly code: string; readonly device: string | null },
+): Promise<OpenedSession | Refusal> {
+  const { code } = proof;
+  const counted = counts(ref.userId, proof.device);
+  for (const { bucket, allowance } of counted) {
+    const tooMany = await takeAttempt(deps.db, bucket, { allowance, now: ref.now });
+    if (tooMany !== null) return tooMany;
+  }
+  const session = await deps.db.transaction<OpenedSession | Refusal>(async (tx) => {
+    const user = present(await lockUser(tx, ref.userId), 'user');
+    if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) return codeRefused();
+    return strengthenSession(tx, { ...ref, realm: user.realm });
+  });
+  if (!isRefusal(session)) {
+    for (const { bucket } of counted) await forgetAttempts(deps.db, bucket);
+  }
+  return session;
+}
+
+/** The person says that the recovery codes are kept somewhere: nobody asks any more. */
+export async function confirmCodesSaved(deps: PeopleDeps, ref: FactorRef): Promise<Refusal | null> {
+  return deps.db.transaction(async (tx) => {
+    await lockUser(tx, ref.userId);
+    if ((await countRecoveryCodes(tx, ref.userId)) === 0) {
+      return refuse('unexpected_state', 'There are no recovery codes: make new ones first.');
+    }
+    await updateCodesSaved(tx, { userId: ref.userId, at: ref.now });
+    return null;
+  });
+}

@@ -1,0 +1,165 @@
+import { createHmac } from 'node:crypto';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { equalInConstantTime, hashSecret, isSecret, keysOf, newSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
+import {
+  insertSession,
+  type SessionRow,
+  selectSession,
+  updateSeen,
+  updateStrength,
+  updateToken,
+} from '#people/session-queries.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Shopkeepers come back every day; staff hold the whole network and sign in each shift. */
+const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: number }> = {
+  merchant: { totalMs: 14 * 24 * HOUR_MS, idleMs: 24 * HOUR_MS },
+  operator: { totalMs: 12 * HOUR_MS, idleMs: HOUR_MS },
+};
+/** Time to find the phone with the code. */
+const PASSWORD_LEVEL_MS = 10 * MINUTE_MS;
+/** A stolen token is of use for about this long once its owner has moved on to the next one. */
+const ROTATE_EVERY_MS = HOUR_MS;
+/** Requests that were under way with the old token when the new one was first used. */
+const ROTATION_GRACE_MS = MINUTE_MS;
+/** Precision of `last_seen_at`; each request writing it would cost a write. */
+const SEEN_EVERY_MS = MINUTE_MS;
+/** What moves money or opens the door to it asks for a proof not older than this. */
+const FRESH_FACTOR_MS = 5 * MINUTE_MS;
+
+/** A session's token, shown to the browser this once, and when it ends. */
+export interface OpenedSession {
+  readonly sessionId: string;
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+export async function openSession(
+  tx: Tx,
+  opening: {
+    readonly userId: string;
+    readonly realm: Realm;
+    readonly level: 'password' | 'full';
+    readonly secondFactorAt: Date | null;
+    readonly visit: Visit;
+  },
+): Promise<OpenedSession> {
+  const { visit, level } = opening;
+  const token = newSecret('session');
+  const id = newId('session', visit.now);
+  const lifetime = level === 'full' ? LIFETIME[opening.realm].totalMs : PASSWORD_LEVEL_MS;
+  const expiresAt = addMs(visit.now, lifetime);
+  await insertSession(tx, {
+    id,
+    userId: opening.userId,
+    hash: hashSecret(token),
+    level,
+    secondFactorAt: opening.secondFactorAt,
+    address: visit.address,
+    userAgent: visit.userAgent.slice(0, 300),
+    now: visit.now,
+    expiresAt,
+  });
+  return { sessionId: id, token, expiresAt };
+}
+
+/** The second factor was proven: full rights, a new token, the old one void. */
+export async function strengthenSession(
+  tx: Tx,
+  proof: { readonly sessionId: string; readonly realm: Realm; readonly now: Date },
+): Promise<OpenedSession> {
+  const token = newSecret('session');
+  const expiresAt = addMs(proof.now, LIFETIME[proof.realm].totalMs);
+  await updateStrength(tx, {
+    id: proof.sessionId,
+    hash: hashSecret(token),
+    now: proof.now,
+    expiresAt,
+  });
+  return { sessionId: proof.sessionId, token, expiresAt };
+}
+
+/** Whether the row still opens anything at `now` for the token that found it. */
+function isOpen(row: SessionRow, now: Date): boolean {
+  if (row.user_status !== 'active' || row.expires_at <= now) return false;
+  if (addMs(row.last_seen_at, LIFETIME[row.realm].idleMs) <= now) return false;
+  if (row.is_current || row.rotation_seen_at === null) return true;
+  return addMs(row.rotation_seen_at, ROTATION_GRACE_MS) > now;
+}
+
+export interface FoundSession {
+  readonly row: SessionRow;
+  /** The token that takes this one's place, when it was time. */
+  readonly rotated: OpenedSession | null;
+}
+
+async function noteUse(deps: PeopleDeps, row: SessionRow, now: Date): Promise<void> {
+  const rotationSeen = row.is_current && row.has_previous && row.rotation_seen_at === null;
+  if (!rotationSeen && addMs(row.last_seen_at, SEEN_EVERY_MS) > now) return;
+  await updateSeen(deps.db, { id: row.id, now, rotationSeen });
+}
+
+async function rotate(deps: PeopleDeps, row: SessionRow, now: Date): Promise<OpenedSession | null> {
+  if (row.level !== 'full' || addMs(row.rotated_at, ROTATE_EVERY_MS) > now) return null;
+  const token = newSecret('session');
+  const change = { id: row.id, from: row.rotated_at, hash: hashSecret(token), now };
+  if (!(await updateToken(deps.db, change))) return null;
+  return { sessionId: row.id, token, expiresAt: row.expires_at };
+}
+
+/**
+ * The session of a token, with what its user is in the account. Notes that it was used, and
+ * rotates the token once an hour: the old one goes on until the new one has been seen, so that a
+ * lost response signs nobody out.
+ */
+export async function findSession(
+  deps: PeopleDeps,
+  wanted: {
+    readonly token: string;
+    readonly realm: Realm;
+    readonly accountId: string | null;
+    readonly livemode: boolean;
+    readonly now: Date;
+  },
+): Promise<FoundSession | null> {
+  if (!isSecret('session', wanted.token)) return null;
+  const row = await selectSession(deps.db, { ...wanted, hash: hashSecret(wanted.token) });
+  if (row === undefined || row.realm !== wanted.realm || !isOpen(row, wanted.now)) return null;
+  await noteUse(deps, row, wanted.now);
+  return { row, rotated: await rotate(deps, row, wanted.now) };
+}
+
+/**
+ * What a page sends back in the Csrf-Token header. It is bound to the session and stays the same
+ * while the session's token rotates; another site can neither read nor compute it.
+ */
+export function csrfToken(secretKey: Buffer, sessionId: string): string {
+  return createHmac('sha256', secretKey).update(`csrf ${sessionId}`).digest('base64url');
+}
+
+export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string): boolean {
+  return keysOf(secretKey).some((key) => {
+    const expected = Buffer.from(csrfToken(key, sessionId));
+    return equalInConstantTime(expected, Buffer.from(token));
+  });
+}
+
+/** Whether a second factor was proven in this session a moment ago. */
+export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
+  return secondFactorAt !== null && addMs(secondFactorAt, FRESH_FACTOR_MS) > now;
+}
+
+export function factorNotFresh(): Refusal {
+  return refuse(
+    'second_factor_required',
+    'Prove your second factor now (POST /session/second_factor), then repeat this within five ' +
+      'minutes. Without one, set up an authenticator app or a passkey first.',
+  );
+}

@@ -1,0 +1,48 @@
+import { type Actor, recordChange } from '#audit/audit.ts';
+import type { Tx } from '#db/database.ts';
+import type { MemberRow } from '#people/membership-queries.ts';
+import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
+import { noteOwnerChange } from '#people/owner-changes.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import type { Role } from '#people/roles.ts';
+
+export interface TeamRef {
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly actor: Actor;
+  /** Whether the actor proved a second factor a moment ago: owners are not changed without. */
+  readonly factorIsFresh: boolean;
+  readonly people: PeopleDeps;
+  readonly now: Date;
+}
+
+/** Writes a change of owners down; `before` are the members as they were. */
+export async function noteOwners(
+  tx: Tx,
+  ref: TeamRef,
+  noted: {
+    readonly kind: OwnerChangeKind;
+    readonly email: string;
+    readonly before: readonly MemberRow[];
+  },
+): Promise<void> {
+  const owners = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
+  const { kind, email } = noted;
+  // Nobody is told of an invitation as an owner before it is accepted.
+  const told = kind === 'invited' ? owners : [...owners, email];
+  await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
+}
+
+export async function recordTeam(
+  tx: Tx,
+  ref: TeamRef,
+  change: {
+    readonly action: string;
+    readonly objectId: string;
+    readonly before: { readonly email: string; readonly role: Role } | null;
+    readonly after: { readonly email: string; readonly role: Role } | null;
+  },
+): Promise<void> {
+  const { accountId: chain, actor, now } = ref;
+  await recordChange(tx, { ...change, chain, actor, livemode: null, now });
+}
