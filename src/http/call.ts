@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Answer, answerRefusal } from '#core/answer.ts';
+import { type Answer, answerRefusal, type Refusal } from '#core/answer.ts';
 import type { ApiVersions } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
-import type { Refusal } from '#core/refusal.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
 
@@ -10,6 +9,8 @@ import type { Caller, Route, Stream } from '#http/route.ts';
 export interface Call {
   readonly requestId: string;
   readonly startedMs: number;
+  /** When a stream began, which may go on for hours; null: the answer is sent at once. */
+  streamedMs: number | null;
   readonly now: Date;
   readonly versions: ApiVersions;
   caller: Caller | null;
@@ -26,14 +27,15 @@ const calls = new WeakMap<FastifyRequest, Call>();
 
 export function openCall(
   request: FastifyRequest,
-  of: Pick<Call, 'requestId' | 'now' | 'versions'>,
+  begun: Pick<Call, 'requestId' | 'now' | 'versions'>,
 ): Call {
   const call: Call = {
-    ...of,
+    ...begun,
     startedMs: performance.now(),
+    streamedMs: null,
     caller: null,
     route: null,
-    version: of.versions.latest,
+    version: begun.versions.latest,
     rate: null,
     objectId: null,
     code: null,
@@ -52,7 +54,7 @@ export function callOf(request: FastifyRequest): Call {
   return call;
 }
 
-/** The five headers that every response carries (api-v1.md section 4). */
+/** The five headers that every response carries (behavior.md 2.2). */
 export function commonHeaders(call: Call): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {
     'Request-Id': call.requestId,
@@ -61,6 +63,11 @@ export function commonHeaders(call: Call): Record<string, string | string[]> {
     ...call.caller?.responseHeaders,
   };
   return call.rate === null ? headers : Object.assign(headers, rateHeaders(call.rate));
+}
+
+/** How long the caller waited for its answer, or for the beginning of a stream. */
+export function tookMs(call: Call): number {
+  return (call.streamedMs ?? performance.now()) - call.startedMs;
 }
 
 export function rateHeaders(rate: RateDecision) {
@@ -95,6 +102,7 @@ export function sendRefusal(reply: FastifyReply, call: Call, refusal: Refusal): 
 }
 
 export function sendStream(reply: FastifyReply, call: Call, answer: Stream): FastifyReply {
+  call.streamedMs = performance.now();
   return reply
     .code(answer.status)
     .headers({ ...commonHeaders(call), ...answer.headers })

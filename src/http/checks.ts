@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Call } from '#http/call.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
@@ -28,7 +28,8 @@ function rateExceeded(call: Call): Refusal | null {
   return {
     ...refuse(
       'rate_limit_exceeded',
-      `More than ${rate.limit} requests in the window. Wait Retry-After seconds, then go on.`,
+      `More than ${rate.limit} requests in the window. Wait as many seconds as Retry-After ` +
+        'says, then continue.',
     ),
     headers: { 'Retry-After': String(rate.retryAfterSeconds) },
   };
@@ -106,15 +107,15 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
 }
 
 /**
- * The checks of decisions.md section 2 up to the body, in their order: key, account and address,
+ * The checks of behavior.md 2.4 up to the body, in their order: key, account and address,
  * rate limit, version, route, scope, Idempotency-Key.
  */
 export async function checkRequest(
   surface: Surface,
   target: Target,
-  of: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
+  asked: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
 ): Promise<Refusal | null> {
-  const { request, call, limiter } = of;
+  const { request, call, limiter } = asked;
   const credentials = credentialsOf(request, call, target);
   const caller = await surface.authenticate(credentials);
   if (isRefusal(caller)) return (await countCaller(limiter, request, call)) ?? caller;

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
-import { answerRefusal } from '#core/answer.ts';
+import { answerRefusal, refuse } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
-import { refuse } from '#core/refusal.ts';
 import { rateHeaders } from '#http/call.ts';
 import type { Connections } from '#http/connections.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';

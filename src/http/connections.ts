@@ -31,6 +31,8 @@ export function createConnections(): Connections {
       if (distrusted.has(socket)) return false;
       const before = latest.get(socket);
       const isPipelined = before?.response.writableFinished === false;
+      // An answer that closes the connection would leave this request without one.
+      if (isPipelined && !before.response.headersSent) before.response.shouldKeepAlive = true;
       latest.set(socket, { response, isPipelined });
       return true;
     },

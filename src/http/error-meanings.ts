@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#core/refusal.ts';
+import type { ErrorCode } from '#core/answer.ts';
 
 /** What each code means and what to do, for the reference. One that is missing does not compile. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
@@ -10,7 +10,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   body_invalid: 'The body is not a JSON object in UTF-8, or the request is not well-formed HTTP.',
   amount_too_large: 'The refund is above what is left of the payment.',
   url_not_allowed: 'The webhook URL breaks a rule for endpoint URLs.',
-  endpoint_limit_reached: 'The mode has as many webhook endpoints as it can have.',
+  endpoint_limit_reached: 'The mode has the largest allowed number of webhook endpoints.',
+  signature_invalid: 'This wallet did not sign what it was asked to sign.',
+  wallet_not_deployed: 'The wallet is a contract that is not on the chain yet.',
+  not_configured: 'The operator of this network has not set this up.',
   idempotency_key_required: 'This request needs an `Idempotency-Key` header.',
   idempotency_key_invalid: 'The `Idempotency-Key` is not 1 to 255 printable ASCII characters.',
   api_key_missing: 'There is no `Authorization` header.',
@@ -18,14 +21,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   api_key_expired: 'The key has expired.',
   api_key_revoked: 'The key was revoked.',
   session_missing: 'Nobody is signed in.',
-  sign_in_failed: 'The sign-in data are not right.',
+  sign_in_failed: 'The sign-in details are wrong.',
   scope_missing: 'The key lacks the scope that this operation needs.',
   ip_not_allowed: "The request's address is not on the key's allowlist.",
   account_disabled: 'The network operator has disabled the account.',
   kyb_required: 'Live mode needs an approved business verification.',
   role_missing: 'The role of the signed-in person does not allow this.',
   csrf_token_invalid: 'The request does not come from the web app that the person signed in to.',
-  second_factor_required: 'A second factor has to be given first.',
+  second_factor_required: 'A second factor has to be proven first.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',
@@ -41,14 +44,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   payment_intent_unexpected_state: 'The status of the payment intent does not allow this.',
   order_id_in_use: 'Another payment intent of this account and mode has this `order_id`.',
   terminal_inactive: 'The terminal is inactive.',
-  already_exists: 'There is such an object already.',
+  already_exists: 'Such an object already exists.',
   unexpected_state: 'The state of the object does not allow this.',
   version_conflict: 'Somebody has changed the object since it was read.',
   payment_already_refunded: 'Nothing is left of the payment to refund.',
   rate_limit_exceeded: 'Too many requests. Wait as many seconds as `Retry-After` says.',
-  internal_error: 'A fault of the service. Retry with the same `Idempotency-Key`.',
+  internal_error: 'An internal error. Retry with the same `Idempotency-Key`.',
   request_timeout:
     'The request took too long and its work goes on. Retry with the same `Idempotency-Key`, or ' +
     'read the object.',
-  service_unavailable: 'Database or chain cannot be reached. Nothing was done: retry.',
+  service_unavailable: 'The database or the chain cannot be reached. Nothing was done: retry.',
 };

@@ -1,10 +1,13 @@
 import type { FastifyError } from 'fastify';
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { Log } from '#core/log.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import { CommitUnknown, DatabaseUnavailable, isConflict } from '#db/database.ts';
 
 export function serviceUnavailable(): Refusal {
-  return refuse('service_unavailable', 'Out of service for a moment. Nothing was done: retry.');
+  return refuse(
+    'service_unavailable',
+    'The service is briefly unavailable. Nothing was done: retry.',
+  );
 }
 
 export function requestTimeout(): Refusal {
@@ -24,7 +27,7 @@ function refuseBody(error: FastifyError): Refusal | null {
     return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');
   }
   if (error.code?.startsWith('FST_ERR_CTP') || error.statusCode === 400) {
-    return refuse('body_invalid', 'The body could not be read as it was announced.');
+    return refuse('body_invalid', 'The body does not match what its headers announce.');
   }
   return null;
 }
@@ -52,6 +55,6 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
   log.error('request failed', fields);
   return refuse(
     'internal_error',
-    'A fault of ours. Send the request again with the same Idempotency-Key.',
+    'An internal error. Send the request again with the same Idempotency-Key.',
   );
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Refusal, refuse } from '#core/refusal.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
 
 function malformed(message: string): Refusal {
   return { ...refuse('body_invalid', message), headers: { Connection: 'close' } };
@@ -20,12 +20,12 @@ function countHosts(rawHeaders: readonly string[]): number {
  * 3.2, 6.1 and 11.2). The connection is closed after the refusal.
  */
 export function checkFraming(request: IncomingMessage): Refusal | null {
-  if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are spoken.');
+  if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are supported.');
   const encoding = request.headers['transfer-encoding'];
   if (encoding !== undefined) {
     if (request.httpVersionMinor === 0) return malformed('HTTP/1.0 has no Transfer-Encoding.');
     if (encoding.toLowerCase() !== 'chunked') {
-      return malformed('The only Transfer-Encoding is chunked.');
+      return malformed('The only supported Transfer-Encoding is chunked.');
     }
   }
   const hosts = countHosts(request.rawHeaders);

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '#core/refusal.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/answer.ts';
 import { ERROR_MEANINGS } from '#http/error-meanings.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 
@@ -22,12 +22,12 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'The key is missing, invalid, expired or revoked.',
   403: 'The key, its address or its account may not do this.',
   404: 'There is no such object in this account and mode.',
-  409: 'The idempotency key or the state of an object is in the way.',
+  409: 'The idempotency key or the state of an object does not allow this.',
   413: 'The body is too large.',
-  415: 'The body is of another type than JSON.',
+  415: 'The body is not sent as JSON.',
   429: 'Too many requests.',
-  500: 'A fault of the service.',
-  503: 'Out of time, or out of service for a moment.',
+  500: 'An internal error.',
+  503: 'The request took too long, or the service is briefly unavailable.',
 };
 
 function errorExample(code: ErrorCode): Doc {
@@ -38,7 +38,7 @@ function errorExample(code: ErrorCode): Doc {
       message: ERROR_MEANINGS[code].replaceAll('`', ''),
       param: null,
       request_id: REQUEST_ID,
-      doc_url: `/docs#errors/${code}`,
+      doc_url: `http://127.0.0.1:4242/docs/errors#${code}`,
     },
   };
 }

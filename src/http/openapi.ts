@@ -1,8 +1,9 @@
+import { ERROR_CODES, type ErrorCode } from '#core/answer.ts';
 import { API_VERSIONS } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import { ID_PREFIXES, type IdKind } from '#core/ids.ts';
-import { ERROR_CODES, type ErrorCode } from '#core/refusal.ts';
 import { createErrorResponses, ERROR_SCHEMA, errorExamples, header } from '#http/openapi-errors.ts';
+import { exampleFrom } from '#http/openapi-examples.ts';
 import { type Components, createComponents, type Doc } from '#http/openapi-schemas.ts';
 import type { ResponseDeclaration } from '#http/route.ts';
 import { type DeclaredRoute, errorsByStatus } from '#http/route-errors.ts';
@@ -69,7 +70,7 @@ function headerComponents(): Doc {
     },
     RateLimitLimit: {
       required: true,
-      description: 'Requests that fit into the window.',
+      description: 'Requests that the window allows.',
       schema: number,
     },
     RateLimitRemaining: {
@@ -79,7 +80,7 @@ function headerComponents(): Doc {
     },
     RateLimitReset: {
       required: true,
-      description: 'Seconds until the whole quota is there again.',
+      description: 'Seconds until the whole quota is available again.',
       schema: number,
     },
     RetryAfter: {
@@ -115,6 +116,14 @@ function parameterComponents(): Doc {
     },
     RequiredIdempotencyKey: { ...IDEMPOTENCY_KEY, required: true },
     IdempotencyKey: { ...IDEMPOTENCY_KEY, required: false },
+    LastEventId: {
+      name: 'Last-Event-ID',
+      in: 'header',
+      required: false,
+      description: 'The id of the last event that you have seen: the stream continues after it.',
+      schema: { type: 'string' },
+      example: 'evt_01QzXo0KcV5sVQ2pWm8Tn3',
+    },
   };
 }
 
@@ -160,6 +169,7 @@ function queryParameters(route: DeclaredRoute, components: Components): Doc[] {
 function headerParameters(route: DeclaredRoute): Doc[] {
   const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
   const version = parameter('ServiceVersion');
+  if (route.resumes) return [parameter('LastEventId'), version];
   if (route.idempotency === 'ignored') return [version];
   const name = route.idempotency === 'required' ? 'RequiredIdempotencyKey' : 'IdempotencyKey';
   return [parameter(name), version];
@@ -184,7 +194,7 @@ function successResponse(
   }
   const content = {
     schema: components.use(schema),
-    ...(example === undefined ? {} : { example }),
+    example: example ?? exampleFrom(schema),
   };
   return { description, headers, content: { 'application/json': content } };
 }
@@ -197,8 +207,8 @@ function requestBody(route: DeclaredRoute, components: Components): Doc | null {
   if (route.body === undefined) return null;
   const { required = [] } = route.body as ObjectSchema;
   const schema = components.use({ ...route.body, additionalProperties: false });
-  const example = route.bodyExample === undefined ? {} : { example: route.bodyExample };
-  const content = { 'application/json': { schema, ...example } };
+  const example = route.bodyExample ?? exampleFrom(route.body);
+  const content = { 'application/json': { schema, example } };
   return { required: required.length > 0, content };
 }
 
@@ -278,32 +288,32 @@ function used(kind: string, components: Doc, shown: string): Doc {
 }
 
 /** The OpenAPI 3.1 document of declared routes: what is validated and sent is documented. */
-export function openApiDocument(of: DocumentOf): Doc {
+export function openApiDocument(described: DocumentOf): Doc {
   const components = createComponents();
   const errors = createErrorResponses(headerRefs());
   const paths: Record<string, Doc> = {};
-  for (const route of of.routes) {
-    const path = of.prefix + route.path;
+  for (const route of described.routes) {
+    const path = described.prefix + route.path;
     const method = route.method.toLowerCase();
-    const parts = { components, errors, access: of.access };
+    const parts = { components, errors, access: described.access };
     paths[path] = { ...paths[path], [method]: operation(route, parts) };
   }
   const shown = JSON.stringify([paths, errors.shared]);
-  const webhooks = of.webhooks.map((each) => [each.type, webhook(each, components)]);
+  const webhooks = described.webhooks.map((each) => [each.type, webhook(each, components)]);
   return {
     openapi: '3.1.1',
-    info: of.info,
-    servers: [of.server],
-    tags: of.tags,
-    security: [{ [of.access.name]: [] }],
+    info: described.info,
+    servers: [described.server],
+    tags: described.tags,
+    security: [{ [described.access.name]: [] }],
     paths,
     ...(webhooks.length === 0 ? {} : { webhooks: Object.fromEntries(webhooks) }),
     components: {
-      securitySchemes: { [of.access.name]: of.access.scheme },
+      securitySchemes: { [described.access.name]: described.access.scheme },
       headers: used('headers', headerComponents(), shown),
       parameters: used('parameters', parameterComponents(), shown),
       responses: errors.shared,
-      examples: errorExamples(usedCodes(of)),
+      examples: errorExamples(usedCodes(described)),
       schemas: { Error: ERROR_SCHEMA, ...components.schemas },
     },
   };

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { type Answer, answerWith } from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
 import { equalInConstantTime, keysOf } from '#core/secrets.ts';
 import type { Page, Place } from '#db/paging.ts';
 
@@ -83,11 +82,12 @@ export interface PageQuery {
   readonly created_lt?: string;
 }
 
-function readDate(text: string | undefined, param: string): Date | null | Refusal {
+/** What a query parameter that may be left out says. */
+export function readDate(text: string | undefined, param: string): Date | null | Refusal {
   if (text === undefined) return null;
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
-  return refuse('parameter_invalid', `${param} is not a date and time of ISO 8601.`, param);
+  return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
 }
 
 /** The page that a list request asks for. */

@@ -1,5 +1,5 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 
 /** Bodies of the API are flat: an object with metadata in it. Deeper ones are mistakes. */
 const MAX_DEPTH = 10;
@@ -18,7 +18,7 @@ function pathOf(levels: readonly Level[], last = ''): string {
 }
 
 /**
- * What JSON.parse lets pass silently: a key that stands twice (the last would win), numbers that
+ * What JSON.parse lets pass silently: a key that appears twice (the last would win), numbers that
  * are not what they seem once rounded, prototype keys, deep nesting. `text` is valid JSON.
  */
 function findTrap(text: string): Refusal | null {
@@ -46,7 +46,7 @@ function findTrap(text: string): Refusal | null {
       const key = JSON.parse(token) as string;
       if (top.keys.has(key)) {
         const path = pathOf(levels.slice(0, -1), key);
-        return refuse('parameter_invalid', `${path} stands twice: send it once.`, path);
+        return refuse('parameter_invalid', `${path} appears more than once.`, path);
       }
       if (key === '__proto__') {
         const path = pathOf(levels.slice(0, -1), key);

@@ -65,7 +65,7 @@ export function redisRateLimiter(deps: {
     if (shared) deps.log.info('rate limits are shared through Redis again');
     else deps.log.warn('Redis is away: each node limits by itself');
   };
-  // Commands report faults to whoever waits for them; without a listener this would be thrown.
+  // Each command reports its fault to its caller; without a listener this would be thrown.
   redis.on('error', () => {});
   return {
     take: async (key, nowMs): Promise<RateDecision> => {

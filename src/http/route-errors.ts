@@ -1,7 +1,7 @@
-import { ERROR_CODES, type ErrorCode, statusOf } from '#core/refusal.ts';
+import { ERROR_CODES, type ErrorCode, statusOf } from '#core/answer.ts';
 import type { AnyRoute } from '#http/route.ts';
 
-/** What any request may be answered, whatever its route and whoever sends it. */
+/** Errors that any request may get, whatever its route and its sender. */
 const OF_ANY_REQUEST: readonly ErrorCode[] = [
   'body_invalid',
   'parameter_invalid',

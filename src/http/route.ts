@@ -1,12 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
-import type { Answer, ResponseHeaders } from '#core/answer.ts';
+import type { Answer, ErrorCode, Refusal, ResponseHeaders } from '#core/answer.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { ErrorCode, Refusal } from '#core/refusal.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
-/** Scopes of merchant keys (api-v1.md section 5, decisions.md section 3). */
+/** Scopes of merchant keys (behavior.md 3.5). */
 export const SCOPES = [
   'balance:read',
   'events:read',
@@ -49,11 +48,13 @@ export interface Handled<C extends Caller, Q, B> {
   readonly bytes: Buffer;
   /** The media type that they came as, without parameters. */
   readonly contentType: string;
+  /** `Last-Event-ID`: the last event that the client of a stream has seen. */
+  readonly lastEventId: string | null;
   /** The request's own key, when it sent one. */
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
-  /** Aborted when the client is gone: long polls end then. */
+  /** Aborted when the client is gone, or the process ends: waits end then. */
   readonly whenGone: () => AbortSignal;
 }
 
@@ -104,6 +105,8 @@ export interface Route<
    * not be read before: the hot paths.
    */
   readonly checksCredential?: true;
+  /** Takes `Last-Event-ID`, as clients of server-sent events send it when they come back. */
+  readonly resumes?: true;
   /** Path parameters: the kind of id, or `text` for others. A misshapen id is a missing object. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly query?: Q;

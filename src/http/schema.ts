@@ -66,7 +66,7 @@ export function idOf(prefix: string, what: string) {
   return Type.String({
     pattern: `^${prefix}[0-9A-Za-z]+$`,
     maxLength: 64,
-    description: `The id of a ${what}: ${prefix}…`,
+    description: `The id of ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}: ${prefix}…`,
   });
 }
 
@@ -98,7 +98,7 @@ export function commonFields<const N extends string>(object: N) {
   };
 }
 
-/** Absent on all other objects, so that nobody has to read it who was never restored. */
+/** Only on rebuilt objects: merchants whose network never lost a database never meet it. */
 export const Recovered = Type.Optional(
   Type.Unsafe<true>({
     type: 'boolean',
@@ -137,11 +137,16 @@ export const limitParameter = Type.Optional(
 export const cursorParameter = Type.Optional(
   Type.String({
     maxLength: 1024,
-    description: '`next_cursor` of the page before, sent with the same filters.',
+    description: '`next_cursor` of the previous page, sent with the same filters.',
   }),
 );
 
 export const pageParameters = { limit: limitParameter, cursor: cursorParameter };
+
+export const Day = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  description: "YYYY-MM-DD, a day in the account's time zone.",
+});
 
 export const createdParameters = {
   created_gte: Type.Optional(

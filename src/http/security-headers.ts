@@ -9,10 +9,10 @@ export type SecurityHeaders = Readonly<Record<string, string>>;
  * What every answer carries. A page sets a Content-Security-Policy of its own. Over plain http
  * browsers ignore Strict-Transport-Security, and a sandbox must not be locked to https.
  */
-export function securityHeaders(of: { readonly https: boolean }): SecurityHeaders {
+export function securityHeaders(served: { readonly https: boolean }): SecurityHeaders {
   return {
     'Content-Security-Policy': DATA_POLICY,
     'X-Content-Type-Options': 'nosniff',
-    ...(of.https ? { 'Strict-Transport-Security': HSTS } : {}),
+    ...(served.https ? { 'Strict-Transport-Security': HSTS } : {}),
   };
 }

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
-import { answerWith } from '#core/answer.ts';
+import { answerWith, refuse } from '#core/answer.ts';
 import { defineVersions } from '#core/api-versions.ts';
-import { refuse } from '#core/refusal.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { type AnyRoute, defineRoute, type Scope } from '#http/route.ts';
@@ -196,6 +195,14 @@ for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 
   });
 }
 
+test('a path without /api is told where the API is', async () => {
+  const response = await fetch(`${server.url.replace(/\/api.*$/, '')}/v1/things?a=1`);
+  assert.equal(response.status, 404);
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  assert.equal(error.code, 'route_missing');
+  assert.match(error.message, /send this to \/api\/v1\/things\./);
+});
+
 test('a request that breaks every rule is refused for the first in their order', async () => {
   const limited = await startBareServer({
     surfaces: [bareSurface(routes)],
@@ -334,7 +341,7 @@ test('a refusal of the work itself is answered as it was declared', async () => 
   try {
     const answer = await send({ path: '/things', url: refusing.url });
     assert.equal(answer.status, 409);
-    assert.equal(answer.body.error.doc_url, '/docs#errors/terminal_inactive');
+    assert.equal(answer.body.error.doc_url, 'http://127.0.0.1:4242/docs/errors#terminal_inactive');
   } finally {
     await refusing.close();
   }

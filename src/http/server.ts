@@ -4,15 +4,16 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { type Refusal, refuse } from '#core/answer.ts';
 import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import { type Call, callOf, findCall, openCall, sendRefusal } from '#http/call.ts';
 import { checkRequest, type Target } from '#http/checks.ts';
 import { createClientErrorHandler } from '#http/client-error.ts';
 import { type Connections, createConnections } from '#http/connections.ts';
+import { createDrain, type Drain } from '#http/drain.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
 import { checkFraming } from '#http/framing.ts';
 import { createHandler, type HandlerDeps } from '#http/handle.ts';
@@ -42,6 +43,8 @@ export interface ServerOptions {
   readonly https?: boolean;
   /** Default: {@link PATIENCE}. */
   readonly patience?: Patience;
+  /** Takes the server out of service; default: one that nobody begins. */
+  readonly drain?: Drain;
 }
 
 /** How long a sender may take. */
@@ -56,7 +59,7 @@ export interface Patience {
 /** Node's own defaults let a slow sender hold a socket for 60 to 300 s. */
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 };
 
-/** decisions.md section 2: larger bodies get 413. */
+/** behavior.md 2.1: larger bodies get 413. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** Longer than a usual load balancer's, so that it never meets a socket that just closed. */
 const KEEP_ALIVE_MS = 65_000;
@@ -109,12 +112,12 @@ function startCall(request: FastifyRequest, options: ServerOptions): Call {
 /** Refuses a request that may not have got as far as its own quota: its address has one too. */
 async function refuseEarly(
   refusal: Refusal | ((call: Call) => Refusal),
-  of: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  asked: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   options: ServerOptions,
 ): Promise<FastifyReply> {
-  const call = findCall(of.request) ?? startCall(of.request, options);
-  call.rate ??= await options.limiter.take(addressKey(of.request.ip), call.now.getTime());
-  return sendRefusal(of.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
+  const call = findCall(asked.request) ?? startCall(asked.request, options);
+  call.rate ??= await options.limiter.take(addressKey(asked.request.ip), call.now.getTime());
+  return sendRefusal(asked.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
 }
 
 function createCheck(surface: Surface, options: ServerOptions): Check {
@@ -168,22 +171,30 @@ function addSurface(
   app.setNotFoundHandler(unreachable);
 }
 
+/** `/v1/payments` is what somebody asks for who has left out `/api`. */
+function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
+  const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
+  const hint = isApi ? ` The API is below /api: send this to /api${path}.` : '';
+  return refuse('route_missing', `There is nothing at this path.${hint}`);
+}
+
 /** Answers that come before, beside or instead of a route's own. */
 function addCommonAnswers(
   app: FastifyInstance,
   options: ServerOptions,
-  connections: Connections,
+  { connections, drain }: { readonly connections: Connections; readonly drain: Drain },
 ): void {
   const headers = securityHeaders({ https: options.https === true });
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);
     const { socket } = request.raw;
     if (!connections.begin(socket, reply.raw)) return reply.hijack();
+    if (drain.isClosing()) reply.raw.shouldKeepAlive = false;
     const refusal = checkFraming(request.raw);
     if (refusal === null) return done();
     connections.distrust(socket);
     const { log } = options;
-    log.warn('malformed request', { address: request.ip, message: refusal.message });
+    log.warn('malformed request', { address: request.ip, why: refusal.message });
     refuseEarly(refusal, { request, reply }, options).catch(done);
   });
   app.setErrorHandler((error: FastifyError, request, reply) =>
@@ -194,8 +205,8 @@ function addCommonAnswers(
     ),
   );
   const notFound = (request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = refuse('route_missing', 'There is nothing at this path.');
-    return refuseEarly(refusal, { request, reply }, options);
+    const path = request.url.split('?')[0] ?? '';
+    return refuseEarly(nothingAt(path, options.surfaces), { request, reply }, options);
   };
   app.setNotFoundHandler(options.notFound ?? notFound);
   app.addHook('onResponse', (request, reply, done) => {
@@ -237,13 +248,14 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
 /** The HTTP server with all surfaces; the caller adds what has no surface and listens. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const connections = createConnections();
+  const drain = options.drain ?? createDrain();
   const app = createApp(options, connections);
   app.removeAllContentTypeParsers();
   // Of every type: what a route takes is checked with the body, and an empty one has no type.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
-  addCommonAnswers(app, options, connections);
+  addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey } = options;
-  const deps = { log, checkHeldKey, runKeyed: createKeysUnderWay() };
+  const deps = { log, checkHeldKey, runKeyed: createKeysUnderWay(), drain };
   for (const surface of options.surfaces) {
     await app.register(async (scope) => addSurface(scope, surface, { options, deps }), {
       prefix: surface.root,

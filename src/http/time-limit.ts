@@ -1,4 +1,4 @@
-/** api-v1.md section 8: every route answers within 30 s, else 503 request_timeout. */
+/** behavior.md 2.8: every route answers within 30 s, else 503 request_timeout. */
 export const DEFAULT_TIME_LIMIT_MS = 30_000;
 
 /**
@@ -11,7 +11,7 @@ export interface TimeLimit<T> {
   readonly ms: number;
   /** The answer when the time is over. The work goes on. */
   readonly late: () => T;
-  /** Hears of a fault that came after the answer had been given. */
+  /** Is told of a fault that came after the answer had been given. */
   readonly onLateFault: (error: unknown) => void;
 }
 

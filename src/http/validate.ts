@@ -1,9 +1,10 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
+import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 import { checkText } from '#http/parse-json.ts';
+import { inPlainWords } from '#http/plain-words.ts';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: false });
 addFormats.default(ajv, ['date-time', 'email', 'uri']);
@@ -22,25 +23,18 @@ function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** What the schema says is allowed there; part of the message. */
-function allowed(error: ErrorObject): string {
-  const { description } = (error.parentSchema ?? {}) as { description?: string };
-  return description === undefined ? '' : ` Allowed: ${description}`;
-}
-
 function toRefusal(error: ErrorObject, where: 'body' | 'query'): Refusal {
   const path = pointerToPath(error.instancePath);
   if (error.keyword === 'required') {
     const name = join(path, String(error.params.missingProperty));
-    return refuse('parameter_missing', `${name} is required.`, name);
+    return refuse('parameter_missing', inPlainWords(name, error), name);
   }
   if (error.keyword === 'additionalProperties') {
     const name = join(path, String(error.params.additionalProperty));
     return refuse('parameter_unknown', `${name} is not a parameter of this ${where}.`, name);
   }
   const name = error.propertyName === undefined ? path : join(path, error.propertyName);
-  const what = error.message ?? 'is invalid';
-  return refuse('parameter_invalid', `${name} ${what}.${allowed(error)}`, name);
+  return refuse('parameter_invalid', inPlainWords(name, error), name);
 }
 
 /** An error inside `propertyNames` is about the name; the wrapper's own message says less. */
@@ -99,7 +93,7 @@ export function parseQuery(
     const bad = checkText(value, name);
     if (bad !== null) return bad;
     if (name in values) {
-      return refuse('parameter_invalid', `${name} stands twice: send it once.`, name);
+      return refuse('parameter_invalid', `${name} appears more than once.`, name);
     }
     values[name] = coerce(value, properties[name]);
   }

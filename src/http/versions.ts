@@ -1,5 +1,5 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
-import { type Refusal, refuse } from '#core/refusal.ts';
 
 export const LATEST_API_VERSION: string = API_VERSIONS.latest;
 

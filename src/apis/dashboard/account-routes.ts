@@ -1,0 +1,142 @@
+import Type from 'typebox';
+import { selectModes } from '#accounts/account-queries.ts';
+import { createAccount } from '#accounts/create-account.ts';
+import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
+import { AccountSchema, TimeZone } from '#apis/dashboard/account-schema.ts';
+import { accountView, readAccountView } from '#apis/dashboard/account-view.ts';
+import {
+  ACCOUNT,
+  actorOf,
+  type DashboardDeps,
+  type PersonRoute,
+  personRoute,
+  sessionOf,
+} from '#apis/dashboard/person-route.ts';
+import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
+import { answerWith, isRefusal, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { readName } from '#core/names.ts';
+import { idOf } from '#http/schema.ts';
+import { selectAccountsOf } from '#people/membership-queries.ts';
+
+const TAG = 'Accounts';
+/** Enough for a chain of brands, too few to fill the network with shells. */
+const MAX_OWNED_ACCOUNTS = 20;
+
+const OwnAccount = Type.Object({
+  id: idOf('acct_', 'account'),
+  name: Type.String(),
+  role: RoleField,
+});
+const NewAccount = Type.Object({ name: PersonName });
+
+function listRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: '/accounts',
+    operationId: 'listAccounts',
+    tag: TAG,
+    summary: 'The accounts that I belong to',
+    access: 'signed_in',
+    response: listed(OwnAccount),
+    handle: async ({ caller }) => {
+      const rows = await selectAccountsOf(db, sessionOf(caller).user_id);
+      const data = rows.map(({ account_id: id, name, role }) => ({ id, name, role }));
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+function createRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof NewAccount>({
+    method: 'POST',
+    path: '/accounts',
+    operationId: 'createAccount',
+    tag: TAG,
+    summary: 'Open another account, owned by me',
+    access: 'signed_in',
+    body: NewAccount,
+    status: 201,
+    response: AccountSchema,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const name = readName(body.name, 'name');
+      if (isRefusal(name)) return name;
+      const ownerId = sessionOf(caller).user_id;
+      const owned = (await selectAccountsOf(db, ownerId)).filter((row) => row.role === 'owner');
+      if (owned.length >= MAX_OWNED_ACCOUNTS) {
+        return refuse(
+          'unexpected_state',
+          `One person owns at most ${MAX_OWNED_ACCOUNTS} accounts.`,
+        );
+      }
+      const actor = actorOf(caller, requestId);
+      const { accountId } = await db.transaction((tx) =>
+        createAccount(tx, { name, ownerId, actor, now }),
+      );
+      return answerWith(201, present(await readAccountView(db, accountId), 'account'));
+    },
+  });
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: ACCOUNT,
+    operationId: 'readAccount',
+    tag: TAG,
+    summary: 'The account, its settings and its modes',
+    access: 'viewer',
+    response: AccountSchema,
+    handle: async ({ caller }) =>
+      answerWith(200, present(await readAccountView(db, caller.tenant.accountId), 'account')),
+  });
+}
+
+const SettingsBody = Type.Object({
+  version: Version,
+  name: Type.Optional(PersonName),
+  refund_window_days: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: MAX_REFUND_WINDOW_DAYS, description: '0 to 3650 days.' }),
+  ),
+  refund_daily_limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_REFUND_DAILY_LIMIT,
+      description: 'Atoms that can be refunded per UTC day.',
+    }),
+  ),
+  time_zone: Type.Optional(TimeZone),
+});
+
+function updateRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof SettingsBody>({
+    method: 'PATCH',
+    path: ACCOUNT,
+    operationId: 'updateAccount',
+    tag: TAG,
+    summary: 'Change name, refund window, daily refund limit or time zone',
+    access: 'admin',
+    body: SettingsBody,
+    response: AccountSchema,
+    errors: ['version_conflict'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const { accountId } = caller.tenant;
+      const ref = { accountId, actor: actorOf(caller, requestId), now };
+      const edit = {
+        version: body.version,
+        name: body.name,
+        refundWindowDays: body.refund_window_days,
+        refundDailyLimit: body.refund_daily_limit,
+        timeZone: body.time_zone,
+      };
+      const row = await db.transaction((tx) => editAccount(tx, ref, edit));
+      if (isRefusal(row)) return row;
+      return answerWith(200, accountView(row, await selectModes(db, accountId)));
+    },
+  });
+}
+
+export function accountRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [listRoute(deps), createRoute(deps), readRoute(deps), updateRoute(deps)];
+}

@@ -1,0 +1,45 @@
+import {
+  type AccountRow,
+  type ModeRow,
+  selectAccount,
+  selectModes,
+} from '#accounts/account-queries.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
+
+function modeView(mode: ModeRow) {
+  return {
+    mode: mode.livemode ? 'live' : 'test',
+    network: networkOf(mode.livemode),
+    live: mode.live_at !== null,
+    live_at: mode.live_at,
+    merchant_number: mode.merchant_number === null ? null : Number(mode.merchant_number),
+    settlement_wallet: mode.settlement_wallet,
+  };
+}
+
+export function accountView(account: AccountRow, modes: readonly ModeRow[]) {
+  return {
+    id: account.id,
+    object: 'account',
+    name: account.name,
+    status: account.status,
+    disabled_reason: account.disabled_reason,
+    kyb_status: account.kyb_status,
+    refund_window_days: account.refund_window_days,
+    refund_daily_limit: toJsonAtoms(account.refund_daily_limit),
+    time_zone: account.time_zone,
+    version: account.version,
+    created: account.created,
+    modes: modes.map(modeView),
+  };
+}
+
+export async function readAccountView(sql: Sql, accountId: string) {
+  const [account, modes] = await Promise.all([
+    selectAccount(sql, accountId),
+    selectModes(sql, accountId),
+  ]);
+  return account === undefined ? null : accountView(account, modes);
+}

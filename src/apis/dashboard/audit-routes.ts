@@ -1,0 +1,65 @@
+import Type from 'typebox';
+import { AuditEntrySchema } from '#apis/dashboard/account-schema.ts';
+import {
+  ACCOUNT,
+  type DashboardDeps,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { type AuditRow, selectNewest } from '#audit/audit-queries.ts';
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import type { Sql } from '#db/database.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { listOf, pageParameters, text } from '#http/schema.ts';
+
+export const AuditQuery = Type.Object({
+  ...pageParameters,
+  object: Type.Optional(text(100, 'Only what was changed about this id.', 1)),
+});
+
+function entryView(row: AuditRow) {
+  const { previous_hash: _before, hash, chain: _chain, sequence, ...rest } = row;
+  return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
+}
+
+/** One page of a chain, newest first. */
+export async function answerAudit(
+  sql: Sql,
+  asked: {
+    readonly chain: string;
+    readonly query: Type.Static<typeof AuditQuery>;
+    readonly cursorKey: Buffer;
+  },
+): Promise<Answer | Refusal> {
+  const { chain, query, cursorKey } = asked;
+  const tenant = { accountId: chain, livemode: false };
+  const walk = { list: 'audit_log', tenant, query, cursorKey };
+  const page = readPage(walk, query);
+  if (isRefusal(page)) return page;
+  const rows = await selectNewest(sql, {
+    chain,
+    before: page.after?.position ?? null,
+    objectId: query.object ?? null,
+    limit: page.limit + 1,
+  });
+  const placed = rows.map((row) => ({ ...row, position: row.sequence }));
+  return answerPage(walk, page, placed, ({ position: _position, ...row }) => entryView(row));
+}
+
+export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {
+  return [
+    personRoute<typeof AuditQuery>({
+      method: 'GET',
+      path: `${ACCOUNT}/audit_log`,
+      operationId: 'listAuditLog',
+      tag: 'Audit log',
+      summary: 'Who changed what, newest first',
+      access: 'admin',
+      query: AuditQuery,
+      response: listOf(AuditEntrySchema),
+      errors: ['cursor_invalid'],
+      handle: async ({ caller, query }) =>
+        answerAudit(db, { chain: caller.tenant.accountId, query, cursorKey }),
+    }),
+  ];
+}

@@ -1,0 +1,399 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { getAddress } from 'viem';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { searchPayments } from '#apis/dashboard/search-queries.ts';
+import { isRefusal } from '#core/answer.ts';
+import { createTerminal } from '#terminals/create-terminal.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+/** Search, exports, statistics and the live feed over an account with many payments. */
+
+const PASSWORD = 'correct horse battery';
+const COUNT = 30_000;
+const actor = { type: 'system', name: 'test' } as const;
+const PAYER = getAddress('0x00000000000000000000000000000000000000aa');
+
+let server: DashboardServer;
+let client: PersonClient;
+let stranger: PersonClient;
+let account = '';
+
+async function addOwner(name: string): Promise<string> {
+  const owner = { email: `${name}@data.test`, password: PASSWORD, name };
+  const input = { accountName: `${name} shop`, owner, actor, now: server.clock.now() };
+  const made = await createAccountWithOwner(server.db, input);
+  assert.ok(!isRefusal(made));
+  return made.accountId;
+}
+
+async function signIn(name: string): Promise<PersonClient> {
+  const signedIn = new PersonClient(server.dashboard);
+  const answer = await signedIn.post('/session', {
+    email: `${name}@data.test`,
+    password: PASSWORD,
+  });
+  assert.equal(answer.status, 200);
+  return signedIn;
+}
+
+/** Twenty days of sales: every third intent expires, every fifth of those after a decline. */
+async function seed(): Promise<void> {
+  const { db } = server;
+  const start = '2026-09-01T00:00:00Z';
+  const id = (prefix: string) => `'${prefix}' || lpad(i::text, 22, '0')`;
+  const at = `$2::timestamptz + i * interval '1728000 seconds' / ${COUNT}`;
+  await db.query(
+    `insert into payers (id, livemode, address, created) values ('pyr_1', false, $1, $2)`,
+    [PAYER, start],
+  );
+  await db.query(
+    `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
+       order_id, description, metadata, source, expires_at, tapped_at, status, attempt,
+       last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at)
+     select ${id('pi_')}, $1, false, i, ${at}, 1000000 + i % 50000, 'tml_' || i % 3, 'o' || i,
+       case when i = 7 then '=HYPERLINK("http://evil.example")' end, '{}', 'api',
+       ${at} + interval '120 seconds', ${at} + interval '1 second',
+       case when i % 3 = 0 then 'canceled' else 'succeeded' end,
+       case when i % 3 = 0 then null else '{}'::jsonb end,
+       case when i % 15 = 0 then '{"decline_code":"insufficient_funds"}'::jsonb end,
+       case when i % 3 = 0 then null else ${id('pay_')} end,
+       case when i % 3 = 0 then null else '0x' || lpad(to_hex(i / 10), 64, '0') end,
+       case when i % 3 = 0 then 'expired' end, case when i % 3 = 0 then ${at} end
+     from generate_series(1, ${COUNT}) i`,
+    [account, start],
+  );
+  await db.query(
+    `insert into payments (id, account_id, livemode, position, created, payment_intent_id,
+       terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
+       fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number, tx_hash,
+       block_number, log_index, settled_at, refundable_until)
+     select payment_id, account_id, livemode, position, created + interval '2 seconds', id,
+       terminal_id, case when position % 1000 = 1 then 'pyr_1' else 'pyr_2' end, $2, order_id,
+       'wallet_pass', 'nfc_id', amount, 3, 2, 1, 31337, position, position / 10, tx_hash,
+       position, 0, created + interval '2 seconds', created + interval '180 days'
+     from payment_intents where account_id = $1 and status = 'succeeded'`,
+    [account, PAYER],
+  );
+  await db.query('analyze payment_intents');
+  await db.query('analyze payments');
+}
+
+before(async () => {
+  server = await startDashboardServer();
+  account = await addOwner('olga');
+  await addOwner('stranger');
+  await seed();
+  client = await signIn('olga');
+  stranger = await signIn('stranger');
+});
+
+after(() => server.close());
+
+const path = (rest: string) => `/accounts/${account}/test/${rest}`;
+
+async function found(q: string): Promise<string[]> {
+  const { status, body, text } = await client.get(path(`search?q=${encodeURIComponent(q)}`));
+  assert.equal(status, 200, text);
+  return (body.data as { id: string }[]).map((row) => row.id);
+}
+
+const idOf = (prefix: string, i: number) => `${prefix}${String(i).padStart(22, '0')}`;
+
+test('a person finds a payment by whatever is at hand', async () => {
+  assert.deepEqual(await found(idOf('pi_', 1001)), [idOf('pi_', 1001)]);
+  assert.deepEqual(await found(idOf('pay_', 1001)), [idOf('pay_', 1001)]);
+  assert.deepEqual(await found('o1001'), [idOf('pi_', 1001), idOf('pay_', 1001)]);
+  const hash = `0x${(100).toString(16).padStart(64, '0')}`;
+  const inBatch = await found(hash.toUpperCase().replace('0X', '0x'));
+  assert.ok(inBatch.includes(idOf('pay_', 1001)) && inBatch.length === 7);
+  assert.ok((await found('1.001001')).includes(idOf('pay_', 1001)));
+  assert.equal((await found(PAYER.toLowerCase())).length, 20);
+  for (const nothing of ['o999999', idOf('pay_', 999_999), `0x${'f'.repeat(40)}`, 'über', '9.99']) {
+    assert.deepEqual(await found(nothing), [], nothing);
+  }
+});
+
+test('a stranger finds nothing of it', async () => {
+  const { body } = await stranger.get('/accounts');
+  const own = (body.data as { id: string }[])[0]?.id;
+  for (const q of [idOf('pay_', 1001), 'o1001', '1.001001', PAYER]) {
+    const answer = await stranger.get(`/accounts/${own}/test/search?q=${q}`);
+    assert.deepEqual(answer.body.data, [], q);
+  }
+});
+
+test('a search reads an index range, however many payments there are', async () => {
+  const plans: string[] = [];
+  const explain = {
+    query: async <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
+      const rows = await server.db.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+      return [];
+    },
+  };
+  const nothing = { txHash: null, amount: null, payerId: null, intentId: null, terminalId: null };
+  const tenant = { accountId: account, livemode: false };
+  const page = { limit: 20, after: null, createdGte: null, createdLt: null };
+  for (const search of [
+    { ...nothing, txHash: `0x${'0'.repeat(63)}a` },
+    { ...nothing, amount: 1_001_001 },
+    { ...nothing, payerId: 'pyr_1' },
+    { ...nothing, intentId: idOf('pi_', 1001) },
+    { ...nothing, terminalId: 'tml_1' },
+  ]) {
+    await searchPayments(explain, { tenant, search }, page);
+  }
+  assert.equal(plans.length, 5);
+  for (const plan of plans) {
+    assert.match(plan, /Index Scan|Bitmap/);
+    assert.doesNotMatch(plan, /Seq Scan/);
+  }
+});
+
+test('an export has every row once, in both formats', async () => {
+  const csv = await client.get(path('exports/payment_intents'));
+  assert.equal(csv.status, 200);
+  const lines = csv.text.split('\r\n').filter((line) => line !== '');
+  assert.equal(lines.length, COUNT + 1);
+  assert.equal(new Set(lines).size, COUNT + 1);
+  assert.ok(lines.some((line) => line.includes(`"'=HYPERLINK(`)));
+  const part = await client.get(
+    path(
+      'exports/payments?format=jsonl' +
+        '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z',
+    ),
+  );
+  const rows = part.text.trim().split('\n');
+  assert.equal(rows.length, (COUNT / 20) * (2 / 3));
+  for (const row of rows) assert.match(JSON.parse(row).created, /^2026-09-02/);
+  assert.match(part.headers.get('content-disposition') ?? '', /payments-.*\.jsonl"$/);
+});
+
+test('an export waits for a slow client instead of filling the memory', async (t) => {
+  const queries = t.mock.method(server.db.standby, 'query');
+  const pagesRead = () =>
+    queries.mock.calls.filter(({ arguments: [text] }) => /from payment_intents/.test(text)).length;
+  const response = await fetch(`${server.dashboard}${path('exports/payment_intents')}`, {
+    headers: client.headers(),
+  });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  // Until nothing more fits into the sockets: then nothing more may be read for it.
+  let before = -1;
+  while (before !== pagesRead()) {
+    before = pagesRead();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  await reader?.cancel();
+  assert.ok(before > 0, 'the spy sees no pages');
+  assert.ok(before < COUNT / 500 - 5, `${before} pages were read for a client that reads none`);
+});
+
+test('an export that broke off goes on behind the last row that came', async () => {
+  const whole = await client.get(path('exports/payments'));
+  const lines = whole.text.split('\r\n').filter((line) => line !== '');
+  const id = lines[700]?.split(',')[0]?.replaceAll('"', '') ?? '';
+  const rest = await client.get(path(`exports/payments?after=${id}`));
+  assert.equal(rest.text.trimEnd(), lines.slice(701).join('\r\n'));
+  assert.ok(lines.at(-1)?.includes(whole.headers.get('oldest-row') ?? 'no header'));
+  assert.ok(lines.at(-1)?.includes(whole.headers.get('oldest-row-created') ?? 'no header'));
+  const foreign = await client.get(path('exports/refunds?after=pay_nothing'));
+  assert.equal(foreign.body.error?.code, 'cursor_invalid');
+});
+
+interface Figures {
+  readonly day: string;
+  readonly intents: number;
+  readonly succeeded: number;
+  readonly canceled: number;
+  readonly volume: number;
+  readonly declines: Record<string, number>;
+}
+
+test('statistics are those of the rows, and a closed day is computed once', async () => {
+  const query = path('statistics?from=2026-09-01&to=2026-09-20');
+  const first = await client.get(query);
+  assert.equal(first.status, 200, first.text);
+  const days = first.body.data as Figures[];
+  const sum = (of: (day: Figures) => number) => days.reduce((total, day) => total + of(day), 0);
+  assert.equal(
+    sum((day) => day.succeeded),
+    (COUNT * 2) / 3,
+  );
+  assert.ok(sum((day) => day.intents) >= COUNT - 1);
+  const [totals] = await server.db.query<{ volume: bigint }>(
+    'select sum(amount)::bigint as volume from payments where account_id = $1',
+    [account],
+  );
+  assert.equal(
+    sum((day) => day.volume),
+    Number(totals?.volume),
+  );
+  assert.ok(sum((day) => day.declines.insufficient_funds ?? 0) >= COUNT / 15 - 1);
+  await server.db.query('delete from payments where account_id = $1 and amount = 1000001', [
+    account,
+  ]);
+  assert.deepEqual((await client.get(query)).body, first.body);
+  const started = performance.now();
+  await client.get(query);
+  assert.ok(performance.now() - started < 250, 'twenty stored days are read at once');
+  const split = await client.get(`${query}&by_terminal=true`);
+  assert.equal((split.body.data as unknown[]).length, days.length * 4);
+});
+
+test('bad days are refused', async () => {
+  for (const query of [
+    'from=2026-02-30&to=2026-03-01',
+    'from=2026-03-02&to=2026-03-01',
+    'from=2020-01-01&to=2026-03-01',
+    'from=tomorrow&to=2026-03-01',
+    'from=2026-03-01',
+  ]) {
+    assert.equal((await client.get(path(`statistics?${query}`))).status, 400, query);
+  }
+  assert.equal((await client.get(path('reports/daily/2026-13-01'))).status, 400);
+});
+
+test('a daily report adds up', async () => {
+  const { body, status, text } = await client.get(path('reports/daily/2026-09-02'));
+  assert.equal(status, 200, text);
+  const lines = body.terminals as { gross: number; payments: number }[];
+  const total = body.total as { gross: number; payments: number };
+  assert.equal(lines.length, 2);
+  assert.equal(
+    total.gross,
+    lines.reduce((sum, line) => sum + line.gross, 0),
+  );
+  assert.equal(body.net, total.gross);
+});
+
+test('totals by terminal are those of the report, as JSON and as a file', async () => {
+  const report = (await client.get(path('reports/daily/2026-09-02'))).body;
+  const total = report.total as { gross: number; payments: number };
+  await server.db.query(
+    `insert into refunds (id, account_id, livemode, position, created, updated, payment_id, amount,
+       status, source, metadata, reference, tx_hash)
+     select 're_1', account_id, livemode, 1, created, created, id, 250000, 'succeeded',
+       'dashboard', '{}', decode(repeat('01', 16), 'hex'), tx_hash
+     from payments where account_id = $1 and created >= '2026-09-02T12:00:00Z' limit 1`,
+    [account],
+  );
+  const query = path('totals?from=2026-09-02');
+  const { status, body, text } = await client.get(query);
+  assert.equal(status, 200, text);
+  const sum = body.total as Record<'payments' | 'sales' | 'tips' | 'declines', number>;
+  const { refunds, refunded } = body.total as { refunds: number; refunded: number };
+  assert.deepEqual([refunds, refunded], [1, 250_000]);
+  assert.deepEqual([sum.payments, sum.sales + sum.tips], [total.payments, total.gross]);
+  const terminals = body.terminals as { terminal: string; declines: number }[];
+  assert.equal(terminals.length, 3);
+  assert.ok(sum.declines > 0);
+  const file = await client.get(`${query}&format=csv`);
+  const [header, ...lines] = file.text.trim().split('\r\n');
+  assert.equal(header, 'terminal,label,cashier,payments,sales,tips,refunds,refunded,declines');
+  assert.equal(lines.length, 3);
+  assert.ok(lines[0]?.startsWith(`"${terminals[0]?.terminal}",,,`), lines[0]);
+  await server.db.query(`delete from refunds where id = 're_1'`);
+});
+
+async function moveTo(timeZone: string) {
+  const { body } = await client.get(`/accounts/${account}`);
+  const edit = { version: body.version, time_zone: timeZone };
+  return client.patch(`/accounts/${account}`, edit);
+}
+
+test('days are those of the time zone that the account has', async () => {
+  const span = path('statistics?from=2026-09-01&to=2026-09-20');
+  const utc = (await client.get(span)).body;
+  const moved = await moveTo('America/New_York');
+  assert.equal(moved.status, 200, moved.text);
+  assert.equal(moved.body.time_zone, 'America/New_York');
+  const [found] = await server.db.query<{ volume: bigint; payments: bigint }>(
+    `select sum(amount)::bigint as volume, count(*) as payments from payments
+     where account_id = $1 and created >= '2026-09-02T04:00:00Z'
+       and created < '2026-09-03T04:00:00Z'`,
+    [account],
+  );
+  const expected = { volume: Number(found?.volume), payments: Number(found?.payments) };
+  assert.notEqual(expected.payments, 0);
+  for (const _read of ['computed', 'stored']) {
+    const { data } = (await client.get(span)).body as { data: (Figures & { payments: number })[] };
+    const day = data.find((row) => row.day === '2026-09-02');
+    assert.deepEqual({ volume: day?.volume, payments: day?.payments }, expected);
+    // What began at midnight UTC was the evening before there.
+    assert.equal(data.at(-1)?.day, '2026-09-20');
+    assert.equal(data.length, 20);
+  }
+  const report = (await client.get(path('reports/daily/2026-09-02'))).body;
+  const total = report.total as { gross: number; payments: number };
+  assert.deepEqual({ volume: total.gross, payments: total.payments }, expected);
+  const file = await client.get(
+    path('exports/payments?format=jsonl&from=2026-09-02&to=2026-09-02'),
+  );
+  assert.equal(file.text.trim().split('\n').length, expected.payments);
+  assert.equal((await moveTo('UTC')).status, 200);
+  assert.deepEqual((await client.get(span)).body, utc);
+});
+
+test('a zone that does not exist is refused, and so are days that make no sense', async () => {
+  for (const zone of ['Mars/Olympus', 'europe/berlin', '+02:00', 'posix/UTC', 'FOO+3', '']) {
+    const { status, body } = await moveTo(zone);
+    assert.equal(status, 400, zone);
+    assert.equal(body.error?.code, 'parameter_invalid');
+    assert.equal(body.error?.param, 'time_zone');
+  }
+  for (const query of [
+    'from=2026-02-30',
+    'from=2026-03-02&to=2026-03-01',
+    'from=2026-03-02&created_lt=2026-03-02T00:00:00Z',
+  ]) {
+    assert.equal((await client.get(path(`exports/refunds?${query}`))).status, 400, query);
+  }
+});
+
+/** Reads the feed until so many events have come. */
+async function follow(count: number, lastId?: string, act = async () => {}): Promise<string[]> {
+  const response = await fetch(`${server.dashboard}${path('feed')}`, {
+    headers: { ...client.headers(), ...(lastId === undefined ? {} : { 'Last-Event-ID': lastId }) },
+  });
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  const ids: string[] = [];
+  let text = '';
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  await act();
+  while (ids.length < count) {
+    const { value, done } = (await reader?.read()) ?? { value: '', done: true };
+    if (done) break;
+    text += value;
+    ids.splice(
+      0,
+      ids.length,
+      ...[...text.matchAll(/^id: (\S+)$/gm)].map((match) => match[1] ?? ''),
+    );
+  }
+  await reader?.cancel();
+  return ids;
+}
+
+async function addTerminals(count: number): Promise<void> {
+  const tenant = { accountId: account, livemode: false };
+  for (let i = 0; i < count; i++) {
+    const input = { tenant, label: `Counter ${i}`, actor, now: server.clock.now() };
+    await server.db.transaction((tx) => createTerminal(tx, input));
+  }
+}
+
+test('the live feed begins now, and resumes where it broke off without a gap', async () => {
+  await addTerminals(2);
+  const seen = await follow(1, undefined, () => addTerminals(1));
+  assert.equal(seen.length, 1);
+  await addTerminals(3);
+  const missed = await follow(3, seen[0]);
+  const rows = await server.db.query<{ id: string }>(
+    'select id from events where account_id = $1 order by position desc limit 3',
+    [account],
+  );
+  assert.deepEqual(missed, rows.map((row) => row.id).reverse());
+});

@@ -1,0 +1,48 @@
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { selectDeclinedIntents } from '#apis/dashboard/search-queries.ts';
+import { PaymentIntentList } from '#apis/merchant/payment-schema.ts';
+import { isRefusal } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import { DECLINES } from '#payments/decline.ts';
+import { renderIntent } from '#payments/render.ts';
+
+const DeclinedQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  decline_code: oneOf(Object.keys(DECLINES), 'The code of the last decline.'),
+  terminal: Type.Optional(idOf('tml_', 'terminal')),
+});
+
+function declinedRoute({ db, cursorKey }: DashboardDeps) {
+  return personRoute<typeof DeclinedQuery>({
+    method: 'GET',
+    path: `${MODE}/declined_payment_intents`,
+    operationId: 'listDeclinedPaymentIntents',
+    tag: 'Search',
+    summary: 'Payment intents by the code of their last decline, newest first',
+    description: 'Also those that were paid after it.',
+    access: 'viewer',
+    query: DeclinedQuery,
+    response: PaymentIntentList,
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query, now }) => {
+      const walk = { list: 'declined intents', tenant, query, cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const { decline_code: code, terminal = null } = query;
+      const wanted = { tenant, code, terminal, now };
+      return answerPage(walk, page, await selectDeclinedIntents(db, wanted, page), renderIntent);
+    },
+  });
+}
+
+export function declinedRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [declinedRoute(deps)];
+}

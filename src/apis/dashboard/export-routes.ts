@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import { selectBounds, selectTimeZone } from '#accounts/account-queries.ts';
+import { CHUNK, lines, TYPES } from '#apis/dashboard/export-lines.ts';
+import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
+import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { checkOrder, dayIn } from '#core/days.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import { readPage } from '#http/paging.ts';
+import type { Stream } from '#http/route.ts';
+import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
+
+function fileName(name: string, tenant: Tenant, file: { format: string; day: string }): string {
+  return `tapline-${tenant.livemode ? 'live' : 'test'}-${name}-${file.day}.${file.format}`;
+}
+
+const ExportQuery = Type.Object({
+  ...createdParameters,
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+  format: Type.Optional(oneOf(['csv', 'jsonl'] as const, 'Default csv.')),
+  after: Type.Optional(
+    text(64, 'The id of the last row that you have: the rest follows after it.', 1),
+  ),
+});
+
+type DaysQuery = Type.Static<typeof ExportQuery>;
+
+/** Days in the account's time zone, as the moments between which a list reads. */
+async function withMoments(
+  db: Sql,
+  tenant: Tenant,
+  query: DaysQuery,
+): Promise<Pick<DaysQuery, 'created_gte' | 'created_lt'> | Refusal> {
+  const { from, to, created_gte, created_lt } = query;
+  if (from === undefined && to === undefined) return query;
+  const wrong = checkOrder(query);
+  if (wrong !== null) return wrong;
+  if (created_gte !== undefined || created_lt !== undefined) {
+    return refuse('parameter_invalid', 'Send days or moments, not both.', 'from');
+  }
+  const days = { from: from ?? null, to: to ?? null };
+  const { since, until } = await selectBounds(db, tenant.accountId, days);
+  return {
+    ...(since === null ? {} : { created_gte: since.toISOString() }),
+    ...(until === null ? {} : { created_lt: until.toISOString() }),
+  };
+}
+
+function noSuchRow(): Refusal {
+  return refuse('cursor_invalid', 'after must be the id of a row of this export.', 'after');
+}
+
+function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
+  return personRoute<typeof ExportQuery>({
+    method: 'GET',
+    path: `${MODE}/exports/${name}`,
+    operationId: `export_${name}`,
+    tag: 'Exports',
+    summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
+    description:
+      'Of the days `from` to `to`, or of the moments between `created_gte` and `created_lt`. ' +
+      'CSV (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in ' +
+      'front) or JSON Lines. Streams any number of rows. When the answer breaks off, send the id ' +
+      'of the last whole row as `after`: the rest follows, without a header. `Oldest-Row` is the ' +
+      'id of the last row that will come (`none` without any), `Oldest-Row-Created` its time.',
+    errors: ['cursor_invalid'],
+    access: 'viewer',
+    query: ExportQuery,
+    handle: async ({ caller: { tenant }, query, now }) => {
+      const walk = { list: `export ${name}`, tenant, query, cursorKey };
+      const moments = await withMoments(db, tenant, query);
+      if (isRefusal(moments)) return moments;
+      const page = readPage(walk, moments);
+      if (isRefusal(page)) return page;
+      const { table } = EXPORTS[name];
+      const after =
+        query.after === undefined
+          ? null
+          : await selectPlace(db, { table, tenant, id: query.after });
+      if (query.after !== undefined && after === null) return noSuchRow();
+      const { createdGte: since, createdLt: until } = page;
+      const oldest = await selectOldest(db.standby, { table, tenant, since, until });
+      const format = query.format ?? 'csv';
+      const wanted = { name, format, tenant, now };
+      const day = dayIn(await selectTimeZone(db, tenant.accountId), now);
+      const file = fileName(name, tenant, { format, day });
+      const stream: Stream = {
+        status: 200,
+        stream: Readable.from(lines(db, wanted, { ...page, after, limit: CHUNK }), {
+          highWaterMark: 1,
+        }),
+        headers: {
+          'Content-Type': TYPES[format],
+          'Content-Disposition': `attachment; filename="${file}"`,
+          'X-Content-Type-Options': 'nosniff',
+          'Oldest-Row': oldest?.id ?? 'none',
+          ...(oldest === null ? {} : { 'Oldest-Row-Created': oldest.created.toISOString() }),
+        },
+      };
+      return stream;
+    },
+  });
+}
+
+export function exportRoutes(deps: DashboardDeps): PersonRoute[] {
+  return NAMES.map((name) => exportRoute(deps, name));
+}

@@ -1,0 +1,81 @@
+import type { ExportTable } from '#apis/dashboard/export-queries.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import type { Page, Place } from '#db/paging.ts';
+import { selectIntentPage } from '#payments/intent-page.ts';
+import { selectPaymentPage } from '#payments/payment-queries.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
+import { withdrawalObject } from '#payouts/render.ts';
+import { selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
+import { selectRefundPage } from '#refunds/queries.ts';
+import { renderRefund } from '#refunds/render.ts';
+
+export type Row = { readonly [key: string]: Json };
+
+export interface Chunk {
+  readonly places: readonly Place[];
+  readonly rows: readonly Row[];
+}
+
+/** One kind of export: its columns in CSV, and a page of it. */
+export interface Export {
+  readonly table: ExportTable;
+  readonly columns: readonly string[];
+  read(db: Sql, of: { tenant: Tenant; now: Date }, page: Page): Promise<Chunk>;
+}
+
+function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row): Chunk {
+  return { places: found, rows: found.map(render) };
+}
+
+export const EXPORTS = {
+  payments: {
+    table: 'payments',
+    columns: [
+      ...['id', 'created', 'settled_at', 'status', 'amount', 'tip', 'amount_refunded', 'currency'],
+      ...['fees.acquirer', 'fees.protocol', 'fees.cashback', 'total_charged', 'net', 'order_id'],
+      ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
+      ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
+    ],
+    read: async (db, { tenant }, page) => {
+      return chunkOf(await selectPaymentPage(db, { tenant, filters: {} }, page), renderPayment);
+    },
+  },
+  payment_intents: {
+    table: 'payment_intents',
+    columns: [
+      ...['id', 'created', 'status', 'amount', 'tip', 'currency', 'order_id', 'description'],
+      ...['terminal'],
+      ...['source', 'payment', 'tx_hash', 'cancellation_reason', 'canceled_at', 'expires_at'],
+      ...['picked_up_at', 'tapped_at', 'last_payment_error.decline_code', 'split_group'],
+      ...['metadata', 'network'],
+    ],
+    read: async (db, { tenant, now }, page) => {
+      return chunkOf(await selectIntentPage(db, { tenant, filters: {}, now }, page), renderIntent);
+    },
+  },
+  refunds: {
+    table: 'refunds',
+    columns: [
+      ...['id', 'created', 'updated', 'payment', 'amount', 'currency', 'status', 'reason'],
+      ...['failure_code', 'failure_message', 'tx_hash', 'source', 'metadata', 'network'],
+    ],
+    read: async (db, { tenant }, page) => {
+      return chunkOf(await selectRefundPage(db, { tenant }, page), renderRefund);
+    },
+  },
+  withdrawals: {
+    table: 'withdrawals',
+    columns: [
+      ...['id', 'created', 'updated', 'amount', 'currency', 'status', 'wallet', 'failure_code'],
+      ...['failure_message', 'tx_hash', 'requested_by', 'network'],
+    ],
+    read: async (db, { tenant }, page) =>
+      chunkOf(await selectWithdrawalPage(db, tenant, page), withdrawalObject),
+  },
+} as const satisfies Record<string, Export>;
+
+export type ExportName = keyof typeof EXPORTS;
+
+export const NAMES = Object.keys(EXPORTS) as ExportName[];

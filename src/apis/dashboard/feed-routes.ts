@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+  sessionOf,
+} from '#apis/dashboard/person-route.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Place } from '#db/paging.ts';
+import { selectEvent } from '#events/queries.ts';
+import { retainedSince } from '#events/retention.ts';
+import {
+  type StreamedEvent,
+  selectEventsAfter,
+  selectNewestPlace,
+} from '#events/stream-queries.ts';
+import { idOf } from '#http/schema.ts';
+import { selectStillMember } from '#people/session-queries.ts';
+
+/**
+ * How late an event shows at most, and how long a feed outlives the rights of its reader: two
+ * looks fit into the second that is promised. A look costs 0.1 ms.
+ */
+const LOOK_EVERY_MS = 400;
+/** Proxies close connections that are silent for a minute. */
+const COMMENT_EVERY_MS = 15_000;
+/** Then the browser comes back by itself, and its session and role are checked again. */
+const MAX_MS = 5 * 60_000;
+const BATCH = 100;
+/** Open tabs of one person, per process. */
+const MAX_STREAMS = 10;
+
+const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });
+
+function render(row: StreamedEvent): string {
+  return `id: ${row.id}\nevent: ${row.type}\ndata: ${row.body}\n\n`;
+}
+
+/** The place of the last event that the client has seen; the newest one for a new client. */
+async function startPlace(
+  { db }: DashboardDeps,
+  listener: { readonly tenant: Tenant; readonly lastId: string | null; readonly now: Date },
+): Promise<Place> {
+  const { tenant, lastId: id, now } = listener;
+  const since = retainedSince(now);
+  const seen = id === null ? undefined : await selectEvent(db, tenant, { id, since });
+  return seen ?? selectNewestPlace(db, tenant);
+}
+
+interface Following {
+  readonly tenant: Tenant;
+  readonly sessionId: string;
+  readonly start: Place;
+  readonly gone: AbortSignal;
+}
+
+/** Events as they are committed, until the client leaves, its rights end, or the time is over. */
+async function* follow(
+  { db, clock }: DashboardDeps,
+  { tenant, sessionId, start, gone }: Following,
+): AsyncGenerator<string> {
+  const { accountId } = tenant;
+  const begun = performance.now();
+  let spoke = begun;
+  let after = start;
+  yield 'retry: 1000\n\n';
+  while (!gone.aborted && performance.now() - begun < MAX_MS) {
+    const reader = { sessionId, accountId, now: clock.now() };
+    if (!(await selectStillMember(db, reader))) return;
+    const rows = await selectEventsAfter(db, tenant, { after, limit: BATCH });
+    const last = rows.at(-1);
+    if (last !== undefined) {
+      after = last;
+      spoke = performance.now();
+      yield rows.map(render).join('');
+    } else if (performance.now() - spoke > COMMENT_EVERY_MS) {
+      spoke = performance.now();
+      yield ': still here\n\n';
+    }
+    if (rows.length < BATCH) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal: gone }).catch(() => {});
+    }
+  }
+}
+
+function tooMany(): Refusal {
+  return {
+    ...refuse('rate_limit_exceeded', `At most ${MAX_STREAMS} open feeds: close a tab.`),
+    headers: { 'Retry-After': '10' },
+  };
+}
+
+/** Server-sent events: everything that happens in the mode, resumable where it broke off. */
+export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
+  const open = new Map<string, number>();
+  const change = (userId: string, by: number) => {
+    const count = (open.get(userId) ?? 0) + by;
+    if (count === 0) open.delete(userId);
+    else open.set(userId, count);
+  };
+  const route = personRoute<typeof FeedQuery>({
+    method: 'GET',
+    path: `${MODE}/feed`,
+    operationId: 'followEvents',
+    tag: 'Live feed',
+    summary: 'Events as they happen, as server-sent events',
+    description:
+      'After a lost connection the browser sends Last-Event-ID and misses nothing of the last ' +
+      '30 days. ' +
+      'Without it the feed begins now. Ends every five minutes, and within a second when the ' +
+      'session or the membership ends; browsers reconnect by themselves.',
+    access: 'viewer',
+    query: FeedQuery,
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, query, now, whenGone }) => {
+      const { tenant } = caller;
+      const { id: sessionId, user_id: userId } = sessionOf(caller);
+      if ((open.get(userId) ?? 0) >= MAX_STREAMS) return tooMany();
+      const lastId = caller.lastEventId ?? query.last_event_id ?? null;
+      const start = await startPlace(deps, { tenant, lastId, now });
+      const following = { tenant, sessionId, start, gone: whenGone() };
+      const stream = Readable.from(follow(deps, following), { highWaterMark: 1 });
+      change(userId, 1);
+      stream.once('close', () => change(userId, -1));
+      return {
+        status: 200,
+        stream,
+        headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
+      };
+    },
+  });
+  return [route];
+}

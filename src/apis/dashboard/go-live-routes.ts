@@ -1,0 +1,145 @@
+import Type from 'typebox';
+import { selectMode } from '#accounts/account-queries.ts';
+import { ConsentBody, ConsentSchema, GoLiveSchema } from '#apis/dashboard/account-schema.ts';
+import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Database } from '#db/database.ts';
+import { text } from '#http/schema.ts';
+import { confirmGoLive, goLive, prepareGoLive } from '#payouts/go-live.ts';
+import { goLiveConsent } from '#payouts/go-live-consent.ts';
+import {
+  type GoLiveRow,
+  type PreparationRow,
+  selectGoLive,
+  selectPreparation,
+} from '#payouts/go-live-queries.ts';
+
+const TAG = 'Go live';
+
+function requestView(row: GoLiveRow) {
+  const { status, wallet, failure_reason, tx_hash, created } = row;
+  return { status, wallet, failure_reason, tx_hash, created };
+}
+
+function preparedView(row: PreparationRow) {
+  const { wallet, prepared_by, created } = row;
+  const expires_at = new Date(row.deadline * 1000).toISOString();
+  return { wallet, prepared_by, expires_at, created };
+}
+
+async function goLiveView(db: Database, tenant: Tenant, now: Date): Promise<object> {
+  const [mode, request, prepared] = await Promise.all([
+    selectMode(db, tenant),
+    selectGoLive(db, tenant),
+    selectPreparation(db, { tenant, now }),
+  ]);
+  return {
+    live: mode?.live_at != null,
+    settlement_wallet: mode?.settlement_wallet ?? null,
+    request: request === undefined ? null : requestView(request),
+    prepared: prepared === undefined ? null : preparedView(prepared),
+  };
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/go_live`,
+    operationId: 'readGoLive',
+    tag: TAG,
+    summary: 'Whether the account is live on this network',
+    access: 'viewer',
+    response: GoLiveSchema,
+    handle: async ({ caller, now }) => answerWith(200, await goLiveView(db, caller.tenant, now)),
+  });
+}
+
+const ConsentQuery = Type.Object({ wallet: text(42, 'The EVM address that gets the money.', 42) });
+
+function consentRoute(deps: DashboardDeps) {
+  return personRoute<typeof ConsentQuery>({
+    method: 'GET',
+    path: `${MODE}/go_live/consent`,
+    operationId: 'readGoLiveConsent',
+    tag: TAG,
+    summary: 'The message that the settlement wallet signs (EIP-712)',
+    access: 'admin',
+    query: ConsentQuery,
+    response: ConsentSchema,
+    handle: async ({ caller, query, now }) => {
+      const consent = goLiveConsent(deps, { tenant: caller.tenant, ...query, now });
+      if (isRefusal(consent)) return consent;
+      return answerWith(200, { deadline: consent.deadline, typed_data: consent.typedData });
+    },
+  });
+}
+
+function startRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof ConsentBody>({
+    method: 'POST',
+    path: `${MODE}/go_live`,
+    operationId: 'goLive',
+    tag: TAG,
+    summary: 'Register on the settlement contract of the network',
+    description:
+      'An owner must have proven a second factor in the last five minutes. The chain answers ' +
+      'within seconds: read GET /go_live until the status is succeeded. A request ' +
+      'of an admin is only prepared: an owner has to confirm it within the hour. ' +
+      'All owners get a mail.',
+    access: 'admin',
+    body: ConsentBody,
+    status: 202,
+    response: GoLiveSchema,
+    errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const { tenant, role } = caller;
+      const { secretKey } = deps.settings.people;
+      const input = { tenant, actor: actorOf(caller, requestId), now, consent: body };
+      const stale = role === 'owner' ? requireFreshFactor(caller, now) : null;
+      if (stale !== null) return stale;
+      const work = role === 'owner' ? goLive : prepareGoLive;
+      const result = await orUnavailable<unknown>(work({ ...deps, secretKey }, input));
+      return isRefusal(result) ? result : answerWith(202, await goLiveView(deps.db, tenant, now));
+    },
+  });
+}
+
+const ConfirmBody = Type.Object({ wallet: text(42, 'The wallet that was prepared.', 42) });
+
+function confirmRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof ConfirmBody>({
+    method: 'POST',
+    path: `${MODE}/go_live/confirm`,
+    operationId: 'confirmGoLive',
+    tag: TAG,
+    summary: 'Go live with the wallet that an admin has prepared',
+    description: 'Needs a second factor proven in the last five minutes.',
+    access: 'owner',
+    body: ConfirmBody,
+    status: 202,
+    response: GoLiveSchema,
+    errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const { tenant } = caller;
+      const { secretKey } = deps.settings.people;
+      const input = { tenant, actor: actorOf(caller, requestId), now, ...body };
+      const row = await orUnavailable(confirmGoLive({ ...deps, secretKey }, input));
+      return isRefusal(row) ? row : answerWith(202, await goLiveView(deps.db, tenant, now));
+    },
+  });
+}
+
+export function goLiveRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [readRoute(deps), consentRoute(deps), startRoute(deps), confirmRoute(deps)];
+}

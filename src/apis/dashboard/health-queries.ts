@@ -1,0 +1,101 @@
+import { HOURS, overFor } from '#apis/dashboard/hours-query.ts';
+import type { DayOf, Span } from '#apis/dashboard/statistics-queries.ts';
+import type { Sql } from '#db/database.ts';
+
+/** Calls of the merchant API on one day. */
+export interface CallsRow {
+  readonly day: string;
+  readonly requests: number;
+  /** Answered with a 4xx, and with a 5xx. */
+  readonly refused: number;
+  readonly failed: number;
+}
+
+export interface CallsNow extends CallsRow {
+  /** Whether all of its hours are kept. */
+  readonly is_kept: boolean;
+}
+
+// The calls of hours ($1 account, $2 mode) that a table of the name spans has. People's own
+// requests and those of tills are in the log too: only the merchant's servers tell how its
+// integration gets on.
+const COUNTED = `
+  counted as (
+    select s.hour, c.* from spans s cross join lateral (
+      select count(*)::int as requests,
+        (count(*) filter (where status between 400 and 499))::int as refused,
+        (count(*) filter (where status >= 500))::int as failed
+      from request_log
+      where account_id = $1 and livemode = $2 and path like '/api/v1/%'
+        and created >= s.hour and created < s.until
+    ) c
+  )`;
+
+/** The log is written behind the answers: by then every request of the hour is in it. */
+const WRITTEN_AFTER_MINUTES = 10;
+
+function valuesOf(asked: DayOf, now: Date): unknown[] {
+  return [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone, now];
+}
+
+/** Keeps the counts of the day's hours that are over. Two at once write the same. */
+export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
+  await sql.query(
+    `with ${HOURS}, spans as materialized (
+       select hour, until from hours h where ${overFor(WRITTEN_AFTER_MINUTES)} and (
+         select true from health_hours k
+         where k.account_id = $1 and k.livemode = $2 and k.hour = h.hour
+         limit 1
+       ) is null
+     ), ${COUNTED}
+     insert into health_hours (account_id, livemode, hour, requests, refused, failed)
+     select $1, $2, hour, requests, refused, failed from counted
+     on conflict do nothing`,
+    valuesOf(asked, now),
+  );
+}
+
+/** A day as it stands now: what is kept of its hours, and the rest as it is counted. */
+export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<CallsNow[]> {
+  return sql.query(
+    `with ${HOURS}, kept as materialized (
+       select k.hour, requests, refused, failed from health_hours k join hours h using (hour)
+       where k.account_id = $1 and k.livemode = $2
+     ), spans as materialized (
+       select hour, until from hours where hour not in (select hour from kept)
+     ), ${COUNTED}
+     select $3::date::text as day, coalesce(sum(requests), 0)::int as requests,
+       coalesce(sum(refused), 0)::int as refused, coalesce(sum(failed), 0)::int as failed,
+       coalesce(bool_and(is_kept), false) as is_kept
+     from (
+       select requests, refused, failed, true as is_kept from kept
+       union all select requests, refused, failed, false from counted
+     ) c`,
+    valuesOf(asked, now),
+  );
+}
+
+/** Keeps a day that is over; its hours, and those before, have nobody left who asks for them. */
+export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promise<void> {
+  await sql.query(
+    `with done as (
+       delete from health_hours where account_id = $1 and livemode = $2
+         and hour < ($3::date + 1)::timestamp at time zone $4::text
+     )
+     insert into health_days (account_id, livemode, day, time_zone, requests, refused, failed)
+     values ($1, $2, $3::date, $4::text, $5, $6, $7)
+     on conflict do nothing`,
+    [
+      ...[asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone],
+      ...[calls.requests, calls.refused, calls.failed],
+    ],
+  );
+}
+
+export async function selectStoredCalls(sql: Sql, asked: Span): Promise<CallsRow[]> {
+  return sql.query(
+    `select day::text as day, requests, refused, failed from health_days
+     where account_id = $1 and livemode = $2 and time_zone = $3 and day >= $4 and day <= $5`,
+    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to],
+  );
+}

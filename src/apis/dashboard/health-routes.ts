@@ -1,0 +1,56 @@
+import Type from 'typebox';
+import { readHealth } from '#apis/dashboard/health.ts';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import { answerWith, refuse } from '#core/answer.ts';
+import { checkDays, daysBetween } from '#core/days.ts';
+import { Day } from '#http/schema.ts';
+
+/** As long as requests, events and deliveries are kept. */
+const MAX_DAYS = 31;
+
+const Count = Type.Integer({ minimum: 0 });
+
+const HealthSchema = Type.Object({
+  day: Day,
+  requests: { ...Count, description: 'Calls of the merchant API.' },
+  refused: { ...Count, description: 'Of them: answered with a 4xx.' },
+  failed: { ...Count, description: 'Of them: answered with a 5xx.' },
+  delivered: { ...Count, description: 'Events of the day that receivers have taken.' },
+  undelivered: { ...Count, description: 'Given up, or tried without success so far.' },
+});
+
+const HealthQuery = Type.Object({ from: Day, to: Day });
+
+function healthRoute({ db }: DashboardDeps) {
+  return personRoute<typeof HealthQuery>({
+    method: 'GET',
+    path: `${MODE}/health`,
+    operationId: 'readHealth',
+    tag: 'Statistics',
+    summary: 'Failure rates of the API and of webhooks, by day',
+    description: `Days without activity are left out. At most ${MAX_DAYS} days.`,
+    access: 'viewer',
+    query: HealthQuery,
+    response: listed(HealthSchema),
+    handle: async ({ caller: { tenant }, query, now }) => {
+      const { from, to } = query;
+      const wrong = checkDays(from, to);
+      if (wrong !== null) return wrong;
+      if (daysBetween(from, to).length > MAX_DAYS) {
+        return refuse('parameter_invalid', `At most ${MAX_DAYS} days at a time.`, 'from');
+      }
+      const data = await readHealth(db, { tenant, from, to }, now);
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+export function healthRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [healthRoute(deps)];
+}

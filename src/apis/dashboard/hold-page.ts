@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Clock } from '#core/clock.ts';
+import { newId } from '#core/ids.ts';
+import { escapeHtml, plainPage, sendPage } from '#http/plain-page.ts';
+import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
+import type { HoldLinkRow } from '#payouts/payout-hold-queries.ts';
+import { findHoldLink, holdPayouts } from '#payouts/payout-holds.ts';
+import { describeOwnerChange, HOLD_PATH } from '#people/owner-changes.ts';
+import type { PeopleDeps } from '#people/people.ts';
+
+function gone(reply: FastifyReply): FastifyReply {
+  const body =
+    '<p>Each link works once, within 72 hours. If you are still an owner, the dashboard shows ' +
+    'whether payouts are held.</p>';
+  return sendPage(reply, 404, plainPage('This link is not valid', body));
+}
+
+function question(link: HoldLinkRow): string {
+  const what = escapeHtml(describeOwnerChange(link.kind, link.subject));
+  return plainPage(
+    'Hold payouts?',
+    `<p>${what} <bdi>${escapeHtml(link.account_name)}</bdi>, ` +
+      `${link.created.toISOString()}.</p>\n` +
+      '<p>If this is not right, hold all payouts of the service. They stay held until an owner ' +
+      'lifts the hold. What the settlement wallet withdraws by itself cannot be held.</p>\n' +
+      '<form method="post"><button type="submit">Hold payouts</button></form>',
+  );
+}
+
+const HELD = plainPage(
+  'Payouts are held',
+  '<p>The service pays nothing out until an owner with a second factor lifts the hold. All ' +
+    'owners have been told by mail. If a change of the settlement wallet was ' +
+    'announced, it is being canceled.</p>',
+);
+
+/** An announced wallet can be put into force by anybody once it has waited: it is stopped, too. */
+async function stopWallets(
+  deps: Pick<PeopleDeps, 'db' | 'wakeups'>,
+  which: { readonly accountId: string; readonly now: Date },
+): Promise<void> {
+  const actor = { type: 'system', name: 'link in a mail' } as const;
+  for (const livemode of [false, true]) {
+    const tenant = { accountId: which.accountId, livemode };
+    // Refused where none is announced.
+    await cancelWalletChange(deps, { tenant, actor, now: which.now });
+  }
+}
+
+/**
+ * The page behind the link that owners get by mail. Mail scanners open links: a GET only shows a
+ * button, and the POST that it sends is what holds. Whoever has the link needs nothing else.
+ */
+export function addHoldPage(
+  app: FastifyInstance,
+  deps: { readonly people: PeopleDeps; readonly clock: Clock },
+): void {
+  const { people, clock } = deps;
+  const path = `${HOLD_PATH}/:token`;
+  app.get<{ Params: { token: string } }>(path, async (request, reply) => {
+    const { token } = request.params;
+    const link = await findHoldLink(people.db, { token, now: clock.now() });
+    return link === undefined ? gone(reply) : sendPage(reply, 200, question(link));
+  });
+  app.post<{ Params: { token: string } }>(path, async (request, reply) => {
+    const { token } = request.params;
+    const now = clock.now();
+    const requestId = newId('request', now);
+    const link = await holdPayouts(people, { token, address: request.ip, requestId, now });
+    if (link === undefined) return gone(reply);
+    await stopWallets(people, { accountId: link.account_id, now });
+    return sendPage(reply, 200, HELD);
+  });
+}

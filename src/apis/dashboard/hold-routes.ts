@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import {
+  ACCOUNT,
+  actorOf,
+  type DashboardDeps,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { Done } from '#apis/dashboard/person-schema.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { nullable, Timestamp } from '#http/schema.ts';
+import { selectOpenHold } from '#payouts/payout-hold-queries.ts';
+import { liftHold } from '#payouts/payout-holds.ts';
+import { MAIL_TOPIC } from '#people/people.ts';
+
+const TAG = 'Money';
+const PATH = `${ACCOUNT}/payout_hold`;
+
+const HoldSchema = Type.Object({
+  held: Type.Boolean(),
+  held_by: nullable(Type.String({ description: 'The owner whose link was used.' })),
+  since: nullable(Timestamp),
+});
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: PATH,
+    operationId: 'readPayoutHold',
+    tag: TAG,
+    summary: 'Whether payouts are held after a change of owners',
+    access: 'viewer',
+    response: HoldSchema,
+    handle: async ({ caller }) => {
+      const row = await selectOpenHold(db, caller.tenant.accountId);
+      return answerWith(200, {
+        held: row !== undefined,
+        held_by: row?.held_by ?? null,
+        since: row?.created.toISOString() ?? null,
+      });
+    },
+  });
+}
+
+function liftRoute({ db, wakeups, settings }: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: PATH,
+    operationId: 'liftPayoutHold',
+    tag: TAG,
+    summary: 'Lift the hold on payouts',
+    description: 'Needs a second factor proven in the last five minutes. All owners are told.',
+    access: 'owner',
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, requestId, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const { accountId } = caller.tenant;
+      const ref = { accountId, actor: actorOf(caller, requestId), now };
+      const lifted = await db.transaction((tx) => liftHold(tx, settings.people, ref));
+      wakeups.send(MAIL_TOPIC);
+      return isRefusal(lifted) ? lifted : answerWith(200, { status: 'lifted' });
+    },
+  });
+}
+
+/** The brake that every owner gets by mail, as the dashboard shows it. */
+export function holdRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [readRoute(deps), liftRoute(deps)];
+}

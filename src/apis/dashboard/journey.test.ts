@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Secret, TOTP } from 'otpauth';
+import type { TypedDataDefinition } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { isRefusal } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import { applyRegistrations } from '#payouts/apply-registrations.ts';
+import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
+import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { insertHold } from '#payouts/payout-hold-queries.ts';
+import { createOperator } from '#people/create-operator.ts';
+import { insertOwnerChange } from '#people/owner-change-queries.ts';
+import { startRelayer } from '#settlement/relayer/relayer.ts';
+import { requestPayments } from '#settlement/requests.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+/** A new merchant's way, from the first mail to the money in its wallet, on a real chain. */
+
+const PASSWORD = 'correct horse battery';
+const SALE = 5_000_000;
+/** Stays for the last withdrawal: nothing settles once the test has moved its clock ahead. */
+const LEFT = 1_000;
+/** Of the right shape. */
+const SIGNATURE = `0x${'00'.repeat(65)}`;
+const DETAILS = {
+  legal_name: 'Nina’s Café GmbH',
+  registration_number: 'HRB 12345',
+  country: 'DE',
+  address: 'Hauptstraße 1, 10115 Berlin',
+  business: 'Coffee and cake',
+  representative: 'Nina New',
+};
+
+let network: TestNetwork;
+let server: DashboardServer;
+let merchant: PersonClient;
+let staff: PersonClient;
+let account = '';
+let code: () => string;
+const wallet: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+const stops: (() => Promise<unknown>)[] = [];
+
+before(async () => {
+  network = await startTestNetwork();
+  server = await startDashboardServer([network.chain]);
+  // The contract looks at the chain's time, so consents are dated by the real one here.
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  const { db, wakeups, clock } = server;
+  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
+  stops.push(network.mineEvery(50), () => relayer.stop());
+});
+
+after(async () => {
+  for (const stop of stops.reverse()) await stop();
+  await server.close();
+  await network.stop();
+});
+
+async function addTotp(client: PersonClient): Promise<() => string> {
+  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const next = () => totp.generate({ timestamp: server.clock.now().getTime() });
+  const confirmed = await client.post('/me/totp/confirm', { code: next() });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  return next;
+}
+
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(20)) {
+    const found = await look();
+    if (found !== null) return found;
+  }
+  throw new Error(`waited for ${what}`);
+}
+
+const path = (rest: string) => `/accounts/${account}/${rest}`;
+const eventsOf = (type: string) =>
+  server.db.query<{ livemode: boolean; body: string }>(
+    'select livemode, body from events where type = $1 and account_id = $2 order by livemode',
+    [type, account],
+  );
+
+test('a mailbox becomes an account', async () => {
+  merchant = new PersonClient(server.dashboard);
+  await merchant.post('/sign_up', { email: 'nina@cafe.test' });
+  const token = await server.mailedToken('nina@cafe.test');
+  const form = { token, name: 'Nina New', account_name: 'Nina’s Café', password: PASSWORD };
+  const opened = await merchant.post('/sign_up/complete', form);
+  assert.equal(opened.status, 201, opened.text);
+  account = (opened.body.accounts as { id: string }[])[0]?.id ?? '';
+});
+
+test('test mode works at once; live keys and terminals wait for the verification', async () => {
+  const key = { name: 'till', scopes: ['payments:read'] };
+  assert.equal((await merchant.post(path('test/api_keys'), key)).status, 201);
+  assert.equal((await merchant.post(path('test/terminals'), { label: 'Bar' })).status, 201);
+  for (const [place, body] of [
+    ['live/api_keys', key],
+    ['live/terminals', { label: 'Bar' }],
+  ] as const) {
+    const refused = await merchant.post(path(place), body);
+    assert.equal(refused.body.error?.code, 'kyb_required');
+  }
+  assert.equal((await eventsOf('terminal.created')).length, 1);
+});
+
+test('the verification takes details and real documents only', async () => {
+  assert.equal((await merchant.post(path('kyb/submit'))).status, 409);
+  const saved = await merchant.send('PUT', path('kyb'), { version: 0, details: DETAILS });
+  assert.equal(saved.status, 200, saved.text);
+  const stale = await merchant.send('PUT', path('kyb'), { version: 0, details: DETAILS });
+  assert.equal(stale.body.error?.code, 'version_conflict');
+  const upload = (bytes: Buffer, type: string) =>
+    merchant.send('POST', path('kyb/documents?kind=registration&file_name=extract.pdf'), bytes, {
+      'Content-Type': type,
+    });
+  const pdf = Buffer.from('%PDF-1.7\nthe register says so');
+  assert.equal((await upload(Buffer.from('<script>'), 'application/pdf')).status, 415);
+  assert.equal((await upload(pdf, 'text/html')).status, 415);
+  assert.equal((await upload(pdf, 'application/json')).status, 415);
+  assert.equal((await upload(Buffer.alloc(6 * 1024 * 1024), 'application/pdf')).status, 413);
+  const added = await upload(pdf, 'application/pdf');
+  assert.equal(added.status, 201, added.text);
+  const stored = await server.db.query<{ content: Buffer }>('select content from kyb_documents');
+  assert.ok(stored[0] && !stored[0].content.includes('register'), 'encrypted at rest');
+  const back = await merchant.get(path(`kyb/documents/${added.body.id}`));
+  assert.equal(back.text, pdf.toString());
+  assert.match(back.headers.get('content-disposition') ?? '', /^attachment/);
+  assert.equal((await merchant.post(path('kyb/submit'))).body.status, 'pending');
+});
+
+test('an operator decides, with a reason, and both modes hear of it', async () => {
+  const actor = { type: 'system', name: 'test' } as const;
+  const person = { email: 'ops@tapline.test', password: PASSWORD, name: 'Otto Ops' };
+  assert.ok(
+    !isRefusal(await createOperator(server.db, { person, actor, now: server.clock.now() })),
+  );
+  staff = new PersonClient(server.operator);
+  await staff.post('/session', { email: person.email, password: PASSWORD });
+  await addTotp(staff);
+  const queue = await staff.get('/kyb');
+  assert.equal((queue.body.data as { account: string }[])[0]?.account, account);
+  const decide = (body: object) => staff.post(`/accounts/${account}/kyb/decision`, body);
+  assert.equal((await decide({ decision: 'rejected' })).status, 400);
+  const rejected = await decide({ decision: 'rejected', reason: 'The extract is too old.' });
+  assert.equal(rejected.body.status, 'rejected');
+  assert.equal((await merchant.get(path('kyb'))).body.decision_reason, 'The extract is too old.');
+  assert.equal((await merchant.post(path('kyb/submit'))).status, 200);
+  assert.equal((await decide({ decision: 'approved' })).body.status, 'approved');
+  assert.equal((await decide({ decision: 'approved' })).status, 409);
+  const events = await eventsOf('kyb.status_changed');
+  assert.deepEqual(
+    events.map((event) => event.livemode),
+    [false, false, true, true],
+  );
+  const key = { name: 'till', scopes: ['payments:read'] };
+  assert.equal((await merchant.post(path('live/api_keys'), key)).status, 201);
+});
+
+test('an operator resolves alarms and accepts differences, once and with a reason', async () => {
+  const now = server.clock.now();
+  await server.db.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     values (false, 'place_changed', 'pi_test', '{}', $1)`,
+    [now],
+  );
+  await server.db.query(
+    `insert into reconciliation_differences
+       (livemode, kind, subject, details, first_seen, last_seen)
+     values (false, 'payment_place_differs', 'pay_test', '{}', $1, $1)`,
+    [now],
+  );
+  const idIn = async (table: 'chain_alarms' | 'reconciliation_differences') => {
+    const rows = await server.db.query<{ id: bigint }>(`select id from ${table}`);
+    return String(rows[0]?.id);
+  };
+  const reason = { reason: 'A reorganisation moved it.' };
+  const accept = `/reconciliation/differences/${await idIn('reconciliation_differences')}/accept`;
+  const resolve = `/alarms/${await idIn('chain_alarms')}/resolve`;
+  for (const path of [accept, resolve]) {
+    assert.equal((await staff.post(path)).status, 400);
+    assert.equal((await staff.post(path, reason)).status, 200);
+    assert.equal((await staff.post(path, reason)).status, 404);
+  }
+  const rows = await server.db.query<{ accepted_at: Date | null }>(
+    'select accepted_at from reconciliation_differences',
+  );
+  assert.notEqual(rows[0]?.accepted_at ?? null, null);
+});
+
+test('going live needs the consent of the very wallet, and the chain', async () => {
+  const asked = await merchant.get(path(`test/go_live/consent?wallet=${wallet.address}`));
+  assert.equal(asked.status, 200, asked.text);
+  const typedData = asked.body.typed_data as TypedDataDefinition;
+  const body = { wallet: wallet.address, deadline: asked.body.deadline };
+  const early = await merchant.post(path('test/go_live'), { ...body, signature: SIGNATURE });
+  assert.equal(early.body.error?.code, 'second_factor_required');
+  code = await addTotp(merchant);
+  const stranger = privateKeyToAccount(generatePrivateKey());
+  const forged = { ...body, signature: await stranger.signTypedData(typedData) };
+  const refused = await merchant.post(path('test/go_live'), forged);
+  assert.equal(refused.body.error?.param, 'signature');
+  const consent = { ...body, signature: await wallet.signTypedData(typedData) };
+  const other = { ...consent, wallet: stranger.address };
+  assert.equal((await merchant.post(path('test/go_live'), other)).body.error?.param, 'signature');
+  assert.equal((await merchant.post(path('test/go_live'), consent)).status, 202);
+  assert.equal((await merchant.post(path('test/go_live'), consent)).status, 409);
+  const live = await until('the registration', async () => {
+    await applyRegistrations({ ...server, log: silentLog });
+    const { body: view } = await merchant.get(path('test/go_live'));
+    return view.live === true ? view : null;
+  });
+  assert.equal(live.settlement_wallet, wallet.address);
+  assert.equal((live.request as { status: string }).status, 'succeeded');
+});
+
+/** A sale, settled on the chain; what the payments domain would record of it is not needed here. */
+async function sell(amount: number): Promise<void> {
+  const [payer] = await network.addPayers(1);
+  const rows = await server.db.query<{ merchant_number: bigint }>(
+    'select merchant_number from account_modes where account_id = $1 and not livemode',
+    [account],
+  );
+  const merchantNumber = rows[0]?.merchant_number ?? 0n;
+  assert.ok(payer);
+  await server.db.transaction((tx) =>
+    requestPayments(
+      tx,
+      [
+        {
+          livemode: false,
+          number: null,
+          settleWithinS: 60,
+          subjectId: newId('paymentIntent', server.clock.now()),
+          payload: {
+            merchantNumber: merchantNumber.toString(),
+            payer: payer.address,
+            amount: String(amount),
+            orderId: 'A-1',
+          },
+        },
+      ],
+      server.clock.now(),
+    ),
+  );
+  server.wakeups.send('chain-requests', 'testnet');
+  await until('the sale', async () =>
+    (await network.merchantBalance(merchantNumber)) === BigInt(amount) ? true : null,
+  );
+}
+
+const withdraw = (amount: number, key: string) =>
+  merchant.post(path('test/withdrawals'), { amount }, { 'Idempotency-Key': key });
+
+test('a withdrawal needs a second factor of this moment', async () => {
+  await sell(SALE + LEFT);
+  server.clock.advance(6 * 60_000);
+  const stale = await withdraw(1_000_000, 'first');
+  assert.equal(stale.body.error?.code, 'second_factor_required');
+});
+
+/** Waits until so many withdrawals have reached the wallet. */
+async function payouts(count: number): Promise<void> {
+  await until('the payouts', async () => {
+    await applyWithdrawalOutcomes({ ...server, log: silentLog });
+    const { body } = await merchant.get(path('test/withdrawals'));
+    const rows = body.data as { status: string }[];
+    return rows.filter((row) => row.status === 'succeeded').length === count ? true : null;
+  });
+}
+
+test('ten withdrawals at once never exceed the balance; a repeated one pays once', async () => {
+  assert.equal((await merchant.post('/session/second_factor', { code: code() })).status, 200);
+  assert.equal((await withdraw(SALE + LEFT + 1, 'too much')).body.error?.code, 'amount_too_large');
+  const tries = Array.from({ length: 10 }, (_, i) => withdraw(2_000_000, `race ${i}`));
+  const statuses = (await Promise.all(tries)).map((answer) => answer.status);
+  assert.equal(statuses.filter((status) => status === 201).length, 2);
+  assert.equal(statuses.filter((status) => status === 400).length, 8);
+  await payouts(2);
+  const once = await withdraw(1_000_000, 'once');
+  const again = await withdraw(1_000_000, 'once');
+  assert.equal(once.status, 201, once.text);
+  assert.equal(again.body.id, once.body.id);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  await payouts(3);
+  assert.equal(await network.usdcOf(wallet.address), BigInt(SALE));
+  assert.equal((await eventsOf('balance.withdrawal_paid')).length, 3);
+});
+
+test('a hold stops payouts, and whoever announced another wallet, until it is lifted', async () => {
+  const now = server.clock.now();
+  await server.db.transaction(async (tx) => {
+    const change = { id: 'och_test', accountId: account, email: 'x@cafe.test' };
+    await insertOwnerChange(tx, { ...change, kind: 'invited', changedBy: 'test', now });
+    const hold = { id: 'hold_test', accountId: account, changeId: 'och_test' };
+    assert.ok(await insertHold(tx, { ...hold, heldBy: 'nina@cafe.test', now }));
+  });
+  await merchant.post('/session/second_factor', { code: await nextCode() });
+  assert.equal((await withdraw(LEFT, 'held')).body.error?.code, 'unexpected_state');
+  const next = privateKeyToAccount(generatePrivateKey());
+  assert.equal((await announce(next)).body.error?.code, 'unexpected_state');
+  assert.equal((await merchant.delete(`/accounts/${account}/payout_hold`)).status, 200);
+  assert.equal((await withdraw(LEFT, 'lifted')).status, 201);
+  await payouts(4);
+});
+
+/** Codes work once: the one of the next half minute. */
+async function nextCode(): Promise<string> {
+  server.clock.advance(30_000);
+  return code();
+}
+
+async function announce(to: PrivateKeyAccount) {
+  const asked = await merchant.get(path(`test/settlement_wallet/consent?wallet=${to.address}`));
+  assert.equal(asked.status, 200, asked.text);
+  const signature = await to.signTypedData(asked.body.typed_data as TypedDataDefinition);
+  const { deadline } = asked.body;
+  return merchant.post(path('test/settlement_wallet'), { wallet: to.address, deadline, signature });
+}
+
+async function walletStatus(wanted: string): Promise<string> {
+  return until(`the wallet to be ${wanted}`, async () => {
+    await applyWalletOutcomes({ ...server, log: silentLog });
+    const { body } = await merchant.get(path('test/settlement_wallet'));
+    const { status } = body.change as { status: string };
+    return status === wanted ? String(body.wallet) : null;
+  });
+}
+
+test('another wallet is announced, can be stopped, and waits before it gets money', async () => {
+  const next = privateKeyToAccount(generatePrivateKey());
+  assert.equal((await announce(next)).status, 202);
+  assert.equal((await announce(next)).status, 409, 'one at a time');
+  assert.equal(await walletStatus('announced'), wallet.address);
+  assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
+  assert.equal(await walletStatus('canceled'), wallet.address);
+  server.clock.advance(1_000);
+  assert.equal((await announce(next)).status, 202, 'the nonce has moved on');
+  await walletStatus('announced');
+  await server.sendMails();
+  const told = server.mails.filter((mail) => mail.subject.includes('settlement wallet'));
+  assert.equal(told.length, 2);
+  const deps = { ...server, log: silentLog };
+  await applyDueWallets(deps);
+  assert.equal(await walletStatus('announced'), wallet.address, 'not before its time');
+  await network.rpc.call('evm_increaseTime', [3600]);
+  server.clock.advance(3_600_000);
+  // Asked before the next block, the chain still says no: the worker asks again.
+  const asking = setInterval(() => void applyDueWallets(deps), 200);
+  assert.equal(await walletStatus('applied'), next.address);
+  clearInterval(asking);
+});
+
+test('everything is in the audit log', async () => {
+  const { body } = await merchant.get(path('audit_log?limit=100'));
+  const actions = (body.data as { action: string; address: string }[]).map((row) => row.action);
+  for (const action of [
+    'account.created',
+    'api_key.created',
+    'terminal.created',
+    'kyb.details_changed',
+    'kyb.document_added',
+    'kyb.status_changed',
+    'go_live.requested',
+    'withdrawal.requested',
+    'settlement_wallet.change_requested',
+    'settlement_wallet.applied',
+  ]) {
+    assert.ok(actions.includes(action), action);
+  }
+});

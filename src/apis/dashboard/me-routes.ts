@@ -1,0 +1,47 @@
+import Type from 'typebox';
+import { mySessionRoutes } from '#apis/dashboard/my-session-routes.ts';
+import { passkeyRoutes } from '#apis/dashboard/passkey-routes.ts';
+import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
+import { PersonName } from '#apis/dashboard/person-schema.ts';
+import { personalDataRoutes } from '#apis/dashboard/personal-data-routes.ts';
+import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import { totpRoutes } from '#apis/dashboard/totp-routes.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { readName } from '#core/names.ts';
+import { updateUserName } from '#people/user-queries.ts';
+
+const TAG = 'Me';
+
+const NameBody = Type.Object({ name: PersonName });
+
+function updateMeRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof NameBody>({
+    method: 'PATCH',
+    path: '/me',
+    operationId: `${settings.cookies.realm}UpdateMe`,
+    tag: TAG,
+    summary: 'Change my name',
+    access: 'signed_in',
+    body: NameBody,
+    response: NameBody,
+    handle: async ({ caller, body }) => {
+      const name = readName(body.name, 'name');
+      if (isRefusal(name)) return name;
+      await settings.people.db.transaction((tx) =>
+        updateUserName(tx, { id: sessionOf(caller).user_id, name }),
+      );
+      return answerWith(200, { name });
+    },
+  });
+}
+
+/** A person's own affairs, the same for merchants' people and for staff. */
+export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
+  return [
+    updateMeRoute(settings),
+    ...mySessionRoutes(settings),
+    ...totpRoutes(settings),
+    ...passkeyRoutes(settings),
+    ...personalDataRoutes(settings),
+  ];
+}

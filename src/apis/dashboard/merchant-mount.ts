@@ -1,0 +1,102 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  impliedErrors,
+  MODE,
+  type PersonRequest,
+  type PersonRoute,
+} from '#apis/dashboard/person-route.ts';
+import { recordChange } from '#audit/audit.ts';
+import { refuse } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { AnyRoute } from '#http/route.ts';
+import type { Role } from '#people/roles.ts';
+
+/**
+ * What of the merchant API the dashboard has as well, and from which role on. The very same
+ * handlers run: an account's person is a caller of that account and mode.
+ */
+const WRITES: Readonly<Record<string, Role>> = {
+  cancelPaymentIntent: 'member',
+  createWebhookEndpoint: 'admin',
+  updateWebhookEndpoint: 'admin',
+  deleteWebhookEndpoint: 'admin',
+  rotateWebhookSecret: 'admin',
+  testWebhookEndpoint: 'admin',
+  replayWebhookEvents: 'admin',
+  retryWebhookDelivery: 'admin',
+  testTapTerminal: 'member',
+};
+
+/**
+ * Of use to a server only; and what the dashboard has in its own way (refund-routes.ts,
+ * terminal-routes.ts, feed-routes.ts).
+ */
+const LEFT_OUT = ['retrieveIdempotencyKey', 'retrieveRefund', 'retrieveTerminal', 'streamEvents'];
+
+export function mountedRole(route: AnyRoute<MerchantCaller>): Role | null {
+  if (LEFT_OUT.includes(route.operationId)) return null;
+  return route.method === 'GET' ? 'viewer' : (WRITES[route.operationId] ?? null);
+}
+
+type Work = PersonRoute['handle'];
+
+const HELPERS = '/test_helpers/';
+
+/** Nobody plays a customer where money is real. */
+function inTestOnly(work: Work): Work {
+  return async (request: PersonRequest<never, never>) =>
+    request.caller.tenant.livemode
+      ? refuse('route_missing', 'Test helpers exist in test mode only.')
+      : work(request);
+}
+
+/** A change by a person is in the audit log before it is made, whatever becomes of it. */
+function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Work): Work {
+  return async (request: PersonRequest<never, never>) => {
+    const { caller, params, requestId, now } = request;
+    await deps.db.transaction((tx) =>
+      recordChange(tx, {
+        chain: caller.tenant.accountId,
+        actor: actorOf(caller, requestId),
+        action: `requested.${route.operationId}`,
+        objectId: params.id ?? caller.tenant.accountId,
+        livemode: caller.tenant.livemode,
+        before: null,
+        after: (request.body ?? null) as { [key: string]: Json } | null,
+        now,
+      }),
+    );
+    return work(request);
+  };
+}
+
+function mount(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, access: Role): PersonRoute {
+  // PersonCaller has all that a handler reads of its caller; only the idempotency space differs,
+  // which the server has already used by then.
+  const work = route.handle as unknown as Work;
+  const handle = route.method === 'GET' ? work : audited(deps, route, work);
+  const path = `${MODE}${route.path}`;
+  const operation = route.operationId;
+  return {
+    ...route,
+    path,
+    operationId: `dashboard${operation.charAt(0).toUpperCase()}${operation.slice(1)}`,
+    access,
+    scope: null,
+    params: { account: 'account', mode: 'text', ...route.params },
+    errors: [
+      ...new Set([...route.errors, ...impliedErrors({ access, path, method: route.method })]),
+    ],
+    handle: route.path.startsWith(HELPERS) ? inTestOnly(handle) : handle,
+  };
+}
+
+/** The merchant API's routes below an account and mode of the dashboard. */
+export function mountedRoutes(deps: DashboardDeps): PersonRoute[] {
+  return deps.merchantRoutes.flatMap((route) => {
+    const role = mountedRole(route);
+    return role === null ? [] : [mount(deps, route, role)];
+  });
+}

@@ -1,0 +1,107 @@
+import Type from 'typebox';
+import { WithdrawalSchema } from '#apis/dashboard/account-schema.ts';
+import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { createdParameters, listOf, pageParameters } from '#http/schema.ts';
+import { withdrawalObject } from '#payouts/render.ts';
+import { withdraw } from '#payouts/withdraw.ts';
+import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
+
+const TAG = 'Money';
+/** A whole balance can leave at once; a million times the largest payment bounds the integer. */
+const MAX_WITHDRAWAL = MAX_AMOUNT * 1000;
+
+const WithdrawBody = Type.Object({
+  amount: Type.Integer({
+    minimum: 1,
+    maximum: MAX_WITHDRAWAL,
+    description: 'USDC atoms, at most the balance minus what is already under way.',
+  }),
+});
+
+function withdrawRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof WithdrawBody>({
+    method: 'POST',
+    path: `${MODE}/withdrawals`,
+    operationId: 'createWithdrawal',
+    tag: TAG,
+    summary: 'Pay out to the settlement wallet',
+    description:
+      'Needs a second factor proven in the last five minutes. Answers `pending`; the event ' +
+      '`balance.withdrawal_paid` follows. Send the same Idempotency-Key when you retry.',
+    access: 'owner',
+    idempotency: 'required',
+    body: WithdrawBody,
+    status: 201,
+    response: WithdrawalSchema,
+    errors: ['account_not_live', 'amount_too_large', 'unexpected_state', 'service_unavailable'],
+    handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      return withdraw(deps, {
+        tenant: caller.tenant,
+        amount: BigInt(body.amount),
+        actor: actorOf(caller, requestId),
+        idempotency: present(idempotency, 'idempotency key'),
+        requestId,
+        now,
+      });
+    },
+  });
+}
+
+const ListQuery = Type.Object({ ...pageParameters, ...createdParameters });
+
+function listRoute({ db, cursorKey }: DashboardDeps) {
+  return personRoute<typeof ListQuery>({
+    method: 'GET',
+    path: `${MODE}/withdrawals`,
+    operationId: 'listWithdrawals',
+    tag: TAG,
+    summary: 'Withdrawals, newest first',
+    access: 'viewer',
+    query: ListQuery,
+    response: listOf(WithdrawalSchema),
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'withdrawals', tenant, query, cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const rows = await selectWithdrawalPage(db, tenant, page);
+      return answerPage(walk, page, rows, withdrawalObject);
+    },
+  });
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/withdrawals/{id}`,
+    operationId: 'readWithdrawal',
+    tag: TAG,
+    summary: 'A withdrawal',
+    access: 'viewer',
+    params: { id: 'withdrawal' },
+    response: WithdrawalSchema,
+    handle: async ({ caller, params }) => {
+      const row = await selectWithdrawal(db, caller.tenant, params.id ?? '');
+      return row === undefined
+        ? resourceMissing('withdrawal')
+        : answerWith(200, withdrawalObject(row));
+    },
+  });
+}
+
+export function moneyRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [withdrawRoute(deps), listRoute(deps), readRoute(deps)];
+}

@@ -1,0 +1,116 @@
+import Type, { type TSchema } from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { Access, PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { Actor } from '#audit/audit.ts';
+import type { ErrorCode } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { IdKind } from '#core/ids.ts';
+import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
+import { ROLES } from '#people/roles.ts';
+import type { SessionRow } from '#people/session-queries.ts';
+import type { RefundDeps } from '#refunds/create.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { WebhookDeps } from '#webhooks/endpoint.ts';
+
+/** What the dashboard's routes need of the process. */
+export interface DashboardDeps extends RefundDeps, WebhookDeps {
+  readonly settings: SurfaceSettings;
+  readonly chains: readonly Chain[];
+  readonly cursorKey: Buffer;
+  /** The merchant API's routes: what both APIs have runs the same handlers. */
+  readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
+}
+
+export const ACCOUNT = '/accounts/{account}';
+export const MODE = '/accounts/{account}/{mode}';
+
+/** A route whose caller is somebody in a browser, and what its handler gets. */
+export type PersonRoute = AnyRoute<PersonCaller>;
+export type PersonRequest<Q = unknown, B = unknown> = Handled<PersonCaller, Q, B>;
+
+type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pick<
+  Route<PersonCaller, Q, B>,
+  | 'method'
+  | 'path'
+  | 'operationId'
+  | 'tag'
+  | 'summary'
+  | 'description'
+  | 'query'
+  | 'body'
+  | 'upload'
+  | 'handle'
+> & {
+  readonly access: Access;
+  readonly idempotency?: 'required' | 'accepted';
+  /** Path parameters beside `account` and `mode`. */
+  readonly params?: Readonly<Record<string, IdKind | 'text'>>;
+  readonly status?: 200 | 201 | 202;
+  readonly response?: TSchema;
+  /** Media types of an answer that is not JSON. */
+  readonly sends?: readonly string[];
+  readonly errors?: readonly ErrorCode[];
+};
+
+function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
+  return {
+    ...(path.includes('{account}') ? ({ account: 'account' } as const) : {}),
+    ...(path.includes('{mode}') ? ({ mode: 'text' } as const) : {}),
+  };
+}
+
+/** What follows from who may use a route, and from its path. */
+export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
+  const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
+  const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);
+  const byStaff = access === 'operator' && method !== 'GET' ? (['role_missing'] as const) : [];
+  return [...accessErrors(access), ...modes, ...changes, ...byStaff];
+}
+
+type Implying = Pick<Declared<undefined, undefined>, 'access' | 'path' | 'method'>;
+
+function isRole(access: Access): boolean {
+  return ROLES.some((role) => role === access);
+}
+
+function accessErrors(access: Access): readonly ErrorCode[] {
+  if (access === 'public') return ['csrf_token_invalid'];
+  const signedIn = ['session_missing', 'csrf_token_invalid'] as const;
+  if (access === 'half_signed_in') return signedIn;
+  if (access === 'signed_in' || access === 'operator') {
+    return [...signedIn, 'second_factor_required'];
+  }
+  return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];
+}
+
+/** A route of dashboard or operator API: who may use it is part of its declaration. */
+export function personRoute<
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(declared: Declared<Q, B>): PersonRoute {
+  const { access, status = 200, response, sends, params, errors = [], ...rest } = declared;
+  const schema = sends === undefined ? (response ?? Type.Object({})) : null;
+  const description = declared.summary;
+  return defineRoute<PersonCaller, Q, B>({
+    ...rest,
+    access,
+    scope: null,
+    idempotency: declared.idempotency ?? 'ignored',
+    params: { ...implied(declared.path), ...params },
+    responses: {
+      [status]: { schema, description, ...(sends === undefined ? {} : { contentTypes: sends }) },
+    },
+    errors: [...new Set([...impliedErrors(declared), ...errors])],
+  });
+}
+
+/** The session of a route that cannot be reached without one. */
+export function sessionOf(caller: PersonCaller): SessionRow {
+  return present(caller.session, 'session');
+}
+
+export function actorOf(caller: PersonCaller, requestId: string): Actor {
+  const { user_id: userId, email } = sessionOf(caller);
+  const type = caller.realm === 'operator' ? 'operator' : 'user';
+  return { type, userId, email, requestId, address: caller.visit.address };
+}

@@ -1,0 +1,73 @@
+import Type from 'typebox';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { DeliverySchema } from '#apis/merchant/webhook-schema.ts';
+import { recordChange } from '#audit/audit.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { nullable, objectType, oneOf } from '#http/schema.ts';
+import { checkReceiver, renderReceiverCheck } from '#webhooks/check-receiver.ts';
+
+const ProbeSchema = Type.Object({
+  taken: Type.Boolean({ description: 'The receiver answered with a 2xx status.' }),
+  response_status: nullable(Type.Integer()),
+  error: nullable(Type.String()),
+  duration_ms: Type.Integer(),
+});
+
+const CheckSchema = Type.Object({
+  object: objectType('receiver_check'),
+  verdict: oneOf(
+    ['checks_signatures', 'takes_old', 'takes_forged', 'not_reached'] as const,
+    'takes_old: it also takes an event that was signed ten minutes ago. takes_forged: it also ' +
+      'takes one that somebody else has signed. not_reached: it did not even take the good one.',
+  ),
+  delivery: DeliverySchema,
+  forged: nullable(ProbeSchema),
+  old: nullable(ProbeSchema),
+});
+
+function checkRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/webhook_endpoints/{id}/check_receiver`,
+    operationId: 'checkReceiver',
+    tag: 'Webhook endpoints',
+    summary: 'Find out whether the receiver verifies signatures',
+    description:
+      'Sends a ping that is signed as always. When the receiver takes it, the same follows ' +
+      'signed with another secret, and signed ten minutes ago: it should refuse both. It takes ' +
+      'at most 20 s.',
+    access: 'admin',
+    params: { id: 'webhookEndpoint' },
+    response: CheckSchema,
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, requestId, now }) => {
+      const { tenant } = caller;
+      const objectId = params.id ?? '';
+      const checked = await checkReceiver(deps, tenant, objectId, deps.clock);
+      if (isRefusal(checked)) return checked;
+      await deps.db.transaction((tx) =>
+        recordChange(tx, {
+          chain: tenant.accountId,
+          actor: actorOf(caller, requestId),
+          action: 'webhook_endpoint.receiver_checked',
+          objectId,
+          livemode: tenant.livemode,
+          before: null,
+          after: { verdict: checked.verdict },
+          now,
+        }),
+      );
+      return answerWith(200, renderReceiverCheck(checked));
+    },
+  });
+}
+
+export function receiverRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [checkRoute(deps)];
+}

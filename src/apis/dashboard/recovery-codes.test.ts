@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addOwner, addTotp, signInAs } from '#testing/people.ts';
+import { startPeopleServer } from '#testing/people-server.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+
+async function factors(client: PersonClient) {
+  const { user } = (await client.get('/session')).body as { user?: { factors: object } };
+  return { first_choice: null, recovery_codes_to_save: null, ...user?.factors };
+}
+
+test('the API asks to keep recovery codes until that is confirmed, and for new ones', async () => {
+  const server = await startPeopleServer();
+  try {
+    await addOwner(server, 'codes@own.test');
+    const client = await signInAs(server, 'codes@own.test');
+    const none = await client.post('/me/recovery_codes/saved');
+    assert.equal(none.body.error?.code, 'unexpected_state', 'there is nothing to keep yet');
+    assert.equal((await factors(client)).recovery_codes_to_save, false);
+    assert.equal((await factors(client)).first_choice, null);
+    await addTotp(server, client);
+    assert.equal((await factors(client)).recovery_codes_to_save, true);
+    assert.equal((await factors(client)).first_choice, 'totp');
+    assert.equal((await client.post('/me/recovery_codes/saved')).status, 200);
+    assert.equal((await factors(client)).recovery_codes_to_save, false);
+    assert.equal((await client.post('/me/recovery_codes')).status, 200);
+    assert.equal((await factors(client)).recovery_codes_to_save, true);
+  } finally {
+    await server.close();
+  }
+});

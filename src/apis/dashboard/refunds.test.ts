@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newId } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { markBlocked } from '#settlement/relayer/blocked.ts';
+import { addTestPayment } from '#testing/api-objects.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { eventually } from '#testing/webhooks.ts';
+
+const OWNER = 'olga@refunds.test';
+const SAYS = 'Pausable: paused';
+const AMOUNT = 2_500_000;
+
+let server: DashboardServer;
+let owner: PersonClient;
+let member: PersonClient;
+let stranger: PersonClient;
+let base = '';
+let paymentId = '';
+
+before(async () => {
+  server = await startDashboardServer();
+  const { accountId } = await addOwner(server, OWNER);
+  await addMember(server, { email: 'mia@refunds.test', accountId, role: 'member' });
+  await addOwner(server, 'stranger@refunds.test');
+  owner = await signInAs(server, OWNER);
+  member = await signInAs(server, 'mia@refunds.test');
+  stranger = await signInAs(server, 'stranger@refunds.test');
+  base = `/accounts/${accountId}/test`;
+  const tenant = { accountId, livemode: false };
+  const terminal = newId('terminal', new Date());
+  const mode = { tenant, key: '', keyId: '', terminal };
+  paymentId = (await addTestPayment(server.db, mode, BigInt(AMOUNT))).id;
+});
+after(() => server.close());
+
+let asked = 0;
+function ask(amount = AMOUNT) {
+  asked++;
+  const headers = { 'idempotency-key': `refund ${asked}` };
+  return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
+}
+
+/** What the relayer writes down when USDC refuses the transfer for now. */
+async function block(refundId: string): Promise<void> {
+  const [request] = await server.db.query<{ id: bigint }>(
+    `select id from chain_requests where kind = 'refund' and subject_id = $1`,
+    [refundId],
+  );
+  assert.ok(request !== undefined);
+  await markBlocked(server.db, { id: request.id, by: SAYS }, server.clock.now());
+}
+
+describe('a refund that USDC refuses for now', () => {
+  let refundId = '';
+  let path = '';
+  let answer: ReturnType<typeof ask>;
+  before(async () => {
+    // It answers when the chain has, or after a minute.
+    answer = ask();
+    await eventually('the refund is asked for', async () => {
+      const [refund] = await server.db.query<{ id: string }>('select id from refunds');
+      refundId = refund?.id ?? '';
+      return refundId !== '';
+    });
+    path = `${base}/refunds/${refundId}`;
+  });
+
+  test('says nothing while it does not wait, and cannot be ended', async () => {
+    assert.equal((await owner.get(path)).body.waiting, null);
+    const ended = await owner.post(`${path}/end`);
+    assert.deepEqual([ended.status, ended.body.error?.code], [409, 'unexpected_state']);
+  });
+
+  test('says why it waits, and since when', async () => {
+    await block(refundId);
+    const { status, body } = await owner.get(path);
+    assert.deepEqual([status, body.status], [200, 'pending']);
+    assert.deepEqual(body.waiting, { message: SAYS, since: server.clock.now().toISOString() });
+  });
+
+  test('is ended by an admin and by nobody below or beside', async () => {
+    assert.equal((await member.post(`${path}/end`)).status, 403);
+    assert.equal((await stranger.post(`${path}/end`)).status, 404);
+    assert.equal((await stranger.get(path)).status, 404);
+    assert.equal((await owner.get(path)).body.status, 'pending');
+  });
+
+  test('ends as failed, once, and its amount can be refunded again', async () => {
+    const oneTooMany = async () => (await ask(AMOUNT + 1)).body.error?.code;
+    assert.equal(await oneTooMany(), 'payment_already_refunded');
+    assert.equal((await owner.post(`${path}/end`)).status, 200);
+    while (await applyRefundOutcomes({ ...server, log: silentLog }));
+    const { body } = await owner.get(path);
+    assert.deepEqual(
+      [body.status, body.failure_code, body.waiting],
+      ['failed', 'transfer_blocked', null],
+    );
+    assert.equal((await owner.post(`${path}/end`)).status, 409);
+    assert.equal(await oneTooMany(), 'amount_too_large');
+    assert.equal((await answer).body.status, 'failed');
+    const changes = await server.db.query(
+      `select 1 from audit_log where action = 'refund.given_up' and object_id = $1`,
+      [refundId],
+    );
+    assert.equal(changes.length, 1);
+  });
+});

@@ -1,0 +1,151 @@
+import { createHmac } from 'node:crypto';
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { idTime } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { equalInConstantTime, keysOf } from '#core/secrets.ts';
+import {
+  createdParameters,
+  idOf,
+  listOf,
+  nullable,
+  pageParameters,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import {
+  type RequestRow,
+  selectRequest,
+  selectRequests,
+} from '#request-log/request-log-queries.ts';
+
+const TAG = 'Request log';
+const DEFAULT_LIMIT = 20;
+
+const RequestSchema = Type.Object({
+  id: idOf('req_', 'request'),
+  created: Timestamp,
+  caller: nullable(Type.String()),
+  operation: nullable(Type.String()),
+  method: Type.String(),
+  path: Type.String(),
+  status: Type.Integer(),
+  code: nullable(Type.String()),
+  object_id: nullable(Type.String()),
+  idempotency_key: nullable(Type.String()),
+  api_version: Type.String(),
+  duration_ms: Type.Number(),
+  address: Type.String(),
+  user_agent: nullable(Type.String()),
+});
+
+function requestView({ account_id: _a, livemode: _l, caller_id: caller, ...row }: RequestRow) {
+  return { ...row, caller };
+}
+
+const LogQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, description: 'HTTP status.' })),
+  failed: Type.Optional(Type.Boolean({ description: 'true: only statuses from 400 on.' })),
+  by_servers: Type.Optional(
+    Type.Boolean({ description: 'true: only calls of the merchant API, not people or tills.' }),
+  ),
+  operation: Type.Optional(text(100, 'The operation, such as createPaymentIntent.', 1)),
+  caller: Type.Optional(text(64, 'An API key, terminal or person.', 1)),
+  object: Type.Optional(text(64, 'Changes of this object.', 1)),
+});
+
+/** The log has no positions: its place is the id, which begins with the time. */
+function sign(cursorKey: Buffer, tenant: Tenant, id: string): Buffer {
+  const listName = `request log ${tenant.accountId} ${tenant.livemode} ${id}`;
+  return createHmac('sha256', cursorKey).update(listName).digest().subarray(0, 16);
+}
+
+function decode(cursorKey: Buffer, tenant: Tenant, cursor: string) {
+  const [id = '', mac = ''] = cursor.split('.');
+  const created = idTime('request', id);
+  const sent = Buffer.from(mac, 'base64url');
+  const isOurs = keysOf(cursorKey).some((key) => equalInConstantTime(sign(key, tenant, id), sent));
+  return created !== null && isOurs ? { created, id } : null;
+}
+
+function cursorInvalid(): Refusal {
+  return refuse('cursor_invalid', 'This cursor was not made by this list.', 'cursor');
+}
+
+function readDate(textOf: string | undefined): Date | null {
+  return textOf === undefined ? null : new Date(textOf);
+}
+
+function listRoute({ db, cursorKey }: DashboardDeps) {
+  return personRoute<typeof LogQuery>({
+    method: 'GET',
+    path: `${MODE}/request_log`,
+    operationId: 'listRequests',
+    tag: TAG,
+    summary: 'Requests of the last 30 days, newest first',
+    access: 'viewer',
+    query: LogQuery,
+    response: listOf(RequestSchema),
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const { cursor, limit = DEFAULT_LIMIT } = query;
+      const after = cursor === undefined ? null : decode(cursorKey, tenant, cursor);
+      if (cursor !== undefined && after === null) return cursorInvalid();
+      const filters = {
+        status: query.status ?? null,
+        failed: query.failed ?? false,
+        byServers: query.by_servers ?? false,
+        operation: query.operation ?? null,
+        callerId: query.caller ?? null,
+        objectId: query.object ?? null,
+        createdGte: readDate(query.created_gte),
+        createdLt: readDate(query.created_lt),
+      };
+      const rows = await selectRequests(db, { tenant, filters }, { limit, after });
+      const shown = rows.slice(0, limit);
+      const last = rows.length > limit ? shown.at(-1) : undefined;
+      const next =
+        last === undefined
+          ? null
+          : `${last.id}.${sign(cursorKey, tenant, last.id).toString('base64url')}`;
+      const data = shown.map(requestView);
+      return answerWith(200, {
+        object: 'list',
+        data,
+        has_more: next !== null,
+        next_cursor: next,
+      });
+    },
+  });
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/request_log/{id}`,
+    operationId: 'readRequest',
+    tag: TAG,
+    summary: 'One request',
+    access: 'viewer',
+    params: { id: 'request' },
+    response: RequestSchema,
+    handle: async ({ caller: { tenant }, params }) => {
+      const id = params.id ?? '';
+      const created = idTime('request', id);
+      const row = created === null ? null : await selectRequest(db, tenant, { id, created });
+      return row === null ? resourceMissing('request') : answerWith(200, requestView(row));
+    },
+  });
+}
+
+export function requestLogRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [listRoute(deps), readRoute(deps)];
+}

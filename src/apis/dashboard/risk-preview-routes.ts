@@ -1,0 +1,72 @@
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { answerWith } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { atoms, MAX_AMOUNT } from '#core/money.ts';
+import { accountTime } from '#db/commit-order.ts';
+import { openObject, Timestamp } from '#http/schema.ts';
+import { previewRisk } from '#risk/preview.ts';
+import { selectPastPayments } from '#risk/preview-queries.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+/** Read and replayed in about 0.2 s; the newest of a busier week tell as much. */
+const MAX_PAYMENTS = 20_000;
+
+const Limit = Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'Atoms.' });
+
+const PreviewQuery = Type.Object({
+  first_payment_confirm_from: Type.Optional(Limit),
+  high_amount_confirm_from: Type.Optional(Limit),
+  velocity_per_hour: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+});
+
+const PreviewSchema = Type.Object({
+  since: Timestamp,
+  payments: Type.Integer({ description: 'Payments that were looked at.' }),
+  stopped: Type.Integer({ description: 'Of them: declined.' }),
+  asked: Type.Integer({ description: 'Of them: the payer would have been asked to confirm.' }),
+  by_rule: openObject('Name of the rule to number of payments.'),
+  truncated: Type.Boolean({ description: 'There were more: only the newest were looked at.' }),
+});
+
+function toLimit(value: number | undefined) {
+  return value === undefined ? null : atoms(value);
+}
+
+function previewRoute({ db }: DashboardDeps) {
+  return personRoute<typeof PreviewQuery>({
+    method: 'GET',
+    path: `${MODE}/risk_settings/preview`,
+    operationId: 'previewRiskSettings',
+    tag: 'Risk',
+    summary: 'What a risk policy would have done to the payments of the last seven days',
+    description:
+      'A rule that is left out is switched off. Payments are replayed in their order: one that ' +
+      'would have been stopped counts for no later one. Wishes of payers do not count here.',
+    access: 'viewer',
+    query: PreviewQuery,
+    response: PreviewSchema,
+    handle: async ({ caller: { tenant }, query, now }) => {
+      const settings = {
+        firstPaymentConfirmFrom: toLimit(query.first_payment_confirm_from),
+        highAmountConfirmFrom: toLimit(query.high_amount_confirm_from),
+        velocityPerHour: query.velocity_per_hour ?? null,
+      };
+      const since = addMs(await accountTime(db, tenant, now), -WEEK_MS);
+      const wanted = { tenant, since, limit: MAX_PAYMENTS + 1 };
+      const found = await selectPastPayments(db.standby, wanted);
+      const { byRule, ...counts } = previewRisk(settings, found.slice(-MAX_PAYMENTS));
+      const truncated = found.length > MAX_PAYMENTS;
+      return answerWith(200, { since, ...counts, by_rule: byRule, truncated });
+    },
+  });
+}
+
+export function riskPreviewRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [previewRoute(deps)];
+}

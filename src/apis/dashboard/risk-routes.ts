@@ -1,0 +1,227 @@
+import Type from 'typebox';
+import { getAddress } from 'viem';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { Done, listed } from '#apis/dashboard/person-schema.ts';
+import { recordChange } from '#audit/audit.ts';
+import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { type Atoms, atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
+import { staleVersion } from '#core/stale-version.ts';
+import type { Tx } from '#db/database.ts';
+import { nullable, Timestamp, text } from '#http/schema.ts';
+import {
+  deleteBlockedPayer,
+  insertBlockedPayer,
+  saveRiskSettings,
+  selectBlockedPayers,
+  selectRiskSettings,
+} from '#risk/queries.ts';
+import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
+
+const TAG = 'Risk';
+/** One page; a shop that blocks more wallets has another problem. */
+const MAX_BLOCKED = 1000;
+
+const Limit = nullable(
+  Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'Atoms; null switches it off.' }),
+);
+
+const settingsFields = {
+  first_payment_confirm_from: Limit,
+  high_amount_confirm_from: Limit,
+  velocity_per_hour: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Payments of one payer within an hour; null switches the rule off.',
+    }),
+  ),
+};
+const SettingsBody = Type.Object({
+  version: Type.Integer({
+    minimum: 0,
+    description: 'The version that you last read; 0 for the first change.',
+  }),
+  ...settingsFields,
+});
+const RiskSchema = Type.Object({ version: Type.Integer(), ...settingsFields });
+
+function view(settings: RiskSettings): { [key: string]: Json } {
+  const shown = (value: Atoms | null) => (value === null ? null : toJsonAtoms(value));
+  return {
+    first_payment_confirm_from: shown(settings.firstPaymentConfirmFrom),
+    high_amount_confirm_from: shown(settings.highAmountConfirmFrom),
+    velocity_per_hour: settings.velocityPerHour,
+  };
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/risk_settings`,
+    operationId: 'readRiskSettings',
+    tag: TAG,
+    summary: 'The risk policy of the mode',
+    access: 'viewer',
+    response: RiskSchema,
+    handle: async ({ caller }) => {
+      const row = await selectRiskSettings(db, caller.tenant);
+      return answerWith(200, { version: row?.version ?? 0, ...view(toRiskSettings(row)) });
+    },
+  });
+}
+
+async function saveSettings(
+  tx: Tx,
+  request: PersonRequest<unknown, Type.Static<typeof SettingsBody>>,
+): Promise<{ readonly version: number; readonly settings: RiskSettings } | Refusal> {
+  const { caller, body, now, requestId } = request;
+  const { tenant } = caller;
+  const before = await selectRiskSettings(tx, tenant);
+  const limit = (value: number | null) => (value === null ? null : atoms(value));
+  const settings: RiskSettings = {
+    firstPaymentConfirmFrom: limit(body.first_payment_confirm_from),
+    highAmountConfirmFrom: limit(body.high_amount_confirm_from),
+    velocityPerHour: body.velocity_per_hour,
+  };
+  // The query inserts when there is no row yet: only the version 0 may do that.
+  if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
+  const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
+  if (version === null) return staleVersion(before?.version ?? 0);
+  await recordChange(tx, {
+    chain: tenant.accountId,
+    actor: actorOf(caller, requestId),
+    action: 'risk.settings_changed',
+    objectId: tenant.accountId,
+    livemode: tenant.livemode,
+    before: view(toRiskSettings(before)),
+    after: view(settings),
+    now,
+  });
+  return { version, settings };
+}
+
+function saveRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof SettingsBody>({
+    method: 'PUT',
+    path: `${MODE}/risk_settings`,
+    operationId: 'saveRiskSettings',
+    tag: TAG,
+    summary: 'Replace the risk policy of the mode',
+    access: 'admin',
+    body: SettingsBody,
+    response: RiskSchema,
+    errors: ['version_conflict'],
+    handle: async (request) => {
+      const saved = await db.transaction((tx) => saveSettings(tx, request));
+      if (isRefusal(saved)) return saved;
+      return answerWith(200, { version: saved.version, ...view(saved.settings) });
+    },
+  });
+}
+
+const Wallet = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'An EVM address.' });
+const BlockedSchema = Type.Object({ address: Wallet, note: Type.String(), created: Timestamp });
+
+function blockedRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/blocked_payers`,
+    operationId: 'listBlockedPayers',
+    tag: TAG,
+    summary: 'Wallets that this account does not sell to',
+    access: 'viewer',
+    response: listed(BlockedSchema),
+    handle: async ({ caller }) => {
+      const data = await selectBlockedPayers(db, caller.tenant, MAX_BLOCKED);
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+async function recordBlock(
+  tx: Tx,
+  request: PersonRequest,
+  change: { readonly action: string; readonly address: string; readonly note: string | null },
+): Promise<void> {
+  const { caller, requestId, now } = request;
+  await recordChange(tx, {
+    chain: caller.tenant.accountId,
+    actor: actorOf(caller, requestId),
+    action: change.action,
+    objectId: change.address,
+    livemode: caller.tenant.livemode,
+    before: null,
+    after: { note: change.note },
+    now,
+  });
+}
+
+const BlockBody = Type.Object({ address: Wallet, note: Type.Optional(text(200, 'Why.')) });
+
+function blockRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof BlockBody>({
+    method: 'POST',
+    path: `${MODE}/blocked_payers`,
+    operationId: 'blockPayer',
+    tag: TAG,
+    summary: 'Stop selling to this wallet',
+    access: 'admin',
+    body: BlockBody,
+    status: 201,
+    response: BlockedSchema,
+    handle: async (request) => {
+      const { caller, body, now } = request;
+      const address = getAddress(body.address.toLowerCase());
+      const note = body.note ?? '';
+      await db.transaction(async (tx) => {
+        await insertBlockedPayer(tx, caller.tenant, { address, note, now });
+        await recordBlock(tx, request, { action: 'payer.blocked_here', address, note });
+      });
+      return answerWith(201, { address, note, created: now });
+    },
+  });
+}
+
+function unblockRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${MODE}/blocked_payers/{address}`,
+    operationId: 'unblockPayer',
+    tag: TAG,
+    summary: 'Sell to this wallet again',
+    access: 'admin',
+    params: { address: 'text' },
+    response: Done,
+    handle: async (request) => {
+      const text = request.params.address ?? '';
+      if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return resourceMissing('blocked payer', 'address');
+      const address = getAddress(text.toLowerCase());
+      const removed = await db.transaction(async (tx) => {
+        if (!(await deleteBlockedPayer(tx, request.caller.tenant, address))) return false;
+        await recordBlock(tx, request, { action: 'payer.unblocked_here', address, note: null });
+        return true;
+      });
+      return removed
+        ? answerWith(200, { status: 'unblocked' })
+        : resourceMissing('blocked payer', 'address');
+    },
+  });
+}
+
+export function riskRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [
+    readRoute(deps),
+    saveRoute(deps),
+    blockedRoute(deps),
+    blockRoute(deps),
+    unblockRoute(deps),
+  ];
+}

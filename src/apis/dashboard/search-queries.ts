@@ -1,0 +1,71 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+import { type Page, selectPage } from '#db/paging.ts';
+import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
+import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
+import { INTENT_COLUMNS } from '#payments/queries.ts';
+
+export interface PaymentSearch {
+  readonly txHash: string | null;
+  readonly amount: number | null;
+  readonly payerId: string | null;
+  readonly intentId: string | null;
+  readonly terminalId: string | null;
+}
+
+/** Payments by what a person has at hand; each filter alone is served by an index. */
+export async function searchPayments(
+  sql: Sql,
+  wanted: { readonly tenant: Tenant; readonly search: PaymentSearch },
+  page: Page,
+): Promise<Payment[]> {
+  const { search, tenant } = wanted;
+  const filters = {
+    tx_hash: search.txHash,
+    amount: search.amount,
+    payer_id: search.payerId,
+    payment_intent_id: search.intentId,
+    terminal_id: search.terminalId,
+  };
+  const list = { table: 'payments', columns: PAYMENT_COLUMNS, filters };
+  return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
+}
+
+/** The one intent of an order id: unique per account and mode. */
+export async function selectIntentIdByOrder(
+  sql: Sql,
+  tenant: Tenant,
+  orderId: string,
+): Promise<string | null> {
+  const rows = await sql.query<{ id: string }>(
+    `select id from payment_intents where account_id = $1 and livemode = $2 and order_id = $3`,
+    [tenant.accountId, tenant.livemode, orderId],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Intents by the code of their last decline: an index of their own, which holds no others. */
+export async function selectDeclinedIntents(
+  sql: Sql,
+  wanted: {
+    readonly tenant: Tenant;
+    readonly code: string;
+    readonly terminal: string | null;
+    readonly now: Date;
+  },
+  page: Page,
+): Promise<PaymentIntent[]> {
+  const list = {
+    table: 'payment_intents',
+    columns: INTENT_COLUMNS,
+    filters: { terminal_id: wanted.terminal },
+    conditions: [
+      'last_payment_error is not null',
+      { sql: `last_payment_error ->> 'decline_code' = ?`, value: wanted.code },
+    ],
+  };
+  const rows = await selectPage<IntentRow>(sql, list, wanted.tenant, page);
+  return rows.map((row) => asOf(toIntent(row), wanted.now));
+}

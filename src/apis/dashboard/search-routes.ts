@@ -1,0 +1,108 @@
+import Type from 'typebox';
+import { getAddress } from 'viem';
+import { find } from '#apis/dashboard/find-objects.ts';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import {
+  type PaymentSearch,
+  searchPayments,
+  selectIntentIdByOrder,
+} from '#apis/dashboard/search-queries.ts';
+import { PaymentList } from '#apis/merchant/payment-schema.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
+import { selectPayerByAddress } from '#payers/queries.ts';
+import { renderPayment } from '#payments/render.ts';
+
+const TAG = 'Search';
+
+const FindQuery = Type.Object({
+  q: text(100, 'An id, an order id, a transaction hash, a wallet, or an amount such as 2.50.', 1),
+});
+
+function findRoute(deps: DashboardDeps) {
+  return personRoute<typeof FindQuery>({
+    method: 'GET',
+    path: `${MODE}/search`,
+    operationId: 'search',
+    tag: TAG,
+    summary: 'Find objects by id, order id, transaction, wallet or amount',
+    access: 'viewer',
+    query: FindQuery,
+    response: listed(openObject('An object of the API, as its own route shows it.')),
+    handle: async ({ caller, query, now }) => {
+      const data = await find(deps, { tenant: caller.tenant, text: query.q.trim(), now });
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+const SearchQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  order_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,8}$' })),
+  tx_hash: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' })),
+  payer: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })),
+  amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'Atoms.' })),
+  terminal: Type.Optional(idOf('tml_', 'terminal')),
+});
+
+/** The filters as columns; null when one of them names nothing that exists. */
+async function toSearch(
+  { db }: DashboardDeps,
+  tenant: Tenant,
+  query: Type.Static<typeof SearchQuery>,
+): Promise<PaymentSearch | null> {
+  const address = query.payer === undefined ? null : getAddress(query.payer.toLowerCase());
+  const payer =
+    address === null
+      ? null
+      : await selectPayerByAddress(db, { livemode: tenant.livemode, address });
+  if (payer === undefined) return null;
+  const intentId =
+    query.order_id === undefined
+      ? undefined
+      : await selectIntentIdByOrder(db, tenant, query.order_id);
+  if (intentId === null) return null;
+  return {
+    txHash: query.tx_hash?.toLowerCase() ?? null,
+    amount: query.amount ?? null,
+    payerId: payer?.id ?? null,
+    intentId: intentId ?? null,
+    terminalId: query.terminal ?? null,
+  };
+}
+
+function searchRoute(deps: DashboardDeps) {
+  return personRoute<typeof SearchQuery>({
+    method: 'GET',
+    path: `${MODE}/payments/search`,
+    operationId: 'searchPayments',
+    tag: TAG,
+    summary: 'Payments by order id, transaction, wallet, amount, terminal and time, newest first',
+    access: 'viewer',
+    query: SearchQuery,
+    response: PaymentList,
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'payment search', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const search = await toSearch(deps, tenant, query);
+      const rows = search === null ? [] : await searchPayments(deps.db, { tenant, search }, page);
+      return answerPage(walk, page, rows, renderPayment);
+    },
+  });
+}
+
+export function searchRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [findRoute(deps), searchRoute(deps)];
+}

@@ -1,0 +1,270 @@
+import Type from 'typebox';
+import { deviceCookie, noSessionCookie, sessionCookie } from '#apis/dashboard/cookies.ts';
+import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
+import {
+  Code,
+  Done,
+  Email,
+  PasskeyOptions,
+  Password,
+  SessionSchema,
+  UsedPasskey,
+} from '#apis/dashboard/person-schema.ts';
+import { sessionView } from '#apis/dashboard/session-view.ts';
+import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
+import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
+import { knownDevice, rememberDevice } from '#people/devices.ts';
+import { beginPasskeySignIn, provePasskey, signInWithPasskey } from '#people/passkey-sign-in.ts';
+import { type FactorRef, proveSecondFactor } from '#people/second-factor.ts';
+import { deleteSession } from '#people/session-queries.ts';
+import type { OpenedSession } from '#people/sessions.ts';
+import { signIn } from '#people/sign-in.ts';
+
+const TAG = 'Session';
+
+/** The session just opened or strengthened, with its cookie, and the device's when it is due. */
+export async function answerSession(
+  settings: SurfaceSettings,
+  opened: OpenedSession,
+  signedIn: {
+    readonly user: { readonly id: string; readonly email: string };
+    readonly level: 'password' | 'full';
+    readonly secondFactorAt: Date | null;
+    readonly status?: number;
+    readonly caller: Pick<PersonCaller, 'cookies' | 'visit'>;
+    /** Whether a sign-in on a new device is worth a mail. */
+    readonly alert: boolean;
+    readonly now: Date;
+  },
+): Promise<Answer> {
+  const { people, cookies } = settings;
+  const { user, level } = signedIn;
+  const view = await sessionView(people, { ...signedIn, ...opened, userId: user.id });
+  const setCookie = [sessionCookie(opened, cookies, signedIn.now)];
+  if (level === 'full') {
+    const { visit, cookies: sent } = signedIn.caller;
+    const device = { userId: user.id, email: user.email, token: sent.device, visit };
+    const token = await rememberDevice(people, { ...device, alert: signedIn.alert });
+    setCookie.push(deviceCookie(token, cookies));
+  }
+  return { ...answerWith(signedIn.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
+}
+
+/** A session of the caller that was strengthened, or confirmed once more. */
+export function answerStrong(
+  settings: SurfaceSettings,
+  opened: OpenedSession,
+  asked: { readonly caller: PersonCaller; readonly now: Date },
+): Promise<Answer> {
+  const { user_id: id, email, level } = sessionOf(asked.caller);
+  return answerSession(settings, opened, {
+    ...asked,
+    user: { id, email },
+    level: 'full',
+    secondFactorAt: asked.now,
+    // A session that was full already is no new sign-in.
+    alert: level === 'password',
+  });
+}
+
+export function factorRef(caller: PersonCaller, now: Date): FactorRef {
+  const { id, user_id } = sessionOf(caller);
+  return { sessionId: id, userId: user_id, now };
+}
+
+const Credentials = Type.Object({ email: Email, password: Password });
+
+function signInRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof Credentials>({
+    method: 'POST',
+    path: '/session',
+    operationId: `${realm}SignIn`,
+    tag: TAG,
+    summary: 'Sign in with e-mail address and password',
+    description:
+      'Sets the session cookie. If a second factor is set up, the status ' +
+      'is second_factor_required, and nothing else works before POST ' +
+      '/session/second_factor.',
+    access: 'public',
+    body: Credentials,
+    response: SessionSchema,
+    errors: ['sign_in_failed', 'rate_limit_exceeded', 'service_unavailable'],
+    handle: async ({ caller, body, now }) => {
+      const { visit, cookies } = caller;
+      const input = { ...body, realm, deviceToken: cookies.device, visit };
+      const result = await signIn(settings.people, input);
+      if (isRefusal(result)) return result;
+      const level = result.status === 'signed_in' ? 'full' : 'password';
+      const { user, session } = result;
+      const signedIn = { user, level, secondFactorAt: null, caller, alert: true, now } as const;
+      return answerSession(settings, session, signedIn);
+    },
+  });
+}
+
+function readRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'GET',
+    path: '/session',
+    operationId: `${settings.cookies.realm}ReadSession`,
+    tag: TAG,
+    summary: 'My session: user, accounts, CSRF token',
+    access: 'half_signed_in',
+    response: SessionSchema,
+    handle: async ({ caller }) => {
+      const row = sessionOf(caller);
+      const view = await sessionView(settings.people, {
+        sessionId: row.id,
+        userId: row.user_id,
+        level: row.level,
+        secondFactorAt: row.second_factor_at,
+        expiresAt: row.expires_at,
+      });
+      return answerWith(200, view);
+    },
+  });
+}
+
+function signOutRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'DELETE',
+    path: '/session',
+    operationId: `${settings.cookies.realm}SignOut`,
+    tag: TAG,
+    summary: 'Sign out',
+    access: 'half_signed_in',
+    response: Done,
+    handle: async ({ caller }) => {
+      const { id, user_id: userId } = sessionOf(caller);
+      await deleteSession(settings.people.db, { id, userId });
+      const answer = answerWith(200, { status: 'signed_out' });
+      return { ...answer, headers: { 'Set-Cookie': noSessionCookie(settings.cookies) } };
+    },
+  });
+}
+
+const CodeBody = Type.Object({ code: Code });
+
+function secondFactorRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof CodeBody>({
+    method: 'POST',
+    path: '/session/second_factor',
+    operationId: `${settings.cookies.realm}ProveSecondFactor`,
+    tag: TAG,
+    summary: 'Prove the second factor with a code',
+    description:
+      'At sign-in, and again before a change that moves money or makes that possible: such ' +
+      'routes need a proof from the last five minutes.',
+    access: 'half_signed_in',
+    body: CodeBody,
+    response: SessionSchema,
+    errors: ['sign_in_failed', 'rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const { realm, email } = sessionOf(caller);
+      const token = caller.cookies.device;
+      const device = await knownDevice(settings.people.db, token, { realm, email, now });
+      const proof = { code: body.code, device };
+      const opened = await proveSecondFactor(settings.people, factorRef(caller, now), proof);
+      return isRefusal(opened) ? opened : answerStrong(settings, opened, { caller, now });
+    },
+  });
+}
+
+function passkeyOptionsRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute({
+    method: 'POST',
+    path: '/session/passkey_options',
+    operationId: `${realm}BeginPasskeySignIn`,
+    tag: TAG,
+    summary: 'Begin signing in with a passkey',
+    access: 'public',
+    response: PasskeyOptions,
+    handle: async ({ now }) =>
+      answerWith(200, await beginPasskeySignIn(settings.people, { realm, userId: null, now })),
+  });
+}
+
+const PasskeyBody = Type.Object({ response: UsedPasskey });
+
+function passkeyRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof PasskeyBody>({
+    method: 'POST',
+    path: '/session/passkey',
+    operationId: `${realm}SignInWithPasskey`,
+    tag: TAG,
+    summary: 'Sign in with a passkey',
+    access: 'public',
+    body: PasskeyBody,
+    response: SessionSchema,
+    errors: ['sign_in_failed', 'rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const { visit } = caller;
+      const result = await signInWithPasskey(settings.people, { realm, ...body, visit });
+      if (isRefusal(result)) return result;
+      const { user, session } = result;
+      const signedIn = {
+        user,
+        level: 'full',
+        secondFactorAt: now,
+        caller,
+        alert: true,
+        now,
+      } as const;
+      return answerSession(settings, session, signedIn);
+    },
+  });
+}
+
+function factorOptionsRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute({
+    method: 'POST',
+    path: '/session/second_factor/passkey_options',
+    operationId: `${realm}BeginPasskeyFactor`,
+    tag: TAG,
+    summary: 'Begin proving the second factor with a passkey',
+    access: 'half_signed_in',
+    response: PasskeyOptions,
+    handle: async ({ caller, now }) => {
+      const userId = sessionOf(caller).user_id;
+      return answerWith(200, await beginPasskeySignIn(settings.people, { realm, userId, now }));
+    },
+  });
+}
+
+function factorPasskeyRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute<undefined, typeof PasskeyBody>({
+    method: 'POST',
+    path: '/session/second_factor/passkey',
+    operationId: `${realm}ProvePasskey`,
+    tag: TAG,
+    summary: 'Prove the second factor with a passkey',
+    access: 'half_signed_in',
+    body: PasskeyBody,
+    response: SessionSchema,
+    errors: ['sign_in_failed'],
+    handle: async ({ caller, body, now }) => {
+      const ref = { ...factorRef(caller, now), realm };
+      const opened = await provePasskey(settings.people, ref, body.response);
+      return isRefusal(opened) ? opened : answerStrong(settings, opened, { caller, now });
+    },
+  });
+}
+
+/** Signing in and out, the same for merchants' people and for staff. */
+export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
+  return [
+    signInRoute(settings),
+    readRoute(settings),
+    signOutRoute(settings),
+    secondFactorRoute(settings),
+    passkeyOptionsRoute(settings),
+    passkeyRoute(settings),
+    factorOptionsRoute(settings),
+    factorPasskeyRoute(settings),
+  ];
+}

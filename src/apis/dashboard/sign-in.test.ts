@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { isRefusal } from '#core/answer.ts';
+import { createOperator } from '#people/create-operator.ts';
+import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+const actor = { type: 'system', name: 'test' } as const;
+const PASSWORD = 'correct horse battery';
+
+let server: PeopleServer;
+let count = 0;
+let email = '';
+
+before(async () => {
+  server = await startPeopleServer();
+});
+
+after(() => server.close());
+
+beforeEach(async () => {
+  email = `owner-${++count}@demo.test`;
+  const owner = { email, password: PASSWORD, name: 'Olga Owner' };
+  const account = { accountName: 'Demo Store', owner, actor, now: server.clock.now() };
+  assert.ok(!isRefusal(await createAccountWithOwner(server.db, account)));
+});
+
+const browser = () => new PersonClient(server.dashboard);
+
+async function signedIn(client = browser()): Promise<PersonClient> {
+  const answer = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  return client;
+}
+
+async function withTotp(client: PersonClient) {
+  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+  assert.equal(begun.status, 200, begun.text);
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const code = () => totp.generate({ timestamp: server.clock.now().getTime() });
+  const confirmed = await client.post('/me/totp/confirm', { code: code() });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  return { code, recoveryCodes: confirmed.body.recovery_codes as string[] };
+}
+
+test('a session opens with the right password and ends at sign-out', async () => {
+  const client = await signedIn();
+  const session = await client.get('/session');
+  assert.equal(session.status, 200);
+  assert.equal((session.body.accounts as { role: string }[])[0]?.role, 'owner');
+  assert.equal((await client.delete('/session')).status, 200);
+  assert.equal((await client.get('/session')).status, 401);
+});
+
+test('cookies are HttpOnly, SameSite=Strict, and for https bound to the host', async () => {
+  const answer = await browser().post('/session', { email, password: PASSWORD });
+  const lines = answer.headers.getSetCookie();
+  assert.equal(lines.length, 2);
+  for (const line of lines) {
+    assert.match(line, /HttpOnly/);
+    assert.match(line, /SameSite=Strict/);
+    assert.match(line, /Path=\//);
+  }
+});
+
+test('nobody can tell a wrong password from an unknown address', async () => {
+  const wrong = await browser().post('/session', { email, password: `${PASSWORD}!` });
+  const nobody = await browser().post('/session', {
+    email: `nobody-${count}@demo.test`,
+    password: PASSWORD,
+  });
+  assert.equal(wrong.status, 401);
+  const withoutId = (text: string) => text.replace(/req_\w+/, '');
+  assert.equal(withoutId(wrong.text), withoutId(nobody.text));
+});
+
+test('a change without the CSRF token, or from another site, is refused', async () => {
+  const client = await signedIn();
+  const token = client.csrfToken;
+  client.csrfToken = null;
+  const bare = await client.patch('/me', { name: 'Mallory' });
+  assert.equal(bare.body.error?.code, 'csrf_token_invalid');
+  client.csrfToken = token;
+  for (const headers of [
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+  ]) {
+    client.extraHeaders = headers;
+    assert.equal((await client.patch('/me', { name: 'Mallory' })).status, 403);
+    assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 403);
+  }
+  client.extraHeaders = { Origin: server.origin, 'Sec-Fetch-Site': 'same-origin' };
+  assert.equal((await client.patch('/me', { name: 'Olga' })).status, 200);
+});
+
+test('guessing locks out the guesser, never the owner on a known device', async () => {
+  const owner = await signedIn();
+  await owner.delete('/session');
+  const guesser = browser();
+  let last = 401;
+  for (let i = 0; i < 11; i++) {
+    last = (await guesser.post('/session', { email, password: `guess number ${i}` })).status;
+  }
+  assert.equal(last, 429);
+  const refused = await guesser.post('/session', { email, password: PASSWORD });
+  assert.equal(refused.status, 429);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  await signedIn(owner);
+  server.clock.advance(15 * 60_000);
+  await signedIn(browser());
+});
+
+test('twenty parallel guesses count as twenty', async () => {
+  const guesses = Array.from({ length: 20 }, (_, i) =>
+    browser().post('/session', { email, password: `parallel guess ${i}` }),
+  );
+  const statuses = (await Promise.all(guesses)).map((answer) => answer.status);
+  assert.equal(statuses.filter((status) => status === 401).length, 10);
+  assert.equal(statuses.filter((status) => status === 429).length, 10);
+});
+
+test('with an authenticator app the password alone opens nothing', async () => {
+  const first = await signedIn();
+  const { code, recoveryCodes } = await withTotp(first);
+  assert.equal(recoveryCodes.length, 10);
+  server.clock.advance(60_000);
+  const client = browser();
+  const half = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(half.body.status, 'second_factor_required');
+  assert.deepEqual(half.body.accounts, []);
+  assert.equal((await client.get('/sessions')).body.error?.code, 'second_factor_required');
+  const halfToken = [...client.cookies.values()][0];
+  assert.equal((await client.post('/session/second_factor', { code: '000000' })).status, 401);
+  const proven = await client.post('/session/second_factor', { code: code() });
+  assert.equal(proven.body.status, 'signed_in');
+  assert.notEqual([...client.cookies.values()][0], halfToken);
+  assert.equal((await client.get('/sessions')).status, 200);
+});
+
+test('a code and a recovery code work once', async () => {
+  const client = await signedIn();
+  const { code, recoveryCodes } = await withTotp(client);
+  server.clock.advance(30_000);
+  const now = code();
+  assert.equal((await client.post('/session/second_factor', { code: now })).status, 200);
+  assert.equal((await client.post('/session/second_factor', { code: now })).status, 401);
+  const spare = { code: recoveryCodes[0] ?? '' };
+  assert.equal((await client.post('/session/second_factor', spare)).status, 200);
+  assert.equal((await client.post('/session/second_factor', spare)).status, 401);
+});
+
+test('a thief of the password cannot lock the owner out by guessing codes', async () => {
+  const owner = await signedIn();
+  const { code } = await withTotp(owner);
+  const thief = browser();
+  await thief.post('/session', { email, password: PASSWORD });
+  let last = 401;
+  for (let i = 0; i < 11; i++) {
+    last = (await thief.post('/session/second_factor', { code: '000001' })).status;
+  }
+  assert.equal(last, 429);
+  server.clock.advance(30_000);
+  await owner.delete('/session');
+  await signedIn(owner);
+  assert.equal((await owner.post('/session/second_factor', { code: code() })).status, 200);
+});
+
+test('codes cannot be guessed: ten tries an hour', async () => {
+  const client = await signedIn();
+  await withTotp(client);
+  let answer = await client.post('/session/second_factor', { code: '000001' });
+  for (let i = 0; i < 10; i++) {
+    answer = await client.post('/session/second_factor', { code: '000001' });
+  }
+  assert.equal(answer.status, 429);
+});
+
+test('the token rotates every hour, and a lost rotation signs nobody out', async () => {
+  const client = await signedIn();
+  const name = [...client.cookies.keys()].find((key) => key.includes('session')) ?? '';
+  const old = client.cookies.get(name) ?? '';
+  server.clock.advance(3_600_000);
+  assert.equal((await client.get('/session')).status, 200);
+  const next = client.cookies.get(name) ?? '';
+  assert.notEqual(next, old);
+  const late = browser();
+  late.cookies.set(name, old);
+  assert.equal((await late.get('/session')).status, 200, 'the new token was not seen yet');
+  assert.equal((await client.get('/session')).status, 200);
+  server.clock.advance(61_000);
+  late.cookies.set(name, old);
+  assert.equal((await late.get('/session')).status, 401, 'the old token is void');
+  assert.equal((await client.get('/session')).status, 200);
+});
+
+test('an idle session ends after a day, any session after two weeks', async () => {
+  const idle = await signedIn();
+  const busy = await signedIn();
+  for (let hours = 0; hours < 14 * 24; hours += 23) {
+    assert.equal((await busy.get('/session')).status, 200);
+    server.clock.advance(23 * 3_600_000);
+  }
+  assert.equal((await idle.get('/session')).status, 401);
+  assert.equal((await busy.get('/session')).status, 401);
+});
+
+test('a new password ends the other sessions; sign-out everywhere ends all', async () => {
+  const here = await signedIn();
+  const there = await signedIn();
+  const wrong = { current_password: 'not my password', password: 'a new long passphrase' };
+  assert.equal((await here.post('/me/password', wrong)).status, 400);
+  const change = { current_password: PASSWORD, password: 'a new long passphrase' };
+  assert.equal((await here.post('/me/password', change)).status, 200);
+  assert.equal((await there.get('/session')).status, 401);
+  assert.equal((await here.get('/session')).status, 200);
+  assert.equal((await here.delete('/sessions')).status, 200);
+  assert.equal((await here.get('/session')).status, 401);
+});
+
+test('signing up proves the mailbox before anything is chosen; the link works once', async () => {
+  const client = browser();
+  const fresh = `new-${count}@demo.test`;
+  assert.equal((await client.post('/sign_up', { email: fresh })).status, 202);
+  const token = await server.mailedToken(fresh);
+  const form = { token, name: 'Nina New', account_name: 'Nina’s Café', password: PASSWORD };
+  const opened = await client.post('/sign_up/complete', form);
+  assert.equal(opened.status, 201, opened.text);
+  assert.equal((await client.get('/session')).status, 200);
+  assert.equal((await browser().post('/sign_up/complete', form)).status, 400);
+});
+
+test('sign-up and reset answer the same for known and unknown addresses', async () => {
+  for (const path of ['/sign_up', '/password_reset']) {
+    const known = await browser().post(path, { email });
+    const unknown = await browser().post(path, { email: `nobody-${count}@demo.test` });
+    assert.equal(known.status, 202);
+    assert.equal(known.text, unknown.text);
+  }
+});
+
+test('a reset link sets the password once and leaves the second factor in place', async () => {
+  const before = await signedIn();
+  await withTotp(before);
+  const client = browser();
+  await client.post('/password_reset', { email });
+  const token = await server.mailedToken(email);
+  const form = { token, password: 'quite another passphrase' };
+  assert.equal((await client.post('/password_reset/complete', form)).status, 200);
+  assert.equal((await client.post('/password_reset/complete', form)).status, 400);
+  assert.equal((await before.get('/session')).status, 401);
+  const again = await client.post('/session', { email, password: form.password });
+  assert.equal(again.body.status, 'second_factor_required');
+});
+
+test('a reset link is worth nothing after half an hour', async () => {
+  await browser().post('/password_reset', { email });
+  const token = await server.mailedToken(email);
+  server.clock.advance(30 * 60_000);
+  const form = { token, password: 'quite another passphrase' };
+  assert.equal((await browser().post('/password_reset/complete', form)).status, 400);
+});
+
+test("a merchant's session opens nothing of the operators', and the other way round", async () => {
+  const staff = { email, password: 'staff passphrase one', name: 'Stan Staff' };
+  const input = { person: staff, actor, now: server.clock.now() };
+  assert.ok(!isRefusal(await createOperator(server.db, input)));
+  const operator = new PersonClient(server.operator);
+  const wrong = await operator.post('/session', { email, password: PASSWORD });
+  assert.equal(wrong.status, 401);
+  const right = await operator.post('/session', { email, password: staff.password });
+  assert.equal(right.status, 200, right.text);
+  const merchant = browser();
+  for (const [name, value] of operator.cookies) merchant.cookies.set(name, value);
+  const [token = ''] = [...operator.cookies.values()];
+  merchant.cookies.set('tapline_session', token);
+  assert.equal((await merchant.get('/session')).status, 401);
+});
+
+test('weak and over-long passwords are refused', async () => {
+  const client = await signedIn();
+  const bad = [
+    'short',
+    'passwordpassword',
+    'aaaaaaaaaaaaaaaa',
+    '123456789012',
+    email,
+    'x'.repeat(257),
+  ];
+  for (const password of bad) {
+    const answer = await client.post('/me/password', { current_password: PASSWORD, password });
+    assert.equal(answer.status, 400, password);
+  }
+});

@@ -1,0 +1,180 @@
+import Type from 'typebox';
+import { completeSignUp } from '#accounts/sign-up.ts';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import {
+  Done,
+  Email,
+  MailToken,
+  Password,
+  PersonName,
+  RoleField,
+  SessionSchema,
+} from '#apis/dashboard/person-schema.ts';
+import { answerSession } from '#apis/dashboard/session-routes.ts';
+import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { Timestamp } from '#http/schema.ts';
+import { acceptInvitation } from '#people/accept-invitation.ts';
+import { requestSignUp } from '#people/email-links.ts';
+import { readInvitation } from '#people/read-invitation.ts';
+
+const TAG = 'Sign-up';
+
+const SignUpRequest = Type.Object({ email: Email });
+
+function requestRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof SignUpRequest>({
+    method: 'POST',
+    path: '/sign_up',
+    operationId: 'requestSignUp',
+    tag: TAG,
+    summary: 'Ask for a link to open an account',
+    description: 'The answer is the same whether the address is known already or not.',
+    access: 'public',
+    body: SignUpRequest,
+    status: 202,
+    response: Done,
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, body }) => {
+      const input = { realm: 'merchant', ...body, visit: caller.visit } as const;
+      const refused = await requestSignUp(settings.people, input);
+      return refused ?? answerWith(202, { status: 'mail_sent' });
+    },
+  });
+}
+
+const SignUpBody = Type.Object({
+  token: MailToken,
+  name: PersonName,
+  account_name: PersonName,
+  password: Password,
+});
+
+function completeRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof SignUpBody>({
+    method: 'POST',
+    path: '/sign_up/complete',
+    operationId: 'completeSignUp',
+    tag: TAG,
+    summary: 'Open the account with the link',
+    access: 'public',
+    body: SignUpBody,
+    status: 201,
+    response: SessionSchema,
+    errors: ['rate_limit_exceeded', 'service_unavailable'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const result = await completeSignUp(settings.people, {
+        token: body.token,
+        name: body.name,
+        accountName: body.account_name,
+        password: body.password,
+        requestId,
+        visit: caller.visit,
+      });
+      if (isRefusal(result)) return result;
+      const { user } = result;
+      const signedIn = {
+        user,
+        level: 'full',
+        secondFactorAt: null,
+        caller,
+        alert: false,
+        now,
+      } as const;
+      return answerSession(settings, result.session, { ...signedIn, status: 201 });
+    },
+  });
+}
+
+const LookupBody = Type.Object({ token: MailToken });
+
+function lookupRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof LookupBody>({
+    method: 'POST',
+    path: '/invitations/lookup',
+    operationId: 'lookUpInvitation',
+    tag: TAG,
+    summary: 'What an invitation link is about',
+    access: 'public',
+    body: LookupBody,
+    response: Type.Object({
+      account_name: Type.String(),
+      email: Type.String(),
+      role: RoleField,
+      has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
+      expires_at: Timestamp,
+    }),
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, body }) => {
+      const found = await readInvitation(settings.people, body.token, caller.visit);
+      if (isRefusal(found)) return found;
+      const { invitation, user } = found;
+      return answerWith(200, {
+        account_name: invitation.account_name,
+        email: invitation.email,
+        role: invitation.role,
+        has_user: user !== undefined,
+        expires_at: invitation.expires_at.toISOString(),
+      });
+    },
+  });
+}
+
+const AcceptBody = Type.Object({
+  token: MailToken,
+  name: Type.Optional(PersonName),
+  password: Type.Optional(Password),
+});
+
+const AcceptedSchema = Type.Object({ account: Type.String(), role: RoleField });
+
+function acceptRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof AcceptBody>({
+    method: 'POST',
+    path: '/invitations/accept',
+    operationId: 'acceptInvitation',
+    tag: TAG,
+    summary: 'Join a team with an invitation link',
+    description:
+      'Existing users sign in first. For everybody else, name and password create a user.',
+    access: 'public',
+    body: AcceptBody,
+    response: AcceptedSchema,
+    errors: ['session_missing', 'rate_limit_exceeded', 'service_unavailable'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const isFull = caller.session?.level === 'full';
+      const result = await acceptInvitation(settings.people, {
+        token: body.token,
+        signedInAs: isFull ? (caller.session?.user_id ?? null) : null,
+        name: body.name ?? null,
+        password: body.password ?? null,
+        requestId,
+        visit: caller.visit,
+      });
+      if (isRefusal(result)) return result;
+      const { invitation, session, user } = result;
+      const answer = answerWith(200, { account: invitation.account_id, role: invitation.role });
+      if (session === null) return answer;
+      const signedIn = {
+        user,
+        level: 'full',
+        secondFactorAt: null,
+        caller,
+        alert: false,
+        now,
+      } as const;
+      const { headers } = await answerSession(settings, session, signedIn);
+      return { ...answer, headers: headers ?? {} };
+    },
+  });
+}
+
+/** How merchants' people get in for the first time. Staff are created by command only. */
+export function signUpRoutes(settings: SurfaceSettings): PersonRoute[] {
+  return [
+    requestRoute(settings),
+    completeRoute(settings),
+    lookupRoute(settings),
+    acceptRoute(settings),
+  ];
+}

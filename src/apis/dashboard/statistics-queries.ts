@@ -1,0 +1,283 @@
+import { HOURS, overFor } from '#apis/dashboard/hours-query.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+
+export interface DayRow {
+  /** YYYY-MM-DD, in the account's time zone. */
+  readonly day: string;
+  /** '' for all terminals together. */
+  readonly terminal_id: string;
+  readonly intents: number;
+  readonly succeeded: number;
+  readonly canceled: number;
+  readonly payments: number;
+  readonly volume: bigint;
+  /** How much of the volume is tips. */
+  readonly tips: bigint;
+  readonly refunds: number;
+  readonly refunded: bigint;
+  readonly settle_ms_median: number | null;
+  readonly settle_ms_p95: number | null;
+  readonly declines: { readonly [code: string]: number };
+}
+
+/** A part of a day: kept of an hour that is over, or counted just now. */
+export interface PartRow extends Omit<DayRow, 'day' | 'settle_ms_median' | 'settle_ms_p95'> {
+  /** Milliseconds from tap to payment, with three digits, to the number of such payments. */
+  readonly settle_ms: { readonly [ms: string]: number };
+  readonly is_kept: boolean;
+}
+
+const SUMS = `terminal_id, intents, succeeded, canceled, payments, volume, tips, refunds,
+  refunded`;
+const DAY_FIELDS = `${SUMS}, settle_ms_median, settle_ms_p95, declines`;
+const PART_FIELDS = `${SUMS}, settle_ms, declines`;
+
+export interface DayOf {
+  readonly tenant: Tenant;
+  /** The zone whose day it is. */
+  readonly timeZone: string;
+  readonly day: string;
+}
+
+// Three digits: no more than 900 different times for each power of ten, and nobody sees a fourth.
+const THREE_DIGITS = `case when ms < 1000 then ms when ms < 10000 then ms / 10 * 10
+  when ms < 100000 then ms / 100 * 100 else ms / 1000 * 1000 end`;
+
+// The figures of hours ($1 account, $2 mode, $5 now) that a table of the name spans has. Each is
+// three range scans of the list indexes, which cost what the hour's own rows do; lateral, or a
+// planner that knows little of spans reads whole tables. Each is grouped by terminal and once over
+// all. An unpaid intent that has expired counts as canceled before the worker has written it.
+const COUNTED = `
+  intents as (
+    select s.hour, e.* from spans s cross join lateral (
+      select terminal_id, sum(intents)::int as intents, sum(succeeded)::int as succeeded,
+        sum(canceled)::int as canceled,
+        jsonb_object_agg(code, intents) filter (where code is not null) as declines
+      from (
+        select coalesce(terminal_id, '') as terminal_id,
+          last_payment_error ->> 'decline_code' as code, count(*)::int as intents,
+          (count(*) filter (where status = 'succeeded'))::int as succeeded,
+          (count(*) filter (where status = 'canceled'
+            or (status = 'requires_payment_method' and expires_at <= $5)))::int as canceled
+        from payment_intents i
+        where account_id = $1 and livemode = $2 and created >= s.hour and created < s.until
+        group by grouping sets ((i.terminal_id, 2), (2))
+      ) by_code group by terminal_id
+    ) e
+  ), paid as (
+    select s.hour, p.* from spans s cross join lateral (
+      select terminal_id, sum(payments)::int as payments, sum(volume)::bigint as volume,
+        sum(tips)::bigint as tips, jsonb_object_agg(settle_ms, payments) as settle_ms
+      from (
+        select coalesce(p.terminal_id, '') as terminal_id, ${THREE_DIGITS} as settle_ms,
+          count(*)::int as payments, sum(p.amount) as volume, sum(p.tip) as tips
+        from payments p
+        cross join lateral (
+          select (extract(epoch from p.created - coalesce(i.tapped_at, i.created)) * 1000)::int
+            as ms
+          from payment_intents i where i.id = p.payment_intent_id
+        ) took
+        where p.account_id = $1 and p.livemode = $2 and p.created >= s.hour
+          and p.created < s.until
+        group by grouping sets ((p.terminal_id, 2), (2))
+      ) by_time group by terminal_id
+    ) p
+  ), back as (
+    select s.hour, r.* from spans s cross join lateral (
+      select coalesce(p.terminal_id, '') as terminal_id, count(*)::int as refunds,
+        sum(r.amount)::bigint as refunded
+      from refunds r join payments p on p.id = r.payment_id
+      where r.account_id = $1 and r.livemode = $2 and r.created >= s.hour and r.created < s.until
+        and r.status = 'succeeded'
+      group by grouping sets ((p.terminal_id), ())
+    ) r where r.refunds > 0
+  ), named as (
+    select hour, terminal_id from intents union select hour, terminal_id from paid
+    union select hour, terminal_id from back union select hour, '' from spans
+  ), counted as (
+    select t.hour, t.terminal_id, coalesce(i.intents, 0) as intents,
+      coalesce(i.succeeded, 0) as succeeded, coalesce(i.canceled, 0) as canceled,
+      coalesce(p.payments, 0) as payments, coalesce(p.volume, 0)::bigint as volume,
+      coalesce(p.tips, 0)::bigint as tips, coalesce(b.refunds, 0) as refunds,
+      coalesce(b.refunded, 0)::bigint as refunded, coalesce(p.settle_ms, '{}') as settle_ms,
+      coalesce(i.declines, '{}') as declines
+    from named t
+    left join intents i using (hour, terminal_id) left join paid p using (hour, terminal_id)
+    left join back b using (hour, terminal_id)
+  )`;
+
+/** Intents live at most 10 minutes, confirmations one, and clocks differ by seconds. */
+const OVER_FOR_MINUTES = 30;
+
+function valuesOf(asked: DayOf, now: Date): unknown[] {
+  return [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone, now];
+}
+
+/**
+ * Keeps the figures of the day's hours that are over and of which nothing is open any more. Two at
+ * once write the same. Each hour is asked for by itself (`limit 1`): as anti-joins these questions
+ * were answered by reading whole tables.
+ */
+export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
+  await sql.query(
+    `with ${HOURS}, spans as materialized (
+       select hour, until from (select * from hours where ${overFor(OVER_FOR_MINUTES)} offset 0) h
+       where (
+         select true from statistics_hours k
+         where k.account_id = $1 and k.livemode = $2 and k.hour = h.hour and k.terminal_id = ''
+         limit 1
+       ) is null and (
+         select true from payment_intents
+         where account_id = $1 and livemode = $2 and created >= h.hour and created < h.until
+           and status in ('requires_payment_method', 'requires_action', 'processing')
+         limit 1
+       ) is null and (
+         select true from refunds
+         where account_id = $1 and livemode = $2 and created >= h.hour and created < h.until
+           and status = 'pending'
+         limit 1
+       ) is null
+     ), ${COUNTED}
+     insert into statistics_hours (account_id, livemode, hour, ${PART_FIELDS})
+     select $1, $2, hour, ${PART_FIELDS} from counted
+     on conflict do nothing`,
+    valuesOf(asked, now),
+  );
+}
+
+/** A day as it stands now, in parts: what is kept of its hours, and the rest as it is counted. */
+export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<PartRow[]> {
+  return sql.query<PartRow>(
+    `with ${HOURS}, kept as materialized (
+       select k.* from statistics_hours k
+       where k.account_id = $1 and k.livemode = $2
+         and k.hour >= (select min(hour) from hours) and k.hour < (select max(until) from hours)
+         and k.hour in (select hour from hours)
+     ), spans as materialized (
+       select hour, until from hours h where not exists (
+         select from kept where kept.hour = h.hour and kept.terminal_id = ''
+       )
+     ), ${COUNTED}
+     select true as is_kept, ${PART_FIELDS} from kept
+     union all select false, ${PART_FIELDS} from counted`,
+    valuesOf(asked, now),
+  );
+}
+
+/** Keeps a day that is over; its hours, and those before, have nobody left who asks for them. */
+export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]): Promise<void> {
+  const texts = rows.map(({ volume, tips, refunded, ...row }) => ({
+    ...row,
+    volume: String(volume),
+    tips: String(tips),
+    refunded: String(refunded),
+  }));
+  await sql.query(
+    `with done as (
+       delete from statistics_hours where account_id = $1 and livemode = $2
+         and hour < ($3::date + 1)::timestamp at time zone $4::text
+     )
+     insert into statistics_days (account_id, livemode, day, time_zone, ${DAY_FIELDS})
+     select $1, $2, $3::date, $4::text, ${DAY_FIELDS} from jsonb_to_recordset($5::jsonb) as r (
+       terminal_id text, intents integer, succeeded integer, canceled integer, payments integer,
+       volume bigint, tips bigint, refunds integer, refunded bigint, settle_ms_median integer,
+       settle_ms_p95 integer, declines jsonb)
+     on conflict do nothing`,
+    [
+      asked.tenant.accountId,
+      asked.tenant.livemode,
+      asked.day,
+      asked.timeZone,
+      JSON.stringify(texts),
+    ],
+  );
+}
+
+/** Days of an account, in its zone; the last one is in it. */
+export interface Span {
+  readonly tenant: Tenant;
+  readonly timeZone: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export async function selectStoredDays(sql: Sql, asked: Span): Promise<DayRow[]> {
+  return sql.query<DayRow>(
+    `select day::text as day, ${DAY_FIELDS} from statistics_days
+     where account_id = $1 and livemode = $2 and time_zone = $3
+       and day >= $4 and day <= $5`,
+    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to],
+  );
+}
+
+/** When the account's first intent of the mode was made: nothing is older. */
+export async function selectFirstDay(
+  sql: Sql,
+  { tenant, timeZone }: { readonly tenant: Tenant; readonly timeZone: string },
+): Promise<string | null> {
+  const rows = await sql.query<{ day: string }>(
+    `select (created at time zone $3::text)::date::text as day from payment_intents
+     where account_id = $1 and livemode = $2 order by created, position limit 1`,
+    [tenant.accountId, tenant.livemode, timeZone],
+  );
+  return rows[0]?.day ?? null;
+}
+
+export interface ReportRow {
+  readonly terminal_id: string;
+  readonly payments: number;
+  readonly gross: bigint;
+  readonly tips: bigint;
+  readonly fee_acquirer: bigint;
+  readonly fee_protocol: bigint;
+  readonly fee_cashback: bigint;
+}
+
+export interface DaySums {
+  readonly refunds: number;
+  readonly refunded: bigint;
+  readonly withdrawals: number;
+  readonly withdrawn: bigint;
+}
+
+/** What was settled on a day, by terminal; '' for all. */
+export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
+  return sql.query<ReportRow>(
+    `select coalesce(terminal_id, '') as terminal_id, count(*)::int as payments,
+       coalesce(sum(amount), 0)::bigint as gross,
+       coalesce(sum(tip), 0)::bigint as tips,
+       coalesce(sum(fee_acquirer), 0)::bigint as fee_acquirer,
+       coalesce(sum(fee_protocol), 0)::bigint as fee_protocol,
+       coalesce(sum(fee_cashback), 0)::bigint as fee_cashback
+     from payments
+     where account_id = $1 and livemode = $2
+       and created >= ($3::date)::timestamp at time zone $4::text
+       and created < ($3::date + 1)::timestamp at time zone $4::text
+     group by grouping sets ((terminal_id), ()) order by 1`,
+    [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone],
+  );
+}
+
+/** What left the balance on a day. */
+export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
+  const rows = await sql.query<DaySums>(
+    `with bounds as (
+       select ($3::date)::timestamp at time zone $4::text as since,
+         ($3::date + 1)::timestamp at time zone $4::text as until
+     ), back as (
+       select count(*)::int as refunds, coalesce(sum(amount), 0)::bigint as refunded
+       from refunds, bounds
+       where account_id = $1 and livemode = $2 and created >= since and created < until
+         and status = 'succeeded'
+     ), gone as (
+       select count(*)::int as withdrawals, coalesce(sum(amount), 0)::bigint as withdrawn
+       from withdrawals, bounds
+       where account_id = $1 and livemode = $2 and created >= since and created < until
+         and status = 'succeeded'
+     )
+     select * from back, gone`,
+    [asked.tenant.accountId, asked.tenant.livemode, asked.day, asked.timeZone],
+  );
+  return rows[0] ?? { refunds: 0, refunded: 0n, withdrawals: 0, withdrawn: 0n };
+}

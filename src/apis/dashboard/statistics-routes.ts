@@ -1,0 +1,158 @@
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import { readReport, readStatistics } from '#apis/dashboard/statistics.ts';
+import type { DayRow, ReportRow } from '#apis/dashboard/statistics-queries.ts';
+import { answerWith, refuse } from '#core/answer.ts';
+import { checkDays, isDay } from '#core/days.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { AtomsOut, Day, nullable, openObject } from '#http/schema.ts';
+
+const TAG = 'Statistics';
+const Count = Type.Integer({ minimum: 0 });
+
+const DaySchema = Type.Object({
+  day: Day,
+  terminal: nullable(Type.String({ description: 'null: all terminals together.' })),
+  intents: Count,
+  succeeded: Count,
+  canceled: Count,
+  success_rate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  payments: Count,
+  volume: { ...AtomsOut, description: 'Sales and tips: USDC atoms (6 decimals).' },
+  tips: AtomsOut,
+  refunds: Count,
+  refunded: AtomsOut,
+  settle_ms_median: nullable(Count),
+  settle_ms_p95: nullable(Count),
+  declines: openObject('Decline code to number of intents.'),
+});
+
+/** Of the intents that have come to an end. */
+function successRate(row: DayRow): number | null {
+  const ended = row.succeeded + row.canceled;
+  return ended === 0 ? null : Math.round((row.succeeded / ended) * 10_000) / 10_000;
+}
+
+function dayView({ terminal_id, ...row }: DayRow) {
+  return {
+    ...row,
+    terminal: terminal_id === '' ? null : terminal_id,
+    success_rate: successRate({ terminal_id, ...row }),
+    volume: toJsonAtoms(row.volume),
+    tips: toJsonAtoms(row.tips),
+    refunded: toJsonAtoms(row.refunded),
+  };
+}
+
+const StatisticsQuery = Type.Object({
+  from: Day,
+  to: Day,
+  by_terminal: Type.Optional(Type.Boolean({ description: 'Also one row per terminal.' })),
+});
+
+function statisticsRoute({ db }: DashboardDeps) {
+  return personRoute<typeof StatisticsQuery>({
+    method: 'GET',
+    path: `${MODE}/statistics`,
+    operationId: 'readStatistics',
+    tag: TAG,
+    summary: 'Volume, counts, success rate, declines and time to settle, by day and terminal',
+    description:
+      'Days without activity are left out. At most 367 days. Times to settle have three digits.',
+    access: 'viewer',
+    query: StatisticsQuery,
+    response: listed(DaySchema),
+    handle: async ({ caller: { tenant }, query, now }) => {
+      const { from, to } = query;
+      const wrong = checkDays(from, to);
+      if (wrong !== null) return wrong;
+      const rows = await readStatistics(db, { tenant, from, to }, now);
+      const shown = rows.filter((row) => query.by_terminal === true || row.terminal_id === '');
+      return answerWith(200, { object: 'list', data: shown.map(dayView) });
+    },
+  });
+}
+
+const ReportLine = Type.Object({
+  terminal: nullable(Type.String()),
+  payments: Count,
+  gross: { ...AtomsOut, description: 'Sales and tips: USDC atoms (6 decimals).' },
+  tips: AtomsOut,
+  fees: Type.Object({ acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut }),
+});
+
+const ReportSchema = Type.Object({
+  day: Day,
+  total: ReportLine,
+  terminals: Type.Array(ReportLine),
+  refunds: Count,
+  refunded: AtomsOut,
+  withdrawals: Count,
+  withdrawn: AtomsOut,
+  net: Type.Integer({ description: 'Gross less refunds and withdrawals; may be negative.' }),
+});
+
+function lineView(row: ReportRow) {
+  return {
+    terminal: row.terminal_id === '' ? null : row.terminal_id,
+    payments: row.payments,
+    gross: toJsonAtoms(row.gross),
+    tips: toJsonAtoms(row.tips),
+    fees: {
+      acquirer: toJsonAtoms(row.fee_acquirer),
+      protocol: toJsonAtoms(row.fee_protocol),
+      cashback: toJsonAtoms(row.fee_cashback),
+    },
+  };
+}
+
+const NO_LINE: ReportRow = {
+  terminal_id: '',
+  payments: 0,
+  gross: 0n,
+  tips: 0n,
+  fee_acquirer: 0n,
+  fee_protocol: 0n,
+  fee_cashback: 0n,
+};
+
+function reportRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/reports/daily/{day}`,
+    operationId: 'readDailyReport',
+    tag: TAG,
+    summary: 'What one day added to the balance and took out of it',
+    access: 'viewer',
+    description: "The day is one in the account's time zone.",
+    params: { day: 'text' },
+    response: ReportSchema,
+    handle: async ({ caller: { tenant }, params }) => {
+      const day = params.day ?? '';
+      if (!isDay(day))
+        return refuse('parameter_invalid', 'day must be a date in the form YYYY-MM-DD.', 'day');
+      const { lines, out } = await readReport(db, { tenant, day });
+      const total = lines.find((line) => line.terminal_id === '') ?? NO_LINE;
+      return answerWith(200, {
+        day,
+        total: lineView(total),
+        terminals: lines.filter((line) => line.terminal_id !== '').map(lineView),
+        refunds: out.refunds,
+        refunded: toJsonAtoms(out.refunded),
+        withdrawals: out.withdrawals,
+        withdrawn: toJsonAtoms(out.withdrawn),
+        net: Number(total.gross - out.refunded - out.withdrawn),
+      });
+    },
+  });
+}
+
+export function statisticsRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [statisticsRoute(deps), reportRoute(deps)];
+}

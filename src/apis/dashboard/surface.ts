@@ -1,0 +1,225 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import {
+  type CookieSettings,
+  type ReadCookies,
+  readCookies,
+  sessionCookie,
+} from '#apis/dashboard/cookies.ts';
+import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
+import { LATEST_API_VERSION } from '#http/versions.ts';
+import type { PeopleDeps, Visit } from '#people/people.ts';
+import { hasRole, ROLES, type Role } from '#people/roles.ts';
+import type { SessionRow } from '#people/session-queries.ts';
+import { findSession, isCsrfToken } from '#people/sessions.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+/**
+ * Who may use a route. `public`: anybody. `half_signed_in`: the password was right, the second
+ * factor may be missing. `signed_in`: the user, whatever the account. A role: that role or a
+ * higher one in the account of the path. `operator`: staff with a proven second factor; support
+ * staff for reads only.
+ */
+export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator';
+
+/**
+ * Somebody in a browser, signed in or not. For a path below an account it also is what the
+ * merchant API's caller is, so that both APIs run the very same handlers.
+ */
+export interface PersonCaller
+  extends Caller,
+    Omit<MerchantCaller, 'idempotencySpace' | 'rateKey' | 'scopes' | 'tenant' | 'apiVersion'> {
+  readonly realm: Realm;
+  readonly session: SessionRow | null;
+  /** What the person is in the path's account; null without one, and in a foreign one. */
+  readonly role: Role | null;
+  readonly accountStatus: 'active' | 'disabled' | null;
+  readonly cookies: ReadCookies;
+  readonly visit: Visit;
+  /** What an EventSource has seen last. */
+  readonly lastEventId: string | null;
+}
+
+export interface SurfaceSettings {
+  readonly people: PeopleDeps;
+  readonly cookies: CookieSettings;
+  /**
+   * Without a configured public address a page of whatever address the browser used is ours: its
+   * Origin names the host that the request went to. (A rebound name has none of our cookies.)
+   */
+  readonly anyOwnHost: boolean;
+}
+
+export const ROOTS: Record<Realm, string> = {
+  merchant: '/api/dashboard/v1',
+  operator: '/api/operator/v1',
+};
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+const IN_ACCOUNT = /^\/api\/dashboard\/v1\/accounts\/(acct_[0-9A-Za-z]+)(?:\/(test|live))?(?:\/|$)/;
+
+function header(request: Credentials, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+interface PathScope {
+  readonly accountId: string | null;
+  readonly mode: string | null;
+}
+
+/** The account and mode that the path names; an operator's path never does. */
+function scopeOf(path: string): PathScope {
+  const [, accountId = null, mode = null] = IN_ACCOUNT.exec(path) ?? [];
+  return { accountId, mode };
+}
+
+async function identify(settings: SurfaceSettings, request: Credentials): Promise<PersonCaller> {
+  const { people, cookies: cookieSettings } = settings;
+  const { realm } = cookieSettings;
+  const { now, address } = request;
+  const cookies = readCookies(header(request, 'cookie'), cookieSettings);
+  const { accountId, mode } = scopeOf(request.path);
+  const livemode = mode === 'live';
+  const token = cookies.session;
+  const asked = { realm, now, accountId, livemode };
+  const found = token === null ? null : await findSession(people, { ...asked, token });
+  const row = found?.row ?? null;
+  const rotated = found?.rotated ?? null;
+  const tenant = { accountId: accountId ?? '', livemode };
+  return {
+    realm,
+    session: row,
+    role: row?.role ?? null,
+    accountStatus: row?.account_status ?? null,
+    cookies,
+    visit: { address, userAgent: header(request, 'user-agent') ?? '', now },
+    lastEventId: header(request, 'last-event-id') ?? null,
+    tenant,
+    keyId: row?.id ?? '',
+    rateKey: row === null ? `address ${address}` : `user ${row.user_id}`,
+    idempotencySpace: row?.user_id ?? '',
+    scopes: null,
+    apiVersion: LATEST_API_VERSION,
+    address,
+    standing: {
+      tenant,
+      name: row?.account_name ?? '',
+      kybApproved: row?.kyb_status === 'approved',
+      merchantNumber: row?.merchant_number ?? null,
+      keyHash: null,
+    },
+    ...(rotated === null
+      ? {}
+      : { responseHeaders: { 'Set-Cookie': sessionCookie(rotated, cookieSettings, now) } }),
+  };
+}
+
+function crossSite(): Refusal {
+  return refuse(
+    'csrf_token_invalid',
+    'Only pages of this service can make changes. Send the csrf_token of GET /session as ' +
+      'the header Csrf-Token.',
+  );
+}
+
+/** Browsers say where a request comes from; what says nothing is no browser's cross-site form. */
+function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
+  const site = header(request, 'sec-fetch-site');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
+  const origin = header(request, 'origin');
+  if (origin === undefined || settings.people.passkeys.origins.includes(origin)) return false;
+  const host = header(request, 'host');
+  return !settings.anyOwnHost || ![`http://${host}`, `https://${host}`].includes(origin);
+}
+
+/** Against cross-site requests: the cookie is SameSite, the origin is ours, the token is known. */
+function checkCsrf(
+  settings: SurfaceSettings,
+  caller: PersonCaller,
+  request: Credentials,
+): Refusal | null {
+  if (SAFE_METHODS.includes(request.method)) return null;
+  if (comesFromElsewhere(settings, request)) return crossSite();
+  if (caller.session === null) return null;
+  const token = header(request, 'csrf-token') ?? '';
+  return isCsrfToken(settings.people.secretKey, caller.session.id, token) ? null : crossSite();
+}
+
+function sessionMissing(): Refusal {
+  return refuse('session_missing', 'Sign in first: there is no session, or it has ended.');
+}
+
+function secondFactorMissing(): Refusal {
+  return refuse(
+    'second_factor_required',
+    'Prove your second factor first: POST /session/second_factor.',
+  );
+}
+
+function checkRole(access: Role, caller: PersonCaller, request: Credentials): Refusal | null {
+  const { role } = caller;
+  if (role === null) return resourceMissing('account', 'account');
+  if (!hasRole(role, access)) {
+    return refuse('role_missing', `This needs the role ${access}; yours is ${role}.`);
+  }
+  if (caller.accountStatus === 'disabled' && !SAFE_METHODS.includes(request.method)) {
+    return refuse('account_disabled', 'The account is disabled. Contact the network operator.');
+  }
+  return null;
+}
+
+/** Support staff look, and change nothing. */
+function checkStaff({ session }: PersonCaller, request: Credentials): Refusal | null {
+  if (session?.second_factor_at == null) return secondFactorMissing();
+  if (session.staff_role === 'operator' || SAFE_METHODS.includes(request.method)) return null;
+  return refuse('role_missing', 'Support staff only look. An operator can do this.');
+}
+
+function isAccess(text: string | undefined): text is Access {
+  const others = ['public', 'half_signed_in', 'signed_in', 'operator'];
+  return text !== undefined && (others.includes(text) || ROLES.some((role) => role === text));
+}
+
+/** In this order: session (401), cross-site, second factor (403), account (404), role (403). */
+export function authorizePerson(
+  settings: SurfaceSettings,
+  access: Access,
+  asked: { readonly caller: PersonCaller; readonly request: Credentials },
+): Refusal | null {
+  const { caller, request } = asked;
+  if (access === 'public') {
+    return comesFromElsewhere(settings, request) ? crossSite() : null;
+  }
+  if (caller.session === null) return sessionMissing();
+  const forged = checkCsrf(settings, caller, request);
+  if (forged !== null || access === 'half_signed_in') return forged;
+  if (caller.session.level !== 'full') return secondFactorMissing();
+  if (access === 'signed_in') return null;
+  if (access === 'operator') return checkStaff(caller, request);
+  return checkRole(access, caller, request);
+}
+
+/** The surface of one realm: sessions by cookie, access as each route declares it. */
+export function personSurface(
+  settings: SurfaceSettings,
+  routes: readonly AnyRoute<PersonCaller>[],
+): Surface {
+  const surface: Surface<PersonCaller> = {
+    root: ROOTS[settings.cookies.realm],
+    authenticate: (request) => identify(settings, request),
+    authorize: (route, caller, request) => {
+      const { access } = route;
+      assert(isAccess(access), `${route.operationId} does not say who may use it`);
+      const { mode } = scopeOf(request.path);
+      if (route.path.includes('{account}/{mode}') && mode === null) {
+        return refuse('route_missing', 'The mode in the path is test or live.');
+      }
+      return authorizePerson(settings, access, { caller, request });
+    },
+    routes,
+  };
+  // The server hands each surface the callers that the surface itself made.
+  return surface as unknown as Surface;
+}

@@ -1,0 +1,201 @@
+import Type from 'typebox';
+import { InvitationSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
+import { hasFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import {
+  ACCOUNT,
+  actorOf,
+  type DashboardDeps,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+  sessionOf,
+} from '#apis/dashboard/person-route.ts';
+import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-schema.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { type InvitationRow, selectInvitations } from '#people/invitation-queries.ts';
+import { inviteMember, withdrawInvitation } from '#people/invite.ts';
+import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
+import { MAIL_TOPIC } from '#people/people.ts';
+import { changeRole, removeMember } from '#people/team.ts';
+import type { TeamRef } from '#people/team-changes.ts';
+
+const TAG = 'Team';
+
+function memberView(row: MemberRow) {
+  const { user_id: user, email, name, role, two_factor, version, created } = row;
+  return { user, email, name, role, two_factor, version, created };
+}
+
+function invitationView(row: InvitationRow) {
+  const { id, email, role, created, expires_at } = row;
+  return { id, email, role, created, expires_at };
+}
+
+function teamRef({ settings }: DashboardDeps, { caller, requestId, now }: PersonRequest): TeamRef {
+  return {
+    accountId: caller.tenant.accountId,
+    accountName: caller.standing.name,
+    actor: actorOf(caller, requestId),
+    factorIsFresh: hasFreshFactor(caller, now),
+    people: settings.people,
+    now,
+  };
+}
+
+function membersRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${ACCOUNT}/members`,
+    operationId: 'listMembers',
+    tag: TAG,
+    summary: 'The team',
+    access: 'viewer',
+    response: listed(MemberSchema),
+    handle: async ({ caller }) => {
+      const rows = await selectMembers(db, caller.tenant.accountId);
+      return answerWith(200, { object: 'list', data: rows.map(memberView) });
+    },
+  });
+}
+
+const RoleBody = Type.Object({ role: RoleField, version: Version });
+
+function changeRoleRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof RoleBody>({
+    method: 'PATCH',
+    path: `${ACCOUNT}/members/{user}`,
+    operationId: 'changeRole',
+    tag: TAG,
+    summary: "Change a member's role",
+    description:
+      'Making somebody an owner, or taking that role away, needs a fresh second factor. All ' +
+      'owners get a mail with a link that holds the payouts.',
+    access: 'owner',
+    params: { user: 'user' },
+    body: RoleBody,
+    response: MemberSchema,
+    errors: ['version_conflict', 'unexpected_state'],
+    handle: async (request) => {
+      const change = { userId: request.params.user ?? '', ...request.body };
+      const ref = teamRef(deps, request);
+      const row = await deps.db.transaction((tx) => changeRole(tx, ref, change));
+      deps.wakeups.send(MAIL_TOPIC);
+      return isRefusal(row) ? row : answerWith(200, memberView(row));
+    },
+  });
+}
+
+function removeRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${ACCOUNT}/members/{user}`,
+    operationId: 'removeMember',
+    tag: TAG,
+    summary: 'Remove a member from the team',
+    description: 'Removing an owner needs a fresh second factor. All owners get a mail.',
+    access: 'owner',
+    params: { user: 'user' },
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async (request) => {
+      const userId = request.params.user ?? '';
+      const ref = teamRef(deps, request);
+      const refused = await deps.db.transaction((tx) => removeMember(tx, ref, userId));
+      deps.wakeups.send(MAIL_TOPIC);
+      return refused ?? answerWith(200, { status: 'removed' });
+    },
+  });
+}
+
+function leaveRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${ACCOUNT}/leave`,
+    operationId: 'leaveTeam',
+    tag: TAG,
+    summary: 'Leave the team',
+    description: 'An owner who leaves needs a fresh second factor. All owners get a mail.',
+    access: 'viewer',
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async (request) => {
+      const userId = sessionOf(request.caller).user_id;
+      const ref = teamRef(deps, request);
+      const refused = await deps.db.transaction((tx) => removeMember(tx, ref, userId));
+      deps.wakeups.send(MAIL_TOPIC);
+      return refused ?? answerWith(200, { status: 'left' });
+    },
+  });
+}
+
+function invitationsRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${ACCOUNT}/invitations`,
+    operationId: 'listInvitations',
+    tag: TAG,
+    summary: 'Invitations that are still open',
+    access: 'owner',
+    response: listed(InvitationSchema),
+    handle: async ({ caller, now }) => {
+      const { accountId } = caller.tenant;
+      const rows = await selectInvitations(db, { accountId, now });
+      return answerWith(200, { object: 'list', data: rows.map(invitationView) });
+    },
+  });
+}
+
+const InvitationBody = Type.Object({ email: Email, role: RoleField });
+
+function inviteRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof InvitationBody>({
+    method: 'POST',
+    path: `${ACCOUNT}/invitations`,
+    operationId: 'inviteMember',
+    tag: TAG,
+    summary: 'Invite somebody by e-mail',
+    description:
+      'The link is valid for 7 days; a second invitation replaces the first. Inviting an owner ' +
+      'needs a fresh second factor.',
+    access: 'owner',
+    body: InvitationBody,
+    status: 201,
+    response: InvitationSchema,
+    errors: ['already_exists', 'unexpected_state', 'rate_limit_exceeded'],
+    handle: async (request) => {
+      const row = await inviteMember(teamRef(deps, request), request.body);
+      return isRefusal(row) ? row : answerWith(201, invitationView(row));
+    },
+  });
+}
+
+function revokeRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${ACCOUNT}/invitations/{id}`,
+    operationId: 'revokeInvitation',
+    tag: TAG,
+    summary: 'Revoke an invitation',
+    access: 'owner',
+    params: { id: 'invitation' },
+    response: Done,
+    handle: async (request) => {
+      const id = request.params.id ?? '';
+      const ref = teamRef(deps, request);
+      const refused = await deps.db.transaction((tx) => withdrawInvitation(tx, ref, id));
+      return refused ?? answerWith(200, { status: 'revoked' });
+    },
+  });
+}
+
+export function teamRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [
+    membersRoute(deps),
+    changeRoleRoute(deps),
+    removeRoute(deps),
+    leaveRoute(deps),
+    invitationsRoute(deps),
+    inviteRoute(deps),
+    revokeRoute(deps),
+  ];
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { isRefusal } from '#core/answer.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+const PASSWORD = 'correct horse battery';
+const actor = { type: 'system', name: 'test' } as const;
+
+let server: DashboardServer;
+let owner: PersonClient;
+let account = '';
+let ownerId = '';
+
+async function addPerson(email: string): Promise<{ accountId: string; userId: string }> {
+  const person = { email, password: PASSWORD, name: 'Some One' };
+  const input = { accountName: 'Some Shop', owner: person, actor, now: server.clock.now() };
+  const made = await createAccountWithOwner(server.db, input);
+  assert.ok(!isRefusal(made));
+  return made;
+}
+
+async function signIn(email: string): Promise<PersonClient> {
+  const client = new PersonClient(server.dashboard);
+  const answer = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  return client;
+}
+
+before(async () => {
+  server = await startDashboardServer();
+  const made = await addPerson('owner@team.test');
+  account = made.accountId;
+  ownerId = made.userId;
+  owner = await signIn('owner@team.test');
+});
+
+after(() => server.close());
+
+const path = (rest: string) => `/accounts/${account}/${rest}`;
+const invite = (email: string, role: string) => owner.post(path('invitations'), { email, role });
+
+test('an invitation makes a member with its role, once', async () => {
+  assert.equal((await invite('new@team.test', 'member')).status, 201);
+  const token = await server.mailedToken('new@team.test');
+  const visitor = new PersonClient(server.dashboard);
+  const about = await visitor.post('/invitations/lookup', { token });
+  assert.deepEqual(
+    [about.body.account_name, about.body.role, about.body.has_user],
+    ['Some Shop', 'member', false],
+  );
+  const bare = await visitor.post('/invitations/accept', { token });
+  assert.equal(bare.body.error?.code, 'parameter_missing');
+  const form = { token, name: 'Nora New', password: PASSWORD };
+  assert.equal((await visitor.post('/invitations/accept', form)).status, 200);
+  assert.equal((await visitor.get(path('members'))).status, 200);
+  const again = await new PersonClient(server.dashboard).post('/invitations/accept', form);
+  assert.equal(again.status, 400);
+});
+
+test('somebody who has a user joins signed in as that user, and nobody else does', async () => {
+  await addPerson('known@team.test');
+  await addPerson('mallory@team.test');
+  await invite('known@team.test', 'viewer');
+  const token = await server.mailedToken('known@team.test');
+  const form = { token, name: 'X', password: 'another long passphrase' };
+  const stranger = await new PersonClient(server.dashboard).post('/invitations/accept', form);
+  assert.equal(stranger.status, 401, 'the link alone does not open an existing user');
+  const mallory = await signIn('mallory@team.test');
+  assert.equal((await mallory.post('/invitations/accept', { token })).status, 401);
+  const known = await signIn('known@team.test');
+  assert.equal((await known.post('/invitations/accept', { token })).status, 200);
+  assert.equal((await known.get(path('test/payments'))).status, 200);
+});
+
+test('a second invitation voids the first; a revoked or old one opens nothing', async () => {
+  await invite('late@team.test', 'admin');
+  const first = await server.mailedToken('late@team.test');
+  const second = await invite('late@team.test', 'viewer');
+  const visitor = new PersonClient(server.dashboard);
+  assert.equal((await visitor.post('/invitations/lookup', { token: first })).status, 400);
+  const token = await server.mailedToken('late@team.test');
+  assert.equal((await owner.delete(path(`invitations/${second.body.id}`))).status, 200);
+  assert.equal((await visitor.post('/invitations/lookup', { token })).status, 400);
+  await invite('late@team.test', 'viewer');
+  const third = await server.mailedToken('late@team.test');
+  server.clock.advance(7 * 24 * 3_600_000);
+  assert.equal((await visitor.post('/invitations/lookup', { token: third })).status, 400);
+  owner = await signIn('owner@team.test');
+});
+
+test('a role that is taken away is gone with the next request', async () => {
+  const known = await signIn('known@team.test');
+  const { body } = await owner.get(path('members'));
+  const members = body.data as { user: string; email: string; version: number }[];
+  const member = members.find((one) => one.email === 'known@team.test');
+  assert.ok(member);
+  const change = (role: string, version: number) =>
+    owner.patch(path(`members/${member.user}`), { role, version });
+  assert.equal((await change('admin', member.version)).status, 200);
+  assert.equal((await known.get(path('test/api_keys'))).status, 200);
+  assert.equal((await change('viewer', member.version)).body.error?.code, 'version_conflict');
+  const promoted = await change('owner', member.version + 1);
+  assert.equal(promoted.body.error?.code, 'second_factor_required');
+  assert.equal((await owner.delete(path(`members/${member.user}`))).status, 200);
+  assert.equal((await known.get(path('test/api_keys'))).status, 404);
+});
+
+test('an account never loses its last owner', async () => {
+  const demoted = await owner.patch(path(`members/${ownerId}`), { role: 'viewer', version: 1 });
+  assert.equal(demoted.status, 409);
+  assert.equal((await owner.delete(path(`members/${ownerId}`))).status, 409);
+  assert.equal((await owner.post(path('leave'))).status, 409);
+});
+
+test('what is wrong is a 400 that names the parameter', async () => {
+  const cases: [string, string, object, string][] = [
+    ['POST', 'invitations', { email: 'x@team.test', role: 'god' }, 'role'],
+    ['POST', 'invitations', { email: 'not an address', role: 'viewer' }, 'email'],
+    ['POST', 'invitations', { email: 'аdmin@team.test', role: 'viewer' }, 'email'],
+    ['POST', 'invitations', { email: 'x@team.test', role: 'viewer', more: 1 }, 'more'],
+    ['PATCH', '', { version: 1, name: 'Pаypal' }, 'name'],
+    ['PATCH', '', { version: 1, name: 'x'.repeat(101) }, 'name'],
+    ['PATCH', '', { version: 1, name: 'a\u202eb' }, 'name'],
+    ['PATCH', '', { version: '1', name: 'ok' }, 'version'],
+    ['PATCH', '', { version: 1, refund_window_days: 3651 }, 'refund_window_days'],
+    ['PATCH', '', { version: 1, refund_daily_limit: -1 }, 'refund_daily_limit'],
+    ['PATCH', '', { name: 'ok' }, 'version'],
+    ['POST', 'test/api_keys', { name: 'k', scopes: [] }, 'scopes'],
+    ['POST', 'test/api_keys', { name: 'k', scopes: ['everything'] }, 'scopes.0'],
+    ['POST', 'test/api_keys', { name: '', scopes: ['payments:read'] }, 'name'],
+    [
+      'POST',
+      'test/api_keys',
+      { name: 'k', scopes: ['payments:read'], ip_allowlist: ['0177.0.0.1'] },
+      'ip_allowlist.0',
+    ],
+    [
+      'POST',
+      'test/api_keys',
+      { name: 'k', scopes: ['payments:read'], expires_at: '2020-01-01T00:00:00Z' },
+      'expires_at',
+    ],
+    ['POST', 'test/terminals', { label: '\u200b' }, 'label'],
+    ['POST', 'test/blocked_payers', { address: '0x12' }, 'address'],
+    ['PUT', 'kyb', { version: 0, details: { legal_name: 'X' } }, 'details.registration_number'],
+    ['PUT', 'test/risk_settings', { version: 0 }, 'first_payment_confirm_from'],
+  ];
+  for (const [method, rest, body, param] of cases) {
+    const where = rest === '' ? `/accounts/${account}` : path(rest);
+    const answer = await owner.send(method, where, body);
+    assert.equal(answer.status, 400, `${method} ${rest} ${JSON.stringify(body)} ${answer.text}`);
+    assert.equal(answer.body.error?.param, param, answer.text);
+  }
+});
+
+test('concurrent edits of one thing: one wins, the others learn of it', async () => {
+  const { body } = await owner.get(`/accounts/${account}`);
+  const version = Number(body.version);
+  const edits = Array.from({ length: 8 }, (_, i) =>
+    owner.patch(`/accounts/${account}`, { version, name: `Shop number ${i}` }),
+  );
+  const answers = await Promise.all(edits);
+  assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
+  const stale = answers.filter((answer) => answer.body.error?.code === 'version_conflict');
+  assert.equal(stale.length, 7);
+  const risk = { first_payment_confirm_from: 1, high_amount_confirm_from: null };
+  const settings = { version: 0, ...risk, velocity_per_hour: null };
+  const saves = Array.from({ length: 8 }, () =>
+    owner.send('PUT', path('test/risk_settings'), settings),
+  );
+  const statuses = (await Promise.all(saves)).map((answer) => answer.status).sort();
+  assert.deepEqual(statuses, [200, 409, 409, 409, 409, 409, 409, 409]);
+});
+
+test('another account sees nothing of this one, whatever it asks for', async () => {
+  const made = await addPerson('other@team.test');
+  const other = await signIn('other@team.test');
+  const key = await owner.post(path('test/api_keys'), { name: 'k', scopes: ['payments:read'] });
+  const terminal = await owner.post(path('test/terminals'), { label: 'Bar' });
+  const theirs = `/accounts/${made.accountId}/test`;
+  for (const answer of [
+    await other.post(`${theirs}/api_keys/${key.body.id}/revoke`),
+    await other.post(`${theirs}/terminals/${terminal.body.id}/deactivate`),
+    await other.post(`${theirs}/terminals/${terminal.body.id}/rotate_device_key`),
+    await other.get(`${theirs}/terminals/${terminal.body.id}`),
+    await owner.post(path(`live/api_keys/${key.body.id}/revoke`)),
+    await owner.get(path(`live/terminals/${terminal.body.id}`)),
+  ]) {
+    assert.equal(answer.body.error?.code, 'resource_missing', answer.text);
+  }
+});

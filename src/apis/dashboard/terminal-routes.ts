@@ -1,0 +1,188 @@
+import Type from 'typebox';
+import {
+  ManagedTerminalSchema,
+  PairingCodeSchema,
+  TerminalWithKey,
+} from '#apis/dashboard/account-schema.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { PersonName, Version } from '#apis/dashboard/person-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { text } from '#http/schema.ts';
+import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
+import { createTerminal } from '#terminals/create-terminal.ts';
+import { createPairingCode } from '#terminals/pairing.ts';
+import { selectManagedTerminal, type TerminalRow } from '#terminals/provisioning-queries.ts';
+import { terminalObject } from '#terminals/render.ts';
+
+const TAG = 'Terminals';
+
+function terminalView(row: TerminalRow) {
+  return { ...terminalObject(row), version: row.version };
+}
+
+function terminalRef({ caller, params, requestId, now }: PersonRequest) {
+  const { tenant } = caller;
+  return { tenant, id: params.id ?? '', actor: actorOf(caller, requestId), now };
+}
+
+const CreateBody = Type.Object({
+  label: PersonName,
+  name: Type.Optional(PersonName),
+  platform: Type.Optional(text(40, 'What runs on it, such as generic.', 1)),
+});
+
+function createRoute({ db, wakeups }: DashboardDeps) {
+  return personRoute<undefined, typeof CreateBody>({
+    method: 'POST',
+    path: `${MODE}/terminals`,
+    operationId: 'createTerminal',
+    tag: TAG,
+    summary: 'Add a terminal; its device key is shown only once',
+    access: 'admin',
+    body: CreateBody,
+    status: 201,
+    response: TerminalWithKey,
+    errors: ['kyb_required', 'unexpected_state'],
+    handle: async ({ caller, body, requestId, now }) => {
+      const actor = actorOf(caller, requestId);
+      const issued = await db.transaction((tx) =>
+        createTerminal(tx, { tenant: caller.tenant, ...body, actor, now }),
+      );
+      if (isRefusal(issued)) return issued;
+      wakeups.send('deliveries');
+      return answerWith(201, { ...terminalView(issued.row), device_key: issued.secret });
+    },
+  });
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/terminals/{id}`,
+    operationId: 'dashboardRetrieveTerminal',
+    tag: TAG,
+    summary: 'A terminal, with the version that an edit names',
+    access: 'viewer',
+    params: { id: 'terminal' },
+    response: ManagedTerminalSchema,
+    handle: async ({ caller, params }) => {
+      const row = await selectManagedTerminal(db, caller.tenant, params.id ?? '');
+      return row === undefined ? resourceMissing('terminal') : answerWith(200, terminalView(row));
+    },
+  });
+}
+
+const LabelBody = Type.Object({
+  version: Version,
+  label: Type.Optional(PersonName),
+  name: Type.Optional(PersonName),
+});
+
+function labelRoute({ db, wakeups }: DashboardDeps) {
+  return personRoute<undefined, typeof LabelBody>({
+    method: 'PATCH',
+    path: `${MODE}/terminals/{id}`,
+    operationId: 'updateTerminal',
+    tag: TAG,
+    summary: 'Change label or name',
+    access: 'member',
+    params: { id: 'terminal' },
+    body: LabelBody,
+    response: ManagedTerminalSchema,
+    errors: ['version_conflict'],
+    handle: async (request) => {
+      const row = await db.transaction((tx) =>
+        editTerminal(tx, terminalRef(request), request.body),
+      );
+      if (isRefusal(row)) return row;
+      wakeups.send('deliveries');
+      return answerWith(200, terminalView(row));
+    },
+  });
+}
+
+function statusRoute(
+  { db, wakeups }: DashboardDeps,
+  change: { readonly verb: 'activate' | 'deactivate'; readonly status: 'active' | 'inactive' },
+) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/${change.verb}`,
+    operationId: `${change.verb}Terminal`,
+    tag: TAG,
+    summary:
+      change.verb === 'activate'
+        ? 'Activate a terminal: it takes payments'
+        : 'Deactivate a terminal: it takes no payments',
+    access: 'admin',
+    params: { id: 'terminal' },
+    response: ManagedTerminalSchema,
+    handle: async (request) => {
+      const edit = { version: null, status: change.status };
+      const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), edit));
+      if (isRefusal(row)) return row;
+      wakeups.send('deliveries');
+      return answerWith(200, terminalView(row));
+    },
+  });
+}
+
+function rotateRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/rotate_device_key`,
+    operationId: 'rotateDeviceKey',
+    tag: TAG,
+    summary: 'A new device key; the old one is void at once',
+    access: 'admin',
+    params: { id: 'terminal' },
+    status: 201,
+    response: TerminalWithKey,
+    handle: async (request) => {
+      const issued = await db.transaction((tx) => rotateDeviceKey(tx, terminalRef(request)));
+      if (isRefusal(issued)) return issued;
+      return answerWith(201, { ...terminalView(issued.row), device_key: issued.secret });
+    },
+  });
+}
+
+function pairingRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'POST',
+    path: `${MODE}/terminals/{id}/pairing_code`,
+    operationId: 'createPairingCode',
+    tag: TAG,
+    summary: 'A short code that the terminal exchanges for a device key',
+    description:
+      'Works once, for ten minutes. The terminal’s current key becomes void when the code is used.',
+    access: 'admin',
+    params: { id: 'terminal' },
+    status: 201,
+    response: PairingCodeSchema,
+    handle: async (request) => {
+      const made = await db.transaction((tx) => createPairingCode(tx, terminalRef(request)));
+      if (isRefusal(made)) return made;
+      return answerWith(201, { code: made.code, expires_at: made.expiresAt });
+    },
+  });
+}
+
+/** What the dashboard does to terminals; it lists them as the merchant API does. */
+export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [
+    createRoute(deps),
+    readRoute(deps),
+    labelRoute(deps),
+    statusRoute(deps, { verb: 'activate', status: 'active' }),
+    statusRoute(deps, { verb: 'deactivate', status: 'inactive' }),
+    rotateRoute(deps),
+    pairingRoute(deps),
+  ];
+}

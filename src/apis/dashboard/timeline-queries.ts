@@ -1,0 +1,108 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql } from '#db/database.ts';
+
+export interface AttemptRow {
+  readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
+  readonly decided_at: Date;
+  readonly deadline: Date | null;
+  readonly signed_at: Date | null;
+  readonly times_sent: number;
+  readonly block_number: bigint | null;
+  readonly applied_at: Date | null;
+  readonly final_at: Date | null;
+}
+
+/** Every try to settle an intent, oldest first, with what became of it on the chain. */
+export async function selectSettlementAttempts(
+  sql: Sql,
+  wanted: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
+): Promise<AttemptRow[]> {
+  // Two indexes: one knows what is open or paid by its intent, one what failed by its number.
+  return sql.query<AttemptRow>(
+    `with found as (
+       select * from chain_requests
+       where kind = 'payment' and subject_id = $1
+         and status in ('queued', 'submitted', 'succeeded')
+       union all
+       select * from chain_requests
+       where kind = 'payment' and status = 'failed' and livemode = $2 and number = $3
+         and subject_id = $1
+     )
+     select r.status, r.created as decided_at, r.deadline, r.applied_at,
+       s.signed_at, coalesce(s.times, 0)::int as times_sent,
+       t.block_number, t.finalized_at as final_at
+     from found r
+     left join chain_transactions t on t.id = r.transaction_id
+     left join lateral (
+       select min(a.created) as signed_at, count(*) as times from chain_attempts a
+       where a.transaction_id = t.id and not a.noop
+     ) s on true
+     order by r.id`,
+    [wanted.intentId, wanted.livemode, wanted.number],
+  );
+}
+
+export interface TimelineEventRow {
+  readonly id: string;
+  readonly type: string;
+  readonly created: Date;
+  readonly position: bigint;
+}
+
+/** Events of these objects within a span of time, oldest first. */
+export async function selectEventsOf(
+  sql: Sql,
+  tenant: Tenant,
+  wanted: {
+    readonly objects: readonly string[];
+    readonly from: Date;
+    readonly to: Date;
+    readonly limit: number;
+  },
+): Promise<TimelineEventRow[]> {
+  return sql.query<TimelineEventRow>(
+    `select id, type, created, position from events
+     where account_id = $1 and livemode = $2 and created >= $3 and created <= $4
+       and object_id = any($5)
+     order by created, position limit $6`,
+    [tenant.accountId, tenant.livemode, wanted.from, wanted.to, wanted.objects, wanted.limit],
+  );
+}
+
+export interface TimelineDeliveryRow {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly attempt: number;
+  readonly response_status: number | null;
+  readonly updated: Date;
+}
+
+/** What became of telling the endpoints about these events. */
+export async function selectDeliveriesOf(
+  sql: Sql,
+  tenant: Tenant,
+  events: readonly TimelineEventRow[],
+): Promise<TimelineDeliveryRow[]> {
+  const places = [events.map(({ created }) => created), events.map(({ position }) => position)];
+  return sql.query<TimelineDeliveryRow>(
+    `with places as (select * from unnest($3::timestamptz[], $4::bigint[]) p (created, position)),
+     told as (
+       select d.id, d.endpoint_id, d.event_id, d.status, d.attempt, d.response_status, d.updated
+       from webhook_endpoints e cross join places p cross join (values ('succeeded'), ('failed'))
+         s (status)
+       join webhook_deliveries d on d.endpoint_id = e.id and d.status = s.status
+         and d.event_created = p.created and d.event_position = p.position
+       where e.account_id = $1 and e.livemode = $2
+       union all
+       select d.id, d.endpoint_id, d.event_id, 'pending', d.attempt, d.response_status, d.updated
+       from webhook_endpoints e cross join places p
+       join webhook_due d on d.endpoint_id = e.id
+         and d.event_created = p.created and d.event_position = p.position
+       where e.account_id = $1 and e.livemode = $2
+     )
+     select * from told order by updated, id`,
+    [tenant.accountId, tenant.livemode, ...places],
+  );
+}

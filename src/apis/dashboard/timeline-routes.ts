@@ -1,0 +1,124 @@
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import {
+  type AttemptRow,
+  selectDeliveriesOf,
+  selectEventsOf,
+  selectSettlementAttempts,
+  type TimelineDeliveryRow,
+} from '#apis/dashboard/timeline-queries.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
+import { asOf, byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
+import { selectIntent } from '#payments/queries.ts';
+
+const TAG = 'Payment intents';
+/** An intent has a handful of events; a merchant's server that polls taps may cause a few more. */
+const MOST_EVENTS = 100;
+/** What is told about an intent that has ended comes within moments of its end. */
+const AFTER_END_MS = 10 * 60_000;
+
+const Attempt = Type.Object({
+  status: oneOf(['queued', 'submitted', 'succeeded', 'failed'] as const, 'How far the attempt is.'),
+  decided_at: Timestamp,
+  deadline: nullable(Timestamp),
+  signed_at: nullable(Timestamp),
+  times_sent: Type.Integer({
+    minimum: 0,
+    description: 'How often it was signed again, for a higher price.',
+  }),
+  block_number: nullable(Type.Integer({ description: 'The block that holds it.' })),
+  booked_at: nullable(Timestamp),
+  final_at: nullable(Timestamp),
+});
+
+const Delivery = Type.Object({
+  id: idOf('wdl_', 'webhook delivery'),
+  webhook_endpoint: idOf('we_', 'webhook endpoint'),
+  event: idOf('evt_', 'event'),
+  status: oneOf(['pending', 'succeeded', 'failed'] as const, 'The status of the delivery.'),
+  attempt: Type.Integer({ description: 'How often it was sent.' }),
+  response_status: nullable(Type.Integer({ description: 'HTTP status of the last answer.' })),
+  updated: Timestamp,
+});
+
+const TimelineSchema = Type.Object(
+  {
+    object: objectType('timeline'),
+    payment_intent: idOf('pi_', 'payment intent'),
+    settlements: Type.Array(Attempt, { description: 'Attempts to settle it, oldest first.' }),
+    events: Type.Array(
+      Type.Object({
+        id: idOf('evt_', 'event'),
+        type: Type.String({ description: 'The type of the event.' }),
+        created: Timestamp,
+      }),
+      { description: 'Events of the intent and its payment that are still kept, oldest first.' },
+    ),
+    deliveries: Type.Array(Delivery, { description: 'The deliveries of these events.' }),
+  },
+  { title: 'Timeline', description: 'What happened to a payment intent beyond its own fields.' },
+);
+
+function attemptView({ applied_at, block_number, ...row }: AttemptRow) {
+  const block = block_number === null ? null : Number(block_number);
+  return { ...row, block_number: block, booked_at: applied_at };
+}
+
+function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
+  return { ...row, webhook_endpoint: endpoint_id, event: event_id };
+}
+
+/** Until when something may have been told of the intent: until now, while it is open. */
+function endOf(intent: PaymentIntent, now: Date): Date {
+  const isOver = intent.status === 'succeeded' || intent.status === 'canceled';
+  const expiry = byAccountClock(intent, intent.expiresAt).getTime();
+  const last = Math.max(expiry, intent.tappedAt?.getTime() ?? 0);
+  return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
+}
+
+function timelineRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: `${MODE}/payment_intents/{id}/timeline`,
+    operationId: 'readTimeline',
+    tag: TAG,
+    summary: 'What happened to a payment intent on the chain, its events, and their deliveries',
+    access: 'viewer',
+    params: { id: 'paymentIntent' },
+    response: TimelineSchema,
+    handle: async ({ caller: { tenant }, params, now }) => {
+      const found = await selectIntent(db, tenant, params.id ?? '');
+      if (found === null) return resourceMissing('payment intent');
+      const intent = asOf(found, now);
+      const objects = [intent.id, ...(intent.status === 'succeeded' ? [intent.paymentId] : [])];
+      const span = { from: intent.created, to: endOf(intent, now), limit: MOST_EVENTS };
+      const [attempts, events] = await Promise.all([
+        selectSettlementAttempts(db, {
+          intentId: intent.id,
+          livemode: tenant.livemode,
+          number: intent.settlementNumber,
+        }),
+        selectEventsOf(db, tenant, { ...span, objects }),
+      ]);
+      const deliveries = await selectDeliveriesOf(db, tenant, events);
+      return answerWith(200, {
+        object: 'timeline',
+        payment_intent: intent.id,
+        settlements: attempts.map(attemptView),
+        events: events.map(({ id, type, created }) => ({ id, type, created })),
+        deliveries: deliveries.map(deliveryView),
+      });
+    },
+  });
+}
+
+export function timelineRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [timelineRoute(deps)];
+}

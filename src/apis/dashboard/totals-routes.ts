@@ -1,0 +1,27 @@
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { answerTotals } from '#apis/merchant/totals.ts';
+import { TotalsQuery, TotalsSchema } from '#apis/merchant/totals-schema.ts';
+
+export function totalsRoutes({ db }: DashboardDeps): PersonRoute[] {
+  return [
+    personRoute<typeof TotalsQuery>({
+      method: 'GET',
+      path: `${MODE}/totals`,
+      operationId: 'readTotals',
+      tag: 'Statistics',
+      summary: 'Totals by terminal and cashier: sales, tips, refunds, declines',
+      description:
+        "Of days in the account's time zone, or of a shift. With `format=csv` a CSV file.",
+      access: 'viewer',
+      query: TotalsQuery,
+      response: TotalsSchema,
+      handle: async ({ caller: { tenant }, query, now }) =>
+        answerTotals(db.standby, { tenant, terminalId: null, query, now }),
+    }),
+  ];
+}

@@ -1,0 +1,128 @@
+import Type from 'typebox';
+import { Confirmation, confirmIdentity, requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { Code, Done } from '#apis/dashboard/person-schema.ts';
+import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
+import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import {
+  beginTotp,
+  confirmCodesSaved,
+  confirmTotp,
+  removeTotp,
+  replaceRecoveryCodes,
+} from '#people/second-factor.ts';
+
+const TAG = 'Me';
+
+const CodeBody = Type.Object({ code: Code });
+const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) });
+
+function beginTotpRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof Confirmation>({
+    method: 'POST',
+    path: '/me/totp',
+    operationId: `${settings.cookies.realm}BeginTotp`,
+    tag: TAG,
+    summary: 'Begin the set-up of an authenticator app',
+    access: 'signed_in',
+    body: Confirmation,
+    response: Type.Object({ secret: Type.String(), uri: Type.String() }),
+    errors: ['unexpected_state', 'rate_limit_exceeded', 'service_unavailable'],
+    handle: async ({ caller, body, now }) => {
+      const password = body.current_password;
+      const refused = await confirmIdentity(settings, caller, { password, now });
+      if (refused !== null) return refused;
+      const begun = await beginTotp(settings.people, factorRef(caller, now));
+      return isRefusal(begun) ? begun : answerWith(200, begun);
+    },
+  });
+}
+
+function confirmTotpRoute(settings: SurfaceSettings) {
+  return personRoute<undefined, typeof CodeBody>({
+    method: 'POST',
+    path: '/me/totp/confirm',
+    operationId: `${settings.cookies.realm}ConfirmTotp`,
+    tag: TAG,
+    summary: 'Confirm the authenticator app with its first code',
+    description: 'Returns ten recovery codes, only once. Each signs in once without the app.',
+    access: 'signed_in',
+    body: CodeBody,
+    response: RecoveryCodes,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, body, now }) => {
+      const confirmed = await confirmTotp(settings.people, factorRef(caller, now), body.code);
+      if (isRefusal(confirmed)) return confirmed;
+      const { headers } = await answerStrong(settings, confirmed.session, { caller, now });
+      const answer = answerWith(200, { recovery_codes: confirmed.recoveryCodes });
+      return { ...answer, headers: headers ?? {} };
+    },
+  });
+}
+
+function removeTotpRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'DELETE',
+    path: '/me/totp',
+    operationId: `${settings.cookies.realm}RemoveTotp`,
+    tag: TAG,
+    summary: 'Remove the authenticator app',
+    access: 'signed_in',
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const refused = await removeTotp(settings.people, factorRef(caller, now));
+      return refused ?? answerWith(200, { status: 'removed' });
+    },
+  });
+}
+
+function replaceRecoveryCodesRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'POST',
+    path: '/me/recovery_codes',
+    operationId: `${settings.cookies.realm}ReplaceRecoveryCodes`,
+    tag: TAG,
+    summary: 'Ten new recovery codes; the old ones are void',
+    access: 'signed_in',
+    response: RecoveryCodes,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, now }) => {
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const codes = await replaceRecoveryCodes(settings.people, factorRef(caller, now));
+      return isRefusal(codes) ? codes : answerWith(200, { recovery_codes: codes });
+    },
+  });
+}
+
+function savedRoute(settings: SurfaceSettings) {
+  return personRoute({
+    method: 'POST',
+    path: '/me/recovery_codes/saved',
+    operationId: `${settings.cookies.realm}ConfirmRecoveryCodesSaved`,
+    tag: TAG,
+    summary: 'Confirm that the recovery codes are stored',
+    access: 'signed_in',
+    response: Done,
+    errors: ['unexpected_state'],
+    handle: async ({ caller, now }) => {
+      const refused = await confirmCodesSaved(settings.people, factorRef(caller, now));
+      return refused ?? answerWith(200, { status: 'saved' });
+    },
+  });
+}
+
+/** Authenticator app and recovery codes. */
+export function totpRoutes(settings: SurfaceSettings): PersonRoute[] {
+  return [
+    beginTotpRoute(settings),
+    confirmTotpRoute(settings),
+    removeTotpRoute(settings),
+    replaceRecoveryCodesRoute(settings),
+    savedRoute(settings),
+  ];
+}

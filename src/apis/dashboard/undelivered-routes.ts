@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import {
+  type DashboardDeps,
+  MODE,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { DeliveryListSchema } from '#apis/merchant/webhook-schema.ts';
+import { isRefusal } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { createdParameters, pageParameters } from '#http/schema.ts';
+import { renderDelivery } from '#webhooks/delivery.ts';
+import { selectUndelivered } from '#webhooks/delivery-queries.ts';
+
+const UndeliveredQuery = Type.Object({ ...pageParameters, ...createdParameters });
+
+function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
+  return personRoute<typeof UndeliveredQuery>({
+    method: 'GET',
+    path: `${MODE}/undelivered`,
+    operationId: 'listUndelivered',
+    tag: 'Webhook deliveries',
+    summary: 'Deliveries that no receiver has taken, over all endpoints, newest event first',
+    description: 'Given up, or tried without success so far. The times are those of the events.',
+    access: 'viewer',
+    query: UndeliveredQuery,
+    response: DeliveryListSchema,
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'undelivered', tenant, query, cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const rows = await selectUndelivered(db, tenant, page);
+      const placed = rows.map((row) => ({
+        row,
+        created: row.event_created,
+        position: row.event_position,
+      }));
+      return answerPage(walk, page, placed, ({ row }) => renderDelivery(row));
+    },
+  });
+}
+
+export function undeliveredRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [undeliveredRoute(deps)];
+}

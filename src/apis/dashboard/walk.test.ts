@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import type { PersonRoute } from '#apis/dashboard/person-route.ts';
+import { isRefusal } from '#core/answer.ts';
+import { type IdKind, newId } from '#core/ids.ts';
+import { createOperator } from '#people/create-operator.ts';
+import { insertMembership } from '#people/membership-queries.ts';
+import { hasRole, ROLES, type Role } from '#people/roles.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+const PASSWORD = 'correct horse battery';
+const actor = { type: 'system', name: 'test' } as const;
+
+let network: TestNetwork;
+let server: DashboardServer;
+let account = '';
+const people = new Map<Role | 'foreign', PersonClient>();
+const userIds = new Map<Role, string>();
+
+async function addPerson(name: string): Promise<{ accountId: string; userId: string }> {
+  const owner = { email: `${name}@walk.test`, password: PASSWORD, name };
+  const input = { accountName: `${name} shop`, owner, actor, now: server.clock.now() };
+  const made = await createAccountWithOwner(server.db, input);
+  assert.ok(!isRefusal(made));
+  return made;
+}
+
+async function signIn(name: string): Promise<PersonClient> {
+  const client = new PersonClient(server.dashboard);
+  const answer = await client.post('/session', { email: `${name}@walk.test`, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  return client;
+}
+
+async function join(role: Role): Promise<void> {
+  const userId = userIds.get(role) ?? '';
+  const of = { accountId: account, userId, role, now: server.clock.now() };
+  await server.db.transaction((tx) => insertMembership(tx, of));
+}
+
+before(async () => {
+  network = await startTestNetwork();
+  server = await startDashboardServer([network.chain]);
+  const owner = await addPerson('owner');
+  account = owner.accountId;
+  for (const role of ['admin', 'member', 'viewer'] as const) {
+    userIds.set(role, (await addPerson(role)).userId);
+    await join(role);
+  }
+  await addPerson('foreign');
+  for (const name of [...ROLES, 'foreign'] as const) people.set(name, await signIn(name));
+});
+
+after(async () => {
+  await server.close();
+  await network.stop();
+});
+
+/** A path with ids of the right shape that nothing has. */
+function pathOf(route: PersonRoute): string {
+  const now = server.clock.now();
+  return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    if (name === 'account') return account;
+    if (name === 'mode') return 'test';
+    const kind = route.params?.[name] ?? 'text';
+    return kind === 'text' ? 'nothing' : newId(kind as IdKind, now);
+  });
+}
+
+function send(client: PersonClient, route: PersonRoute) {
+  const isUpload = route.upload !== undefined;
+  const body = isUpload ? Buffer.from('%PDF-1.7') : route.method === 'GET' ? undefined : {};
+  const headers = {
+    'Idempotency-Key': 'walk',
+    ...(isUpload ? { 'Content-Type': 'application/pdf' } : {}),
+  };
+  return client.send(route.method, pathOf(route), body, headers);
+}
+
+const inAccount = () =>
+  server.dashboardRoutes.filter((route) => route.path.startsWith('/accounts/{account}'));
+
+test('there are routes to walk, and each says who may use it', () => {
+  assert.ok(inAccount().length > 60, `${inAccount().length} routes`);
+  for (const route of [...server.dashboardRoutes, ...server.operatorRoutes]) {
+    assert.ok(route.access, route.operationId);
+  }
+  const ids = server.dashboardRoutes.map((route) => route.operationId);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('each route of an account × each role: allowed from its role on, refused below', async () => {
+  for (const route of inAccount()) {
+    for (const role of ROLES) {
+      const client = people.get(role);
+      assert.ok(client);
+      const answer = await send(client, route);
+      const what = `${role} ${route.method} ${route.path}: ${answer.text.slice(0, 300)}`;
+      assert.ok(answer.status < 500, what);
+      const code = answer.body.error?.code;
+      if (hasRole(role, route.access as Role)) {
+        assert.notEqual(code, 'role_missing', what);
+        assert.notEqual(code, 'session_missing', what);
+        assert.notEqual(answer.body.error?.param, 'account', what);
+      } else {
+        assert.equal(code, 'role_missing', what);
+      }
+      if (route.operationId === 'leaveTeam' && answer.status === 200) await join(role);
+    }
+  }
+});
+
+test('every route of an account is closed to a foreign owner and to the signed-out', async () => {
+  const foreign = people.get('foreign');
+  assert.ok(foreign);
+  for (const route of inAccount()) {
+    const answer = await send(foreign, route);
+    assert.equal(answer.status, 404, `${route.path} ${answer.text}`);
+    assert.equal(answer.body.error?.param, 'account', route.path);
+    const nobody = await send(new PersonClient(server.dashboard), route);
+    assert.equal(nobody.body.error?.code, 'session_missing', route.path);
+  }
+});
+
+test('the routes of a person are closed to the signed-out', async () => {
+  const own = server.dashboardRoutes.filter((route) =>
+    ['signed_in', 'half_signed_in'].includes(route.access ?? ''),
+  );
+  assert.ok(own.length > 10);
+  for (const route of own) {
+    const answer = await send(new PersonClient(server.dashboard), route);
+    assert.equal(answer.body.error?.code, 'session_missing', route.path);
+  }
+});
+
+test('the roles are those of the decisions: reads for viewers, money for owners', () => {
+  const access = (id: string) =>
+    server.dashboardRoutes.find((route) => route.operationId === id)?.access;
+  const expected: Record<string, Role> = {
+    dashboardListPayments: 'viewer',
+    dashboardListWebhookDeliveries: 'viewer',
+    createDashboardRefund: 'member',
+    updateTerminal: 'member',
+    createTerminal: 'admin',
+    createApiKey: 'admin',
+    dashboardCreateWebhookEndpoint: 'admin',
+    dashboardReplayWebhookEvents: 'admin',
+    goLive: 'admin',
+    saveRiskSettings: 'admin',
+    inviteMember: 'owner',
+    changeRole: 'owner',
+    createWithdrawal: 'owner',
+  };
+  for (const [id, role] of Object.entries(expected)) assert.equal(access(id), role, id);
+  for (const route of inAccount().filter((one) => one.access === 'viewer')) {
+    assert.ok(route.method === 'GET' || route.operationId === 'leaveTeam', route.path);
+  }
+});
+
+test('a mode that is neither test nor live does not exist', async () => {
+  const owner = people.get('owner');
+  for (const mode of ['foo', 'Test', 'li%76e', 'team']) {
+    const answer = await owner?.get(`/accounts/${account}/${mode}/payments`);
+    assert.equal(answer?.status, 404, mode);
+  }
+});
+
+test('a disabled account can be read and not changed', async () => {
+  const owner = people.get('owner');
+  await server.db.query("update accounts set status = 'disabled' where id = $1", [account]);
+  const read = await owner?.get(`/accounts/${account}`);
+  assert.equal(read?.status, 200);
+  const change = await owner?.patch(`/accounts/${account}`, { version: 1, name: 'New' });
+  assert.equal(change?.body.error?.code, 'account_disabled');
+  await server.db.query("update accounts set status = 'active' where id = $1", [account]);
+});
+
+describe('operators', () => {
+  const email = 'staff@walk.test';
+  const staffRoutes = () => server.operatorRoutes.filter((route) => route.access === 'operator');
+  let staff: PersonClient;
+
+  before(async () => {
+    const person = { email, password: PASSWORD, name: 'Stan Staff' };
+    const input = { person, actor, now: server.clock.now() };
+    assert.ok(!isRefusal(await createOperator(server.db, input)));
+    staff = new PersonClient(server.operator);
+    assert.equal((await staff.post('/session', { email, password: PASSWORD })).status, 200);
+  });
+
+  test('nothing opens without a second factor, and nothing to merchants', async () => {
+    assert.ok(staffRoutes().length > 15);
+    const owner = new PersonClient(server.operator);
+    for (const [name, value] of people.get('owner')?.cookies ?? []) {
+      owner.cookies.set(name.replace('tapline_', 'tapline_operator_'), value);
+    }
+    for (const route of staffRoutes()) {
+      assert.equal((await send(staff, route)).body.error?.code, 'second_factor_required');
+      assert.equal((await send(owner, route)).body.error?.code, 'session_missing');
+    }
+  });
+
+  test('everything opens with one', async () => {
+    const begun = await staff.post('/me/totp', { current_password: PASSWORD });
+    const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+    const code = totp.generate({ timestamp: server.clock.now().getTime() });
+    assert.equal((await staff.post('/me/totp/confirm', { code })).status, 200);
+    for (const route of staffRoutes()) {
+      const answer = await send(staff, route);
+      const what = `${route.method} ${route.path}: ${answer.text.slice(0, 300)}`;
+      assert.ok(answer.status < 500 && answer.status !== 401 && answer.status !== 403, what);
+    }
+    assert.equal((await staff.delete('/me/totp')).status, 409, 'staff keep a factor');
+  });
+
+  test('spending policy defaults are validated, versioned and in the log', async () => {
+    const path = '/spending_policy_defaults/live';
+    const { version, ...fields } = (await staff.get(path)).body;
+    assert.equal(version, 0);
+    const save = (change: object) => staff.send('PUT', path, { ...fields, version, ...change });
+    const wrong = await save({ per_payment: 2_000_000, per_period: 1_000_000 });
+    assert.equal(wrong.body.error?.param, 'per_period');
+    assert.equal((await save({ max_fee_rate: 301 })).body.error?.param, 'max_fee_rate');
+    const races = await Promise.all([save({ valid_days: 30 }), save({ valid_days: 60 })]);
+    assert.deepEqual(races.map((answer) => answer.status).sort(), [200, 409]);
+    assert.equal((await staff.get('/spending_policy_defaults/other')).status, 404);
+    const { body } = await staff.get('/audit_log?limit=1');
+    const [entry] = body.data as { action: string }[];
+    assert.equal(entry?.action, 'spending_policy_defaults.changed');
+  });
+});
+
+test('every route that takes a password says that the queue of hashes can be full', () => {
+  const hashing = [...server.dashboardRoutes, ...server.operatorRoutes].filter((route) => {
+    const { properties = {} } = (route.body ?? {}) as { properties?: object };
+    return 'password' in properties || 'current_password' in properties;
+  });
+  assert.ok(hashing.length >= 14, `${hashing.length} routes`);
+  for (const { operationId, errors } of hashing) {
+    assert.ok(errors.includes('service_unavailable'), operationId);
+  }
+});

@@ -1,0 +1,110 @@
+import Type from 'typebox';
+import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
+import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { WalletSchema, walletView } from '#apis/dashboard/wallet-view.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { text } from '#http/schema.ts';
+import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
+import { changeWallet } from '#payouts/change-wallet.ts';
+import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
+
+const TAG = 'Settlement wallet';
+const PATH = `${MODE}/settlement_wallet`;
+
+function ref({ caller, requestId, now }: PersonRequest) {
+  return { tenant: caller.tenant, actor: actorOf(caller, requestId), now };
+}
+
+function readRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: PATH,
+    operationId: 'readSettlementWallet',
+    tag: TAG,
+    summary: 'Where withdrawals go, and a change that is under way',
+    access: 'viewer',
+    response: WalletSchema,
+    handle: async ({ caller }) => answerWith(200, await walletView(db, caller.tenant)),
+  });
+}
+
+const ConsentQuery = Type.Object({ wallet: text(42, 'The new EVM address.', 42) });
+
+function consentRoute(deps: DashboardDeps) {
+  return personRoute<typeof ConsentQuery>({
+    method: 'GET',
+    path: `${PATH}/consent`,
+    operationId: 'readWalletConsent',
+    tag: TAG,
+    summary: 'The message that the new wallet signs (EIP-712)',
+    access: 'owner',
+    query: ConsentQuery,
+    response: ConsentSchema,
+    errors: ['account_not_live', 'service_unavailable'],
+    handle: async ({ caller, query, now }) => {
+      const wish = { tenant: caller.tenant, ...query, now };
+      const consent = await orUnavailable(walletChangeConsent(deps, wish));
+      if (isRefusal(consent)) return consent;
+      return answerWith(200, { deadline: consent.deadline, typed_data: consent.typedData });
+    },
+  });
+}
+
+function changeRoute(deps: DashboardDeps) {
+  return personRoute<undefined, typeof ConsentBody>({
+    method: 'POST',
+    path: PATH,
+    operationId: 'changeSettlementWallet',
+    tag: TAG,
+    summary: 'Announce another settlement wallet',
+    description:
+      'Needs a second factor proven in the last five minutes. All owners get a mail. The ' +
+      'contract makes the wallet wait, and until then the change can be canceled. Refused for ' +
+      '72 hours after a change of owners, and while payouts are held.',
+    access: 'owner',
+    body: ConsentBody,
+    status: 202,
+    response: WalletSchema,
+    errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
+    handle: async (request) => {
+      const { caller, body, now } = request;
+      const stale = requireFreshFactor(caller, now);
+      if (stale !== null) return stale;
+      const { secretKey } = deps.settings.people;
+      const row = await orUnavailable(changeWallet({ ...deps, secretKey }, ref(request), body));
+      return isRefusal(row) ? row : answerWith(202, await walletView(deps.db, caller.tenant));
+    },
+  });
+}
+
+function cancelRoute(deps: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: PATH,
+    operationId: 'cancelWalletChange',
+    tag: TAG,
+    summary: 'Cancel an announced change of the settlement wallet',
+    access: 'owner',
+    status: 202,
+    response: WalletSchema,
+    errors: ['account_not_live', 'unexpected_state'],
+    handle: async (request) => {
+      const row = await cancelWalletChange(deps, ref(request));
+      if (isRefusal(row)) return row;
+      return answerWith(202, await walletView(deps.db, request.caller.tenant));
+    },
+  });
+}
+
+export function walletRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [readRoute(deps), consentRoute(deps), changeRoute(deps), cancelRoute(deps)];
+}

@@ -1,0 +1,370 @@
+import Type from 'typebox';
+import { terminalInactive } from '#accounts/credential-ends.ts';
+import {
+  DEVICE_INTENT_EXAMPLE,
+  DeviceIntentSchema,
+  showOnTerminal,
+} from '#apis/device/device-intent.ts';
+import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
+import { totalsRoute } from '#apis/device/totals-route.ts';
+import { PaymentList } from '#apis/merchant/payment-schema.ts';
+import { CreateRefundBody, REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import {
+  Cashier,
+  CashierIntentBody,
+  DeviceSchema,
+  NextQuery,
+  TapBody,
+  WatchQuery,
+} from '#apis/merchant/terminal-schema.ts';
+import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
+import type { IdKey } from '#core/ids.ts';
+import { atoms } from '#core/money.ts';
+import type { Database } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { defineRoute, type Surface } from '#http/route.ts';
+import { pageParameters } from '#http/schema.ts';
+import type { ReadKey } from '#idempotency/read-key.ts';
+import { cancelIntent } from '#payments/cancel.ts';
+import type { CreateIntent } from '#payments/create.ts';
+import type { PayIntent } from '#payments/pay.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { selectPaymentPage } from '#payments/payment-queries.ts';
+import { readTapped } from '#payments/presented.ts';
+import { updatePickedUp } from '#payments/queries.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
+import { createRefund } from '#refunds/create.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
+import { selectTerminal, updateLastSeen } from '#terminals/queries.ts';
+import { terminalObject } from '#terminals/render.ts';
+
+export interface DeviceDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly createIntent: CreateIntent;
+  readonly payIntent: PayIntent;
+  readonly readiness: Readiness;
+  readonly readKey: ReadKey;
+  /** Where requests wait for an intent to change. */
+  readonly intents: WaitingRoom<PaymentIntent>;
+  /** Where terminals wait for work. */
+  readonly terminals: WaitingRoom<PaymentIntent>;
+  readonly cursorKey: Buffer;
+  readonly idKey: IdKey;
+  readonly testPasses?: TestPasses | null;
+  /** Where people reach the web apps. */
+  readonly webUrl: () => string;
+}
+
+const TAG = 'Terminal protocol';
+/** A cashier's customer stands at the counter: the default of behavior.md 14.1. */
+const CASHIER_EXPIRES_IN_SECONDS = 120;
+
+const intentResponse = (description: string) => ({
+  schema: DeviceIntentSchema,
+  description,
+  example: DEVICE_INTENT_EXAMPLE,
+});
+
+function inactive(caller: DeviceCaller): Refusal | null {
+  if (caller.active) return null;
+  return terminalInactive();
+}
+
+/** Where totals find the cashier again. A field of its own would cost every create of everybody. */
+function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
+  return cashier === undefined ? {} : { cashier };
+}
+
+function deviceRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller>({
+    method: 'GET',
+    path: '/terminal',
+    operationId: 'retrieveDevice',
+    tag: TAG,
+    summary: 'This terminal, its merchant and network',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: DeviceSchema, description: 'The terminal.' } },
+    errors: [],
+    handle: async ({ caller, now }) => {
+      await updateLastSeen(deps.db, [caller.terminalId], now);
+      const row = await selectTerminal(deps.db, caller.tenant, caller.terminalId);
+      const terminal = terminalObject(present(row, 'terminal of a device'));
+      return answerWith(200, { ...terminal, merchant_name: caller.standing.name });
+    },
+  });
+}
+
+function nextRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller, typeof NextQuery>({
+    method: 'GET',
+    path: '/payment_intents/next',
+    operationId: 'nextPaymentIntent',
+    tag: TAG,
+    summary: 'The oldest open payment intent addressed to this terminal',
+    description: 'A long poll: it answers as soon as there is one, or 204 after `wait` seconds.',
+    scope: null,
+    idempotency: 'ignored',
+    query: NextQuery,
+    responses: {
+      200: intentResponse('The intent to show.'),
+      204: { schema: null, description: 'None came.' },
+    },
+    errors: ['terminal_inactive'],
+    handle: async ({ caller, query, whenGone }) => {
+      const refusal = inactive(caller);
+      if (refusal !== null) return refusal;
+      const waitMs = (query.wait ?? 0) * 1000;
+      const intent = await deps.terminals.wait(caller.terminalId, {
+        accept: (found) => found !== undefined,
+        waitMs,
+        gone: whenGone(),
+      });
+      if (intent === undefined) return { status: 204, body: '' };
+      const { id, terminalId } = intent;
+      const now = deps.clock.now();
+      const pickedUpAt =
+        intent.pickedUpAt ?? (await updatePickedUp(deps.db, { id, terminalId, now })) ?? now;
+      return showOnTerminal(deps, answerWith(200, renderIntent({ ...intent, pickedUpAt })));
+    },
+  });
+}
+
+function watchRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller, typeof WatchQuery>({
+    method: 'GET',
+    path: '/payment_intents/{id}',
+    operationId: 'watchPaymentIntent',
+    tag: TAG,
+    summary: 'A payment intent of this terminal',
+    description:
+      'With `wait` this is a long poll: it answers as soon as the status differs from `status`.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    query: WatchQuery,
+    responses: { 200: intentResponse('The intent.') },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, query, whenGone }) => {
+      const { terminalId, tenant } = caller;
+      const isOwn = (intent: PaymentIntent) =>
+        intent.terminalId === terminalId && intent.tenant.accountId === tenant.accountId;
+      const intent = await deps.intents.wait(params.id ?? '', {
+        accept: (seen) =>
+          seen === undefined ||
+          !isOwn(seen) ||
+          asOf(seen, deps.clock.now()).status !== query.status,
+        waitMs: (query.wait ?? 0) * 1000,
+        gone: whenGone(),
+      });
+      if (intent === undefined || !isOwn(intent)) return resourceMissing('payment intent');
+      return showOnTerminal(deps, answerWith(200, renderIntent(asOf(intent, deps.clock.now()))));
+    },
+  });
+}
+
+function cashierRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller, undefined, typeof CashierIntentBody>({
+    method: 'POST',
+    path: '/payment_intents',
+    operationId: 'createCashierPaymentIntent',
+    checksCredential: true,
+    tag: TAG,
+    summary: 'A payment that the cashier starts on this terminal',
+    scope: null,
+    idempotency: 'required',
+    body: CashierIntentBody,
+    bodyExample: { amount: 2500000, split_group: 'table-7', cashier: 'Ada' },
+    responses: { 201: intentResponse('The new intent, `source: terminal`.') },
+    errors: ['kyb_required', 'account_not_live', 'order_id_in_use', 'terminal_inactive'],
+    handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const answer = await deps.createIntent({
+        standing: caller.standing,
+        idempotency: present(idempotency, 'idempotency key'),
+        requestId,
+        now,
+        input: {
+          amount: body.amount,
+          tipping: body.tipping ?? null,
+          terminalId: caller.terminalId,
+          orderId: body.order_id ?? null,
+          description: body.description ?? null,
+          metadata: namedCashier(body),
+          source: 'terminal',
+          splitGroup: body.split_group ?? null,
+          expiresIn: CASHIER_EXPIRES_IN_SECONDS,
+        },
+      });
+      return showOnTerminal(deps, answer);
+    },
+  });
+}
+
+function tapRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller, undefined, typeof TapBody>({
+    method: 'POST',
+    path: '/payment_intents/{id}/tap',
+    operationId: 'tapPaymentIntent',
+    checksCredential: true,
+    tag: TAG,
+    summary: 'Pay an intent of this terminal with the pass that was tapped',
+    scope: null,
+    idempotency: 'required',
+    params: { id: 'paymentIntent' },
+    body: TapBody,
+    bodyExample: { credential: { type: 'nfc_id', value: 'nfc_2Yv9AbcExample' } },
+    responses: { 200: intentResponse('The intent after the tap.') },
+    errors: [
+      'resource_missing',
+      'terminal_inactive',
+      'kyb_required',
+      'account_not_live',
+      'payment_intent_unexpected_state',
+      'service_unavailable',
+    ],
+    handle: async (request) => {
+      const { caller, params, body, idempotency, requestId, now, whenGone } = request;
+      const presented = readTapped(body.credential);
+      if (isRefusal(presented)) return presented;
+      const refusal = inactive(caller);
+      if (refusal !== null) return refusal;
+      const answer = await deps.payIntent({
+        standing: caller.standing,
+        intentId: params.id ?? '',
+        terminalId: caller.terminalId,
+        presented,
+        tip: body.tip_amount === undefined ? null : atoms(body.tip_amount),
+        idempotency,
+        requestId,
+        now,
+        gone: whenGone(),
+      });
+      return showOnTerminal(deps, answer);
+    },
+  });
+}
+
+function cancelRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller>({
+    method: 'POST',
+    path: '/payment_intents/{id}/cancel',
+    operationId: 'cancelDevicePaymentIntent',
+    tag: TAG,
+    summary: 'Cancel an unpaid intent of this terminal',
+    scope: null,
+    idempotency: 'accepted',
+    params: { id: 'paymentIntent' },
+    responses: { 200: intentResponse('The canceled intent.') },
+    errors: ['resource_missing', 'payment_intent_unexpected_state'],
+    handle: async ({ caller, params, idempotency, requestId, now }) => {
+      const answer = await cancelIntent(deps, {
+        tenant: caller.tenant,
+        intentId: params.id ?? '',
+        terminalId: caller.terminalId,
+        idempotency,
+        requestId,
+        now,
+      });
+      return showOnTerminal(deps, answer);
+    },
+  });
+}
+
+const DevicePaymentsQuery = Type.Object(pageParameters);
+
+function paymentsRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller, typeof DevicePaymentsQuery>({
+    method: 'GET',
+    path: '/payments',
+    operationId: 'listDevicePayments',
+    tag: TAG,
+    summary: "This terminal's payments, newest first",
+    scope: null,
+    idempotency: 'ignored',
+    query: DevicePaymentsQuery,
+    responses: { 200: { schema: PaymentList, description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant, terminalId }, query }) => {
+      const list = `payments of ${terminalId}`;
+      const walk = { list, tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const filters = { terminal_id: terminalId };
+      const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
+      return answerPage(walk, page, payments, renderPayment);
+    },
+  });
+}
+
+const PosRefundBody = Type.Object({
+  ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'reason']).properties,
+  cashier: Type.Optional(Cashier),
+});
+/** The 60 s of the receipt, and what comes before and after it. */
+const REFUND_TIME_LIMIT_MS = 70_000;
+
+function refundRoute(deps: DeviceDeps) {
+  return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({
+    method: 'POST',
+    path: '/refunds',
+    operationId: 'createDeviceRefund',
+    checksCredential: true,
+    tag: TAG,
+    summary: 'Refund a payment of this terminal',
+    scope: null,
+    idempotency: 'required',
+    body: PosRefundBody,
+    bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000 },
+    responses: {
+      201: { schema: RefundSchema, description: 'The refund.', example: REFUND_EXAMPLE },
+    },
+    errors: ['terminal_inactive', 'amount_too_large', 'payment_already_refunded'],
+    timeLimitMs: REFUND_TIME_LIMIT_MS,
+    handle: async ({ caller, body, idempotency, requestId, now }) => {
+      const refusal = inactive(caller);
+      if (refusal !== null) return refusal;
+      return createRefund(deps, {
+        tenant: caller.tenant,
+        keyHash: caller.standing.keyHash,
+        terminalId: caller.terminalId,
+        idempotency: present(idempotency, 'idempotency key'),
+        requestId,
+        now,
+        input: {
+          paymentId: body.payment,
+          amount: body.amount ?? null,
+          reason: body.reason ?? null,
+          metadata: namedCashier(body),
+          source: 'terminal',
+        },
+      });
+    },
+  });
+}
+
+/** The terminal's own protocol (behavior.md 14.1). */
+export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
+  return {
+    root: '/api/device/v1',
+    authenticate: createDeviceAuthenticator(deps.db),
+    routes: [
+      deviceRoute(deps),
+      nextRoute(deps),
+      watchRoute(deps),
+      cashierRoute(deps),
+      tapRoute(deps),
+      cancelRoute(deps),
+      paymentsRoute(deps),
+      refundRoute(deps),
+      testPassesRoute(deps),
+      totalsRoute(deps),
+    ],
+  };
+}

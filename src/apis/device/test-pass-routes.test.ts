@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { addMerchant, addTerminal, openStore, type TestStore } from '#testing/store.ts';
+import { serveStore } from '#testing/store-server.ts';
+
+let store: TestStore;
+
+before(async () => {
+  store = await openStore();
+});
+
+after(() => store.close());
+
+test('a sandbox tells its passes to terminals in test mode, and to nobody else', async () => {
+  const testPasses = { ok: 'nfc_1', no_approval: 'nfc_2' };
+  const sandbox = await serveStore(store, { testPasses });
+  const { status, body } = await sandbox.device().get('/test_passes');
+  assert.equal(status, 200);
+  assert.deepEqual(body.passes, [
+    { name: 'ok', credential: 'nfc_1' },
+    { name: 'no_approval', credential: 'nfc_2' },
+  ]);
+  const live = await addMerchant(store.db, { livemode: true, now: new Date() });
+  const { deviceKey } = await addTerminal(store.db, live, new Date());
+  const refused = await sandbox.device(deviceKey).get('/test_passes');
+  assert.equal(refused.status, 404);
+  await sandbox.close();
+});
+
+test('where there is no demo data there are no test passes', async () => {
+  const server = await serveStore(store);
+  const { status, body } = await server.device().get('/test_passes');
+  assert.equal(status, 404);
+  assert.equal((body.error as { code?: string }).code, 'route_missing');
+  await server.close();
+});

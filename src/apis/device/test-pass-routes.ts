@@ -1,0 +1,55 @@
+import Type from 'typebox';
+import { answerWith, refuse } from '#core/answer.ts';
+import { defineRoute } from '#http/route.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+
+/** Names and credentials, as sandbox.json lists them. */
+export type TestPasses = Readonly<Record<string, string>>;
+
+const TestPassesSchema = Type.Object(
+  {
+    passes: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'As in sandbox.json.' }),
+        credential: Type.String({ description: 'What the reader would read: nfc_…' }),
+      }),
+    ),
+  },
+  { title: 'TestPasses' },
+);
+
+/**
+ * The passes of the sandbox's demo payers, for the picker of a terminal in test mode. Those in
+ * test mode only: the process does not hand the others to this route at all. Where there is no
+ * demo data, and with a live key, there is nothing here.
+ */
+export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null }) {
+  return defineRoute<DeviceCaller>({
+    method: 'GET',
+    path: '/test_passes',
+    operationId: 'listTestPasses',
+    tag: 'Terminal protocol',
+    summary: 'The passes of the sandbox, to play the customer with',
+    description: 'In test mode of a sandbox only; 404 anywhere else.',
+    scope: null,
+    idempotency: 'ignored',
+    responses: {
+      200: {
+        schema: TestPassesSchema,
+        description: 'The passes.',
+        example: { passes: [{ name: 'ok', credential: 'nfc_2Yv9AbcExample' }] },
+      },
+    },
+    errors: ['route_missing'],
+    handle: async ({ caller }) => {
+      const { testPasses = null } = deps;
+      if (testPasses === null || caller.tenant.livemode) {
+        return refuse('route_missing', 'Test passes exist in the test mode of a sandbox only.');
+      }
+      const passes = Object.entries(testPasses);
+      return answerWith(200, {
+        passes: passes.map(([name, credential]) => ({ name, credential })),
+      });
+    },
+  });
+}

@@ -1,0 +1,23 @@
+import { answerTotals } from '#apis/merchant/totals.ts';
+import { TotalsQuery, TotalsSchema } from '#apis/merchant/totals-schema.ts';
+import type { Database } from '#db/database.ts';
+import { defineRoute } from '#http/route.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+
+export function totalsRoute({ db }: { readonly db: Database }) {
+  return defineRoute<DeviceCaller, typeof TotalsQuery>({
+    method: 'GET',
+    path: '/totals',
+    operationId: 'retrieveDeviceTotals',
+    tag: 'Terminal protocol',
+    summary: "This terminal's totals by cashier: sales, tips, refunds, declines",
+    description: "Of days in the account's time zone, or of a shift. With `format=csv` a CSV file.",
+    scope: null,
+    idempotency: 'ignored',
+    query: TotalsQuery,
+    responses: { 200: { schema: TotalsSchema, description: 'The totals.' } },
+    errors: [],
+    handle: async ({ caller: { tenant, terminalId }, query, now }) =>
+      answerTotals(db, { tenant, terminalId, query, now }),
+  });
+}

@@ -1,0 +1,101 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { answerWith, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms, ZERO } from '#core/money.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { AtomsOut, Currency, commonFields, Timestamp } from '#http/schema.ts';
+import { readMerchantBalance } from '#settlement/chain/balance.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+
+export interface BalanceRoutesDeps {
+  readonly chains: readonly Chain[];
+}
+
+const BalanceSchema = Type.Object(
+  {
+    ...commonFields('balance'),
+    available: Type.Array(
+      Type.Object({
+        amount: AtomsOut,
+        currency: Currency,
+      }),
+      { description: 'Settled and not yet withdrawn, by currency.' },
+    ),
+    held_until: Type.Union([Timestamp, Type.Null()], {
+      description:
+        'Nothing can be withdrawn before this time, because the merchant is new on this ' +
+        'network. null: withdrawals are possible.',
+    }),
+    as_of: Timestamp,
+  },
+  { title: 'Balance' },
+);
+
+const BALANCE_EXAMPLE = {
+  object: 'balance',
+  livemode: false,
+  network: 'testnet',
+  available: [{ amount: 125000000, currency: 'usdc' }],
+  held_until: null,
+  as_of: '2026-10-01T12:00:21.000Z',
+} as const;
+
+interface Funds {
+  readonly available: typeof ZERO;
+  readonly heldUntil: Date | null;
+  readonly asOf: Date;
+}
+
+/** Before go-live the contract does not know the merchant: it holds nothing. */
+async function readFunds(
+  chains: readonly Chain[],
+  { standing, tenant }: MerchantCaller,
+  now: Date,
+): Promise<Funds | null> {
+  if (standing.merchantNumber === null) return { available: ZERO, heldUntil: null, asOf: now };
+  const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
+  try {
+    return await readMerchantBalance(present(chain, 'chain'), standing.merchantNumber);
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return null;
+    throw error;
+  }
+}
+
+/** The balance, read from the chain at its newest block. */
+export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: '/balance',
+    operationId: 'retrieveBalance',
+    tag: 'Balance',
+    summary: 'Retrieve the balance',
+    description:
+      'Settled USDC that the settlement contract of the key’s network holds for the merchant. ' +
+      'Withdrawals to the settlement wallet are made in the dashboard.',
+    scope: 'balance:read',
+    idempotency: 'ignored',
+    responses: {
+      200: { schema: BalanceSchema, description: 'The balance.', example: BALANCE_EXAMPLE },
+    },
+    errors: [],
+    handle: async ({ caller, now }) => {
+      const funds = await readFunds(deps.chains, caller, now);
+      if (funds === null) {
+        return refuse('service_unavailable', 'The chain cannot be reached. Retry in a moment.');
+      }
+      const { livemode } = caller.tenant;
+      return answerWith(200, {
+        object: 'balance',
+        livemode,
+        network: networkOf(livemode),
+        available: [{ amount: toJsonAtoms(funds.available), currency: 'usdc' }],
+        held_until: funds.heldUntil?.toISOString() ?? null,
+        as_of: funds.asOf.toISOString(),
+      });
+    },
+  });
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import Type from 'typebox';
+import { type EventObjects, eventCatalogue } from '#apis/merchant/event-catalogue.ts';
+import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
+import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
+import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
+import { CURRENT_API_VERSION, renderEventForVersion } from '#events/versions.ts';
+import { compileCheck } from '#http/validate.ts';
+import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+
+const other = { schema: Type.Object({ object: Type.String() }), example: { object: 'other' } };
+
+const objects: EventObjects = {
+  payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },
+  payment: { schema: PaymentSchema, example: PAYMENT_EXAMPLE },
+  refund: { schema: RefundSchema, example: REFUND_EXAMPLE },
+  terminal: { schema: TerminalSchema, example: TERMINAL_EXAMPLE },
+  webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
+  withdrawal: other,
+  kyb: other,
+};
+
+describe('the catalogue of events', () => {
+  test('has every type once, with words, a schema and an example that fits it', () => {
+    const catalogue = eventCatalogue(objects);
+    assert.deepEqual(
+      catalogue.map((entry) => entry.type),
+      EVENT_TYPES,
+    );
+    for (const { type, when, schema, example } of catalogue) {
+      assert.ok(when.length > 20, type);
+      assert.equal(compileCheck(schema, 'body')(example), null, type);
+      assert.notEqual(compileCheck(schema, 'body')({ ...example, type: 'x' }), null, type);
+      assert.notEqual(compileCheck(schema, 'body')({ ...example, data: {} }), null, type);
+    }
+  });
+
+  test('*.updated, and nothing else, says what changed', () => {
+    for (const { type, example } of eventCatalogue(objects)) {
+      const { data } = example as { data: object };
+      assert.equal('previous_attributes' in data, type.endsWith('.updated'), type);
+    }
+  });
+
+  test('families are those of the types', () => {
+    assert.deepEqual(EVENT_FAMILIES, [
+      'payment_intent.*',
+      'payment.*',
+      'refund.*',
+      'terminal.*',
+      'kyb.*',
+      'balance.*',
+      'webhook_endpoint.*',
+    ]);
+  });
+});
+
+describe('pinned versions', () => {
+  test('the newest version gets the stored bytes', () => {
+    const body = '{"id":"evt_1","data":{"object":{"amount":1}}}';
+    assert.equal(renderEventForVersion(body, CURRENT_API_VERSION), body);
+  });
+
+  test('a version that never was is a bug, not another shape', () => {
+    assert.throws(() => renderEventForVersion('{}', '1999-01-01'));
+  });
+});

@@ -1,0 +1,171 @@
+import Type, { type TSchema } from 'typebox';
+import { EXAMPLE_STATES } from '#apis/merchant/event-example-states.ts';
+import { DATA, eventFields } from '#apis/merchant/event-schema.ts';
+import { EVENT_TYPES, type EventType } from '#events/types.ts';
+import { CURRENT_API_VERSION } from '#events/versions.ts';
+
+/** A resource as the API shows it: its schema and one example that fits it. */
+export interface ObjectDeclaration {
+  readonly schema: TSchema;
+  readonly example: { readonly [key: string]: unknown };
+}
+
+/**
+ * The resources that events carry, by their `object`. Their folders declare them; whoever puts
+ * the API reference together hands them in, so that this folder knows no domain.
+ */
+export interface EventObjects {
+  readonly payment_intent: ObjectDeclaration;
+  readonly payment: ObjectDeclaration;
+  readonly refund: ObjectDeclaration;
+  readonly terminal: ObjectDeclaration;
+  readonly withdrawal: ObjectDeclaration;
+  readonly kyb: ObjectDeclaration;
+  readonly webhook_endpoint: ObjectDeclaration;
+}
+
+interface TypeDeclaration {
+  readonly object: keyof EventObjects;
+  /** When it is sent. */
+  readonly when: string;
+  /** Whether `previous_attributes` comes with it. */
+  readonly changes?: true;
+}
+
+/** What each type carries, and when it is sent. A type that is missing here does not compile. */
+const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
+  ping: {
+    object: 'webhook_endpoint',
+    when:
+      'A test of this endpoint was requested. It is sent to this endpoint only, once, ' +
+      'whatever it subscribes to.',
+  },
+  'payment_intent.created': {
+    object: 'payment_intent',
+    when: 'A payment intent was created, by the API or on a terminal.',
+  },
+  'payment_intent.requires_action': {
+    object: 'payment_intent',
+    when: 'The payer has to confirm the payment in the payer app, within 60 seconds.',
+  },
+  'payment_intent.processing': {
+    object: 'payment_intent',
+    when: 'The settlement was requested. The outcome follows by itself.',
+  },
+  'payment_intent.succeeded': {
+    object: 'payment_intent',
+    when: 'The payment is settled on the blockchain.',
+  },
+  'payment_intent.canceled': {
+    object: 'payment_intent',
+    when: 'The intent was canceled or expired. Nothing was charged.',
+  },
+  'payment_intent.payment_failed': {
+    object: 'payment_intent',
+    when: 'A payment was declined; last_payment_error says why. Nothing was charged.',
+  },
+  'payment.succeeded': {
+    object: 'payment',
+    when: 'A payment is settled and is in the merchant balance.',
+  },
+  'payment.refunded': {
+    object: 'payment',
+    when: 'A refund of the payment succeeded, in part or in full.',
+  },
+  'payment.cashback_paid': {
+    object: 'payment',
+    when: 'The payer got the cashback of the payment.',
+  },
+  'refund.created': { object: 'refund', when: 'A refund was requested.' },
+  'refund.succeeded': { object: 'refund', when: 'The payer has the money back.' },
+  'refund.failed': { object: 'refund', when: 'A refund was refused. Nothing moved.' },
+  'refund.updated': {
+    object: 'refund',
+    when: 'A refund changed after it was created.',
+    changes: true,
+  },
+  'terminal.created': { object: 'terminal', when: 'A terminal was added in the dashboard.' },
+  'terminal.updated': {
+    object: 'terminal',
+    when: 'A terminal was renamed, activated or deactivated.',
+    changes: true,
+  },
+  'kyb.status_changed': {
+    object: 'kyb',
+    when: 'The business verification was decided. Sent in both modes.',
+  },
+  'balance.withdrawal_paid': {
+    object: 'withdrawal',
+    when: 'A withdrawal has reached the settlement wallet.',
+  },
+  'webhook_endpoint.disabled': {
+    object: 'webhook_endpoint',
+    when:
+      'The service disabled an endpoint: five days of failures, or the answer 410 Gone. Sent to ' +
+      "the account's other endpoints.",
+  },
+};
+
+export interface CatalogueEntry {
+  readonly type: EventType;
+  readonly when: string;
+  /** Of the whole event, as it is delivered. */
+  readonly schema: TSchema;
+  readonly example: { readonly [key: string]: unknown };
+}
+
+const exampleFields = {
+  id: 'evt_01QzXo1SdW6tWR3qXn9Uo4',
+  object: 'event',
+  api_version: CURRENT_API_VERSION,
+  livemode: false,
+  network: 'testnet',
+  created: '2026-10-01T12:00:21.214Z',
+  sequence: 42,
+} as const;
+
+/** An event of the API reference whose object is shortened. */
+export const EVENT_EXAMPLE = {
+  ...exampleFields,
+  type: 'payment.succeeded',
+  data: { object: { id: 'pay_01QzXo1SdW6tWR3qXn9Uo4', object: 'payment', amount: 2500000 } },
+} as const;
+
+const PreviousAttributes = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  minProperties: 1,
+  description: 'The fields that changed, with the values that they had before.',
+});
+
+function entryOf(type: EventType, objects: EventObjects): CatalogueEntry {
+  const { object, when, changes } = TYPES[type];
+  const { schema, example: plain } = objects[object];
+  const example = { ...plain, ...EXAMPLE_STATES[type] };
+  const constant = Type.Literal(type, { description: 'What happened.' });
+  const data =
+    changes === undefined
+      ? Type.Object({ object: schema }, DATA)
+      : Type.Object({ object: schema, previous_attributes: PreviousAttributes }, DATA);
+  return {
+    type,
+    when,
+    schema: Type.Object(
+      { ...eventFields, type: constant, data },
+      { title: `Event ${type}`, description: when },
+    ),
+    example: {
+      ...exampleFields,
+      type,
+      data:
+        changes === undefined
+          ? { object: example }
+          : { object: example, previous_attributes: { status: 'pending' } },
+    },
+  };
+}
+
+/** Every event type with the schema of what is delivered and an example: OpenAPI `webhooks`. */
+export function eventCatalogue(objects: EventObjects): readonly CatalogueEntry[] {
+  return EVENT_TYPES.map((type) => entryOf(type, objects));
+}

@@ -1,0 +1,84 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { createStreamKeys } from '#apis/merchant/stream-keys.ts';
+import { readTypes, StreamQuery, unknownPlace } from '#apis/merchant/stream-query.ts';
+import { createStreamSlots, MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import type { EventStreams } from '#events/event-streams.ts';
+import { findEventPlace } from '#events/list.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+
+export interface EventStreamDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly streams: EventStreams;
+}
+
+const SCOPE = 'events:read';
+/** The last: proxies that collect an answer before they pass it on are told not to. */
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'X-Accel-Buffering': 'no',
+};
+
+function tooMany(): Refusal {
+  const message = `This key has ${MAX_STREAMS_OF_KEY} open streams: close one, or share one.`;
+  return { ...refuse('rate_limit_exceeded', message), headers: { 'Retry-After': '10' } };
+}
+
+/** Server-sent events: what webhooks deliver, for who rather holds a connection open. */
+export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller> {
+  const keys = createStreamKeys(deps);
+  const slots = createStreamSlots(deps);
+  return defineRoute<MerchantCaller, typeof StreamQuery>({
+    method: 'GET',
+    path: '/events/stream',
+    operationId: 'streamEvents',
+    tag: 'Events',
+    summary: 'Follow events as they happen, as server-sent events',
+    description:
+      'Every event of the account and mode in the order of their commits, which is the order of ' +
+      'the list. `id:` is the id of the event, `data:` the event in one line, as webhooks ' +
+      'deliver it. A comment comes every 15 seconds: silence for 45 is a dead connection. The ' +
+      'server may end a stream at any time: reconnect with `Last-Event-ID`, and you miss nothing ' +
+      'of the last 30 days. An event may come twice: deduplicate on its id. A key has at most ' +
+      `${MAX_STREAMS_OF_KEY} open streams. Revoking it ends them within a second. A client that ` +
+      'reads too slowly is cut off.',
+    scope: SCOPE,
+    idempotency: 'ignored',
+    resumes: true,
+    query: StreamQuery,
+    responses: {
+      200: {
+        schema: null,
+        contentTypes: ['text/event-stream'],
+        description: 'The events, without end.',
+      },
+    },
+    errors: ['cursor_invalid', 'rate_limit_exceeded'],
+    handle: async ({ caller, query, lastEventId, now, whenGone }) => {
+      const { tenant } = caller;
+      const types = readTypes(query.types);
+      if (isRefusal(types)) return types;
+      const id = lastEventId ?? query.after ?? null;
+      const after = id === null ? null : await findEventPlace(deps.db, tenant, { id, now });
+      if (after === undefined) return unknownPlace(lastEventId === null ? 'after' : null);
+      const free = await slots.take(caller.keyId);
+      if (free === null) return tooMany();
+      const following = { tenant, after, types, gone: whenGone() };
+      const reader = await deps.streams.follow(following).catch((error: unknown) => {
+        free();
+        throw error;
+      });
+      const unwatch = keys.watch({ caller, scope: SCOPE, end: () => reader.end() });
+      reader.stream.once('close', () => {
+        unwatch();
+        free();
+      });
+      return { status: 200, stream: reader.stream, headers: HEADERS };
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import type { PaymentRoutesDeps } from '#apis/merchant/payment-intent-routes.ts';
+import { OrderId, PaymentIntentList } from '#apis/merchant/payment-schema.ts';
+import { isRefusal } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { defineRoute } from '#http/route.ts';
+import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import { selectIntentPage } from '#payments/intent-page.ts';
+import { INTENT_STATUSES } from '#payments/payment-intent.ts';
+import { renderIntent } from '#payments/render.ts';
+
+const IntentListQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  terminal: Type.Optional(idOf('tml_', 'terminal')),
+  source: Type.Optional(oneOf(['api', 'terminal'] as const, 'Who created it.')),
+  order_id: Type.Optional(OrderId),
+  status: Type.Optional(
+    oneOf(INTENT_STATUSES, 'As it is now: an unpaid, expired one is canceled.'),
+  ),
+});
+
+export function listRoute(deps: PaymentRoutesDeps) {
+  return defineRoute<MerchantCaller, typeof IntentListQuery>({
+    method: 'GET',
+    path: '/payment_intents',
+    operationId: 'listPaymentIntents',
+    tag: 'Payment intents',
+    summary: 'List payment intents, newest first',
+    scope: 'payments:read',
+    idempotency: 'ignored',
+    query: IntentListQuery,
+    responses: { 200: { schema: PaymentIntentList, description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query, now }) => {
+      const walk = { list: 'payment_intents', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const filters = {
+        terminal_id: query.terminal ?? null,
+        source: query.source ?? null,
+        order_id: query.order_id ?? null,
+        status: query.status ?? null,
+      };
+      const intents = await selectIntentPage(deps.db, { tenant, filters, now }, page);
+      return answerPage(walk, page, intents, renderIntent);
+    },
+  });
+}

@@ -1,0 +1,114 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { CreateIntentBody, PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { defineRoute } from '#http/route.ts';
+import { cancelIntent } from '#payments/cancel.ts';
+import type { CreateIntent } from '#payments/create.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import type { ReadIntent } from '#payments/read-intent.ts';
+import { renderIntent } from '#payments/render.ts';
+
+/** behavior.md 4. */
+const DEFAULT_EXPIRES_IN_SECONDS = 120;
+
+const intentResponse = (description: string) => ({
+  schema: PaymentIntentSchema,
+  description,
+  example: PAYMENT_INTENT_EXAMPLE,
+});
+
+export function createRoute(deps: PaymentRoutesDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof CreateIntentBody>({
+    method: 'POST',
+    path: '/payment_intents',
+    operationId: 'createPaymentIntent',
+    checksCredential: true,
+    tag: 'Payment intents',
+    summary: 'Create a payment intent for a terminal',
+    description:
+      'The terminal picks the intent up, shows the amount and waits for a tap until expires_at. ' +
+      'When order_id and amount are those of an intent that was rebuilt (`recovered`), the ' +
+      'answer is that intent, with `Idempotent-Replayed: true`.',
+    scope: 'payments:write',
+    idempotency: 'required',
+    body: CreateIntentBody,
+    bodyExample: { amount: 2500000, terminal: PAYMENT_INTENT_EXAMPLE.terminal, order_id: 'A-1001' },
+    responses: { 201: intentResponse('The new payment intent.') },
+    errors: ['kyb_required', 'account_not_live', 'order_id_in_use', 'terminal_inactive'],
+    handle: async ({ caller, body, idempotency, requestId, now }) =>
+      deps.createIntent({
+        standing: caller.standing,
+        idempotency: present(idempotency, 'idempotency key'),
+        requestId,
+        now,
+        input: {
+          amount: body.amount,
+          tipping: body.tipping ?? null,
+          terminalId: body.terminal,
+          orderId: body.order_id ?? null,
+          description: body.description ?? null,
+          metadata: body.metadata ?? {},
+          source: 'api',
+          splitGroup: null,
+          expiresIn: body.expires_in ?? DEFAULT_EXPIRES_IN_SECONDS,
+        },
+      }),
+  });
+}
+
+export function retrieveRoute(deps: PaymentRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: '/payment_intents/{id}',
+    operationId: 'retrievePaymentIntent',
+    tag: 'Payment intents',
+    summary: 'Retrieve a payment intent',
+    scope: 'payments:read',
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    responses: { 200: intentResponse('The payment intent.') },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const intent = await deps.readIntent(caller.tenant, params.id ?? '');
+      if (intent === null) return resourceMissing('payment intent');
+      return answerWith(200, renderIntent(intent));
+    },
+  });
+}
+
+export function cancelRoute(deps: PaymentRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'POST',
+    path: '/payment_intents/{id}/cancel',
+    operationId: 'cancelPaymentIntent',
+    tag: 'Payment intents',
+    summary: 'Cancel an unpaid payment intent',
+    description:
+      'Possible until the settlement is sent or the payer has confirmed. Canceling a canceled ' +
+      'intent returns it unchanged.',
+    scope: 'payments:write',
+    idempotency: 'accepted',
+    params: { id: 'paymentIntent' },
+    responses: { 200: intentResponse('The canceled payment intent.') },
+    errors: ['resource_missing', 'payment_intent_unexpected_state'],
+    handle: async ({ caller, params, idempotency, requestId, now }) =>
+      cancelIntent(deps, {
+        tenant: caller.tenant,
+        intentId: params.id ?? '',
+        idempotency,
+        requestId,
+        now,
+      }),
+  });
+}
+
+export interface PaymentRoutesDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly createIntent: CreateIntent;
+  readonly readIntent: ReadIntent;
+  readonly cursorKey: Buffer;
+}

@@ -1,0 +1,89 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { listRoute } from '#apis/merchant/payment-intent-list.ts';
+import {
+  cancelRoute,
+  createRoute,
+  type PaymentRoutesDeps,
+  retrieveRoute,
+} from '#apis/merchant/payment-intent-routes.ts';
+import { OrderId, PaymentList, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import { PAYMENT_EXAMPLE } from '#payments/examples.ts';
+import { PAYMENT_STATUSES } from '#payments/payment.ts';
+import { selectPayment, selectPaymentPage } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+
+const PaymentListQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  terminal: Type.Optional(idOf('tml_', 'terminal')),
+  payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
+  order_id: Type.Optional(OrderId),
+  status: Type.Optional(oneOf(PAYMENT_STATUSES, 'How much was refunded.')),
+});
+
+function listPaymentsRoute(deps: PaymentRoutesDeps) {
+  return defineRoute<MerchantCaller, typeof PaymentListQuery>({
+    method: 'GET',
+    path: '/payments',
+    operationId: 'listPayments',
+    tag: 'Payments',
+    summary: 'List payments, newest first',
+    scope: 'payments:read',
+    idempotency: 'ignored',
+    query: PaymentListQuery,
+    responses: { 200: { schema: PaymentList, description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'payments', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const filters = {
+        terminal_id: query.terminal ?? null,
+        payment_intent_id: query.payment_intent ?? null,
+        order_id: query.order_id ?? null,
+        status: query.status ?? null,
+      };
+      const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
+      return answerPage(walk, page, payments, renderPayment);
+    },
+  });
+}
+
+function retrievePaymentRoute(deps: PaymentRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: '/payments/{id}',
+    operationId: 'retrievePayment',
+    tag: 'Payments',
+    summary: 'Retrieve a payment',
+    scope: 'payments:read',
+    idempotency: 'ignored',
+    params: { id: 'payment' },
+    responses: {
+      200: { schema: PaymentSchema, description: 'The payment.', example: PAYMENT_EXAMPLE },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const payment = await selectPayment(deps.db, caller.tenant, params.id ?? '');
+      if (payment === null) return resourceMissing('payment');
+      return answerWith(200, renderPayment(payment));
+    },
+  });
+}
+
+/** Payment intents and payments of the merchant API. */
+export function paymentRoutes(deps: PaymentRoutesDeps): AnyRoute<MerchantCaller>[] {
+  return [
+    createRoute(deps),
+    listRoute(deps),
+    retrieveRoute(deps),
+    cancelRoute(deps),
+    listPaymentsRoute(deps),
+    retrievePaymentRoute(deps),
+  ];
+}

@@ -1,0 +1,204 @@
+import Type from 'typebox';
+import { MAX_AMOUNT } from '#core/money.ts';
+import {
+  Amount,
+  AtomsOut,
+  Currency,
+  commonFields,
+  idOf,
+  listOf,
+  Metadata,
+  nullable,
+  oneOf,
+  Recovered,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import { DECLINES } from '#payments/decline.ts';
+import { PAYMENT_STATUSES } from '#payments/payment.ts';
+import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
+
+export const OrderId = Type.String({
+  examples: ['A-1001'],
+  pattern: '^[A-Za-z0-9_-]{1,8}$',
+  description:
+    '1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; ' +
+    'made from the Idempotency-Key when left out.',
+});
+
+const TxHash = Type.String({
+  pattern: '^0x[0-9a-f]{64}$',
+  description: 'Hash of the settlement transaction.',
+});
+
+const PayerConfirmation = Type.Object(
+  {
+    type: Type.Literal('payer_confirmation', { description: 'What has to happen next.' }),
+    reason_code: Type.String({ description: 'The rule that asked. The list may grow.' }),
+    expires_at: Timestamp,
+  },
+  { description: 'What the customer has to do before the payment can go on.' },
+);
+
+const CustomerMessage = Type.String({
+  description: 'What to tell the customer, in plain words. Its text may change.',
+});
+
+const PaymentErrorSchema = Type.Object(
+  {
+    type: Type.Literal('payment_error', { description: 'The type of the error.' }),
+    code: Type.Literal('payment_declined', { description: 'See decline_code for the reason.' }),
+    decline_code: oneOf(Object.keys(DECLINES), 'Why. The list may grow.'),
+    reason_code: Type.String({
+      description: "The decline code in upper case, or the risk rule's name. The list may grow.",
+    }),
+    message: Type.String({ description: 'The reason in words. Its text may change.' }),
+    created: Timestamp,
+    customer_message: CustomerMessage,
+  },
+  { description: 'Why the last payment was declined.' },
+);
+
+const SplitGroup = nullable(text(64, 'Intents of one split bill carry the same value.'));
+
+export const Tipping = Type.Object(
+  {
+    percentages: Type.Array(
+      Type.Integer({ minimum: 1, maximum: 50, description: 'Percent of the amount, 1 to 50.' }),
+      { minItems: 1, maxItems: 3, description: '1 to 3 of them, in the order they are shown.' },
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'The tips that the terminal offers its customer. null: none can be given.',
+    examples: [{ percentages: [10, 15, 20] }],
+  },
+);
+
+/** What the customer gives on top of the sale. */
+export const TipAmount = Type.Integer({
+  minimum: 0,
+  maximum: MAX_AMOUNT,
+  description:
+    'USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together ' +
+    'are at most 1000000000000. Only where the intent has `tipping`.',
+  examples: [250000],
+});
+
+export const PaymentIntentSchema = Type.Object(
+  {
+    id: idOf('pi_', 'payment intent'),
+    ...commonFields('payment_intent'),
+    amount: Amount,
+    currency: Currency,
+    tipping: nullable(Tipping),
+    tip: nullable(
+      Type.Integer({ minimum: 0, description: 'Paid on top of the amount; null until paid.' }),
+    ),
+    status: oneOf(INTENT_STATUSES, 'The list may grow.'),
+    terminal: idOf('tml_', 'terminal'),
+    order_id: OrderId,
+    description: nullable(text(500, 'Shown on the terminal while waiting.')),
+    metadata: Metadata,
+    source: oneOf(['api', 'terminal'] as const, 'Who created it.'),
+    payment: nullable(idOf('pay_', 'payment')),
+    tx_hash: nullable(TxHash),
+    next_action: nullable(PayerConfirmation),
+    last_payment_error: nullable(PaymentErrorSchema),
+    cancellation_reason: nullable(oneOf(CANCELLATION_REASONS, 'The list may grow.')),
+    canceled_at: nullable(Timestamp),
+    split_group: SplitGroup,
+    picked_up_at: nullable(Timestamp),
+    tapped_at: nullable(Timestamp),
+    expires_at: Timestamp,
+    created: Timestamp,
+    recovered: Recovered,
+  },
+  { title: 'PaymentIntent' },
+);
+
+const fee = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
+
+export const PaymentSchema = Type.Object(
+  {
+    id: idOf('pay_', 'payment'),
+    ...commonFields('payment'),
+    amount: { ...Amount, description: 'Sale and tip together: USDC atoms (6 decimals).' },
+    currency: Currency,
+    tip: Type.Integer({ minimum: 0, description: 'How much of the amount is tip; 0 without.' }),
+    amount_refunded: AtomsOut,
+    status: oneOf(PAYMENT_STATUSES, 'The list may grow.'),
+    customer_message: CustomerMessage,
+    fees: Type.Object(
+      {
+        acquirer: fee('What the acquirer earns.'),
+        protocol: fee('What the network earns, cashback included.'),
+        cashback: fee('What the payer gets back out of the protocol fee.'),
+      },
+      { description: 'Paid by the payer on top of the amount.' },
+    ),
+    total_charged: Type.Integer({
+      minimum: 1,
+      description: 'What the payer paid: amount, acquirer fee and protocol fee.',
+    }),
+    net: Type.Integer({ minimum: 1, description: 'Credited to the merchant: the whole amount.' }),
+    cashback_status: oneOf(
+      ['none', 'pending', 'paid'] as const,
+      'The status of the cashback in `fees`.',
+    ),
+    payer: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: "The payer's address." }),
+    order_id: OrderId,
+    terminal: idOf('tml_', 'terminal'),
+    payment_intent: idOf('pi_', 'payment intent'),
+    payment_method: Type.Object(
+      {
+        type: oneOf(
+          ['wallet_pass', 'wallet', 'agent_token', 'unknown'] as const,
+          'How it was paid. The list may grow.',
+        ),
+        credential: oneOf(
+          ['nfc_id', 'nfc_sun', 'qr', 'authorization', 'agent_token', 'unknown'] as const,
+          'What was presented. The list may grow.',
+        ),
+      },
+      { description: 'What the customer paid with.' },
+    ),
+    split_group: SplitGroup,
+    receipt_url: nullable(
+      Type.String({
+        format: 'uri',
+        description: 'A page for the customer, with the proof on the chain. Nobody can guess it.',
+      }),
+    ),
+    chain_id: Type.Integer({ minimum: 1, description: 'The id of the blockchain.' }),
+    tx_hash: TxHash,
+    block_number: Type.Integer({ minimum: 0, description: 'The block that settled the payment.' }),
+    log_index: Type.Integer({ minimum: 0, description: 'The place of its event in the block.' }),
+    settled_at: Timestamp,
+    refundable_until: Timestamp,
+    created: Timestamp,
+    recovered: Recovered,
+  },
+  { title: 'Payment' },
+);
+
+export const PaymentIntentList = listOf(PaymentIntentSchema);
+export const PaymentList = listOf(PaymentSchema);
+
+export const CreateIntentBody = Type.Object({
+  amount: Amount,
+  terminal: idOf('tml_', 'terminal'),
+  order_id: Type.Optional(OrderId),
+  description: Type.Optional(text(500, 'Up to 500 characters; shown on the terminal.')),
+  metadata: Type.Optional(Metadata),
+  tipping: Type.Optional(nullable(Tipping)),
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 30,
+      maximum: 600,
+      default: 120,
+      description: 'Seconds until an unpaid intent is canceled: 30 to 600, default 120.',
+    }),
+  ),
+});

@@ -1,0 +1,128 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import {
+  CreateRefundBody,
+  REFUND_EXAMPLE,
+  RefundList,
+  RefundSchema,
+} from '#apis/merchant/refund-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
+import { createRefund, type RefundDeps } from '#refunds/create.ts';
+import { selectRefund, selectRefundPage } from '#refunds/queries.ts';
+import { REFUND_STATUSES } from '#refunds/refund.ts';
+import { renderRefund } from '#refunds/render.ts';
+
+export interface RefundRoutesDeps extends RefundDeps {
+  readonly cursorKey: Buffer;
+}
+
+/** The 60 s of the receipt, and what comes before and after it. */
+const TIME_LIMIT_MS = 70_000;
+
+const refundResponse = (description: string) => ({
+  schema: RefundSchema,
+  description,
+  example: REFUND_EXAMPLE,
+});
+
+function createRoute(deps: RefundRoutesDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof CreateRefundBody>({
+    method: 'POST',
+    path: '/refunds',
+    operationId: 'createRefund',
+    checksCredential: true,
+    tag: 'Refunds',
+    summary: 'Refund a payment, wholly or in part',
+    description:
+      'Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for ' +
+      'the transaction, and not at all while the network settles nothing; a `pending` refund ' +
+      'resolves by itself: never retry it with a new key. ' +
+      'When the refund of the request was rebuilt (`recovered`), the answer is that refund, ' +
+      'with `Idempotent-Replayed: true`.',
+    scope: 'refunds:write',
+    idempotency: 'required',
+    body: CreateRefundBody,
+    bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000, reason: 'One cup came back' },
+    responses: { 201: refundResponse('The refund: succeeded, pending or failed.') },
+    errors: ['amount_too_large', 'payment_already_refunded', 'service_unavailable'],
+    timeLimitMs: TIME_LIMIT_MS,
+    handle: async ({ caller, body, idempotency, requestId, now }) =>
+      createRefund(deps, {
+        tenant: caller.tenant,
+        keyHash: caller.standing.keyHash,
+        idempotency: present(idempotency, 'idempotency key'),
+        requestId,
+        now,
+        input: {
+          paymentId: body.payment,
+          amount: body.amount ?? null,
+          reason: body.reason ?? null,
+          metadata: body.metadata ?? {},
+          source: 'api',
+        },
+      }),
+  });
+}
+
+const ListQuery = Type.Object({
+  ...pageParameters,
+  ...createdParameters,
+  payment: Type.Optional(idOf('pay_', 'payment')),
+  payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
+  status: Type.Optional(oneOf(REFUND_STATUSES, 'Of the refund.')),
+});
+
+function listRoute(deps: RefundRoutesDeps) {
+  return defineRoute<MerchantCaller, typeof ListQuery>({
+    method: 'GET',
+    path: '/refunds',
+    operationId: 'listRefunds',
+    tag: 'Refunds',
+    summary: 'List refunds, newest first',
+    scope: 'refunds:read',
+    idempotency: 'ignored',
+    query: ListQuery,
+    responses: { 200: { schema: RefundList, description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'refunds', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const wanted = {
+        tenant,
+        paymentId: query.payment ?? null,
+        paymentIntentId: query.payment_intent ?? null,
+        status: query.status ?? null,
+      };
+      return answerPage(walk, page, await selectRefundPage(deps.db, wanted, page), renderRefund);
+    },
+  });
+}
+
+function retrieveRoute(deps: RefundRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: '/refunds/{id}',
+    operationId: 'retrieveRefund',
+    tag: 'Refunds',
+    summary: 'Retrieve a refund',
+    scope: 'refunds:read',
+    idempotency: 'ignored',
+    params: { id: 'refund' },
+    responses: { 200: refundResponse('The refund.') },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const refund = await selectRefund(deps.db, caller.tenant, params.id ?? '');
+      return refund === null ? resourceMissing('refund') : answerWith(200, renderRefund(refund));
+    },
+  });
+}
+
+/** Refunds of the merchant API. */
+export function refundRoutes(deps: RefundRoutesDeps): AnyRoute<MerchantCaller>[] {
+  return [createRoute(deps), listRoute(deps), retrieveRoute(deps)];
+}

@@ -1,0 +1,66 @@
+import Type from 'typebox';
+import {
+  Amount,
+  Currency,
+  commonFields,
+  idOf,
+  listOf,
+  Metadata,
+  nullable,
+  oneOf,
+  Recovered,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import { REFUND_FAILURES, REFUND_STATUSES } from '#refunds/refund.ts';
+
+export const RefundSchema = Type.Object(
+  {
+    id: idOf('re_', 'refund'),
+    ...commonFields('refund'),
+    amount: Amount,
+    currency: Currency,
+    payment: idOf('pay_', 'payment'),
+    status: oneOf(REFUND_STATUSES, '`pending` resolves by itself.'),
+    reason: nullable(text(500, 'Up to 500 characters.')),
+    failure_code: nullable(oneOf(Object.keys(REFUND_FAILURES), 'The list may grow.')),
+    failure_message: nullable(Type.String({ description: 'Why it failed, for people.' })),
+    tx_hash: nullable(
+      Type.String({ pattern: '^0x[0-9a-f]{64}$', description: 'Hash of its transaction.' }),
+    ),
+    source: oneOf(['api', 'terminal', 'dashboard'] as const, 'Who asked for it.'),
+    metadata: Metadata,
+    created: Timestamp,
+    updated: Timestamp,
+    recovered: Recovered,
+  },
+  { title: 'Refund' },
+);
+
+export const RefundList = listOf(RefundSchema);
+
+export const CreateRefundBody = Type.Object({
+  payment: idOf('pay_', 'payment'),
+  amount: Type.Optional(Amount),
+  reason: Type.Optional(text(500, 'Up to 500 characters.')),
+  metadata: Type.Optional(Metadata),
+});
+
+export const REFUND_EXAMPLE = {
+  id: 're_01QzXo5KcV5sVQ2pWm8Tn3',
+  object: 'refund',
+  livemode: false,
+  amount: 1000000,
+  currency: 'usdc',
+  payment: 'pay_01QzXo1SdW6tWR3qXn9Uo4',
+  status: 'succeeded',
+  reason: 'One cup came back',
+  failure_code: null,
+  failure_message: null,
+  tx_hash: '0x1c9d0b2e6f7a4093b5c6d7e8f901a2b3c4d5e6f708192a38f0b2c6d1e4a7f390',
+  source: 'api',
+  metadata: {},
+  network: 'testnet',
+  created: '2026-10-01T12:05:00.000Z',
+  updated: '2026-10-01T12:05:01.102Z',
+} as const;

@@ -1,0 +1,70 @@
+import { decideKey } from '#accounts/authenticate.ts';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { selectKeyStandings } from '#accounts/queries.ts';
+import { isRefusal } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+
+/** Two looks fit into the second within which a revoked key has to end its streams. */
+const LOOK_EVERY_MS = 400;
+
+interface Watched {
+  readonly caller: MerchantCaller;
+  readonly scope: string;
+  readonly end: () => void;
+}
+
+export interface StreamKeys {
+  /** Calls `end` once the caller's key would not be let in any more. @returns the way to stop. */
+  watch(watched: Watched): () => void;
+}
+
+/** Looks at the keys of all open streams of the process, with one statement. */
+export function createStreamKeys(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}): StreamKeys {
+  const { db, clock, log } = deps;
+  const all = new Set<Watched>();
+  let timer: NodeJS.Timeout | null = null;
+  let isLooking = false;
+  const look = async () => {
+    const watched = [...all];
+    const hashes = new Map(
+      watched.flatMap(({ caller: { keyId, standing } }) =>
+        standing.keyHash === null ? [] : [[keyId, standing.keyHash]],
+      ),
+    );
+    const rows = await selectKeyStandings(db, [...hashes.values()]);
+    const standing = new Map(rows.map((row) => [row.id, row]));
+    for (const { caller, scope, end } of watched) {
+      const { keyId, address } = caller;
+      const now = decideKey(standing.get(keyId), { now: clock.now(), address });
+      if (isRefusal(now) || !now.scopes.includes(scope)) end();
+    }
+  };
+  const turn = async () => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await look();
+    } catch (error) {
+      log.warn('keys of event streams were not read', { error: describeError(error) });
+    }
+    isLooking = false;
+  };
+  return {
+    watch: (watched) => {
+      all.add(watched);
+      timer ??= setInterval(turn, LOOK_EVERY_MS).unref();
+      return () => {
+        all.delete(watched);
+        if (all.size > 0 || timer === null) return;
+        clearInterval(timer);
+        timer = null;
+      };
+    },
+  };
+}

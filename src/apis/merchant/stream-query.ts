@@ -1,0 +1,60 @@
+import Type from 'typebox';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
+
+export const StreamQuery = Type.Object({
+  after: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        'The id of the last event that you have seen: the stream continues after it. ' +
+        '`Last-Event-ID` wins over it. Without either the stream begins now.',
+      examples: ['evt_01QzXo0KcV5sVQ2pWm8Tn3'],
+    }),
+  ),
+  types: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'Event types and families with `.*`, separated by commas. Default: all.',
+      examples: ['payment.succeeded,refund.*'],
+    }),
+  ),
+});
+
+export function unknownPlace(param: 'after' | null): Refusal {
+  return refuse(
+    'cursor_invalid',
+    'No such event for this key within the last 30 days. Send the id of the last event that you ' +
+      'have seen, or nothing, to begin now.',
+    param,
+  );
+}
+
+/** Streams that want the same types get the very same set, so that they are rendered once. */
+const sets = new Map<string, ReadonlySet<string>>();
+/** More wishes than anybody has; then they are rendered twice. */
+const MAX_SETS = 1_000;
+
+export function readTypes(text: string | undefined): ReadonlySet<string> | null | Refusal {
+  if (text === undefined) return null;
+  const wanted = text.split(',').map((one) => one.trim());
+  const strange = wanted.find(
+    (one) => !EVENT_FAMILIES.includes(one) && !(EVENT_TYPES as readonly string[]).includes(one),
+  );
+  if (strange !== undefined) {
+    return refuse(
+      'parameter_invalid',
+      `types has "${strange}", which is not an event type. Send types and families, separated by ` +
+        'commas: payment.succeeded,refund.*',
+      'types',
+    );
+  }
+  const types = EVENT_TYPES.filter(
+    (type) => wanted.includes(type) || wanted.includes(familyOf(type)),
+  );
+  const known = sets.get(types.join());
+  if (known !== undefined) return known;
+  const made = new Set<string>(types);
+  if (sets.size < MAX_SETS) sets.set(types.join(), made);
+  return made;
+}

@@ -1,0 +1,59 @@
+import { describeError, type Log } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
+import {
+  countStreamSlots,
+  freeStreamSlots,
+  holdStreamSlots,
+  type StreamSlot,
+  takeStreamSlot,
+} from '#events/stream-queries.ts';
+
+/** behavior.md 10.5: the 21st stream of a key is refused. */
+export const MAX_STREAMS_OF_KEY = 20;
+/** How long the places of a killed process stay taken. Three renewals fit in. */
+const HOLD_MS = 9_000;
+const RENEW_EVERY_MS = 3_000;
+
+export interface StreamSlots {
+  /** Takes one of the key's places. @returns the way to free it; null: all are taken. */
+  take(keyId: string): Promise<(() => void) | null>;
+}
+
+/** Places of API keys for open streams, counted over all processes that share the database. */
+export function createStreamSlots({
+  db,
+  log,
+}: {
+  readonly db: Database;
+  readonly log: Log;
+}): StreamSlots {
+  const held = new Set<StreamSlot>();
+  let timer: NodeJS.Timeout | undefined;
+  const warn = (error: unknown) =>
+    log.warn('places of event streams were not written', { error: describeError(error) });
+  const renew = () => holdStreamSlots(db, [...held], HOLD_MS).catch(warn);
+  const free = (slot: StreamSlot) => {
+    if (!held.delete(slot)) return;
+    if (held.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+    freeStreamSlots(db, [slot]).catch(warn);
+  };
+  return {
+    take: async (keyId) => {
+      const wanted = { keyId, slots: MAX_STREAMS_OF_KEY, holdMs: HOLD_MS };
+      for (;;) {
+        const slot = await takeStreamSlot(db, wanted);
+        if (slot !== undefined) {
+          const mine = { keyId, slot };
+          held.add(mine);
+          timer ??= setInterval(renew, RENEW_EVERY_MS).unref();
+          return () => free(mine);
+        }
+        // Somebody was quicker with the place that was chosen, or there is none.
+        if ((await countStreamSlots(db, keyId)) >= MAX_STREAMS_OF_KEY) return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import Type from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { TERMINAL_EXAMPLE, TerminalList, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import type { Database } from '#db/database.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { oneOf, pageParameters } from '#http/schema.ts';
+import { selectTerminal, selectTerminalPage } from '#terminals/queries.ts';
+import { terminalObject } from '#terminals/render.ts';
+
+const TerminalListQuery = Type.Object({
+  ...pageParameters,
+  status: Type.Optional(oneOf(['active', 'inactive'] as const, 'Only terminals of this status.')),
+});
+
+interface TerminalRoutesDeps {
+  readonly db: Database;
+  readonly cursorKey: Buffer;
+}
+
+function listTerminalsRoute(deps: TerminalRoutesDeps) {
+  return defineRoute<MerchantCaller, typeof TerminalListQuery>({
+    method: 'GET',
+    path: '/terminals',
+    operationId: 'listTerminals',
+    tag: 'Terminals',
+    summary: "List the terminals of the key's mode, newest first",
+    scope: 'terminals:read',
+    idempotency: 'ignored',
+    query: TerminalListQuery,
+    responses: { 200: { schema: TerminalList, description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller: { tenant }, query }) => {
+      const walk = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const wanted = { tenant, status: query.status ?? null };
+      const rows = await selectTerminalPage(deps.db, wanted, page);
+      return answerPage(walk, page, rows, terminalObject);
+    },
+  });
+}
+
+function retrieveTerminalRoute(deps: TerminalRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: '/terminals/{id}',
+    operationId: 'retrieveTerminal',
+    tag: 'Terminals',
+    summary: 'Retrieve a terminal',
+    scope: 'terminals:read',
+    idempotency: 'ignored',
+    params: { id: 'terminal' },
+    responses: {
+      200: { schema: TerminalSchema, description: 'The terminal.', example: TERMINAL_EXAMPLE },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const row = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
+      return row === null ? resourceMissing('terminal') : answerWith(200, terminalObject(row));
+    },
+  });
+}
+
+/** Terminals on the merchant API. */
+export function terminalRoutes(deps: TerminalRoutesDeps): AnyRoute<MerchantCaller>[] {
+  return [listTerminalsRoute(deps), retrieveTerminalRoute(deps)];
+}

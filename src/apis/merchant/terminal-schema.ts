@@ -1,0 +1,113 @@
+import Type from 'typebox';
+import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
+import {
+  Amount,
+  commonFields,
+  idOf,
+  listOf,
+  nullable,
+  oneOf,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import { INTENT_STATUSES } from '#payments/payment-intent.ts';
+import { TAPPED_TYPES } from '#payments/presented.ts';
+
+const terminalFields = {
+  id: idOf('tml_', 'terminal'),
+  ...commonFields('terminal'),
+  label: text(500, 'What people call it.'),
+  name: text(500, 'What the device is.'),
+  platform: text(100, 'The terminal software. The list may grow.'),
+  status: oneOf(['active', 'inactive'] as const, 'An inactive terminal takes no payments.'),
+  last_seen_at: nullable(Timestamp),
+  created: Timestamp,
+};
+
+export const TerminalSchema = Type.Object(terminalFields, { title: 'Terminal' });
+export const TerminalList = listOf(TerminalSchema);
+
+/** What a device learns of itself. */
+export const DeviceSchema = Type.Object(
+  { ...terminalFields, merchant_name: Type.String() },
+  { title: 'Device' },
+);
+
+export const TERMINAL_EXAMPLE = {
+  id: 'tml_01QzXnyWbB0mJr6vGq2Lk9',
+  object: 'terminal',
+  livemode: false,
+  network: 'testnet',
+  label: 'Counter 1',
+  name: 'Counter 1',
+  platform: 'generic',
+  status: 'active',
+  last_seen_at: '2026-10-01T12:00:00.000Z',
+  created: '2026-09-28T08:00:00.000Z',
+} as const;
+
+/** Long polls end after this many seconds at the latest (behavior.md 14.1). */
+const MAX_WAIT_SECONDS = 25;
+
+export const WaitParameter = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: MAX_WAIT_SECONDS,
+    default: 0,
+    description: 'Seconds to wait for a change, 0 to 25. Default 0.',
+  }),
+);
+
+export const NextQuery = Type.Object({ wait: WaitParameter });
+
+export const WatchQuery = Type.Object({
+  wait: WaitParameter,
+  status: Type.Optional(
+    oneOf(INTENT_STATUSES, 'The status that the terminal shows: answers once it is another.'),
+  ),
+});
+
+export const SplitGroupInput = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: '1 to 64 characters of A-Z a-z 0-9 - _; the same for all intents of one bill.',
+});
+
+/** Long enough for a name or a number; it stands on the totals of the shift. */
+const MAX_CASHIER = 40;
+
+export const Cashier = text(
+  MAX_CASHIER,
+  `Who is at the till, 1 to ${MAX_CASHIER} characters: \`cashier\` in \`metadata\`.`,
+  1,
+);
+
+export const CashierIntentBody = Type.Object({
+  amount: Amount,
+  order_id: Type.Optional(OrderId),
+  description: Type.Optional(text(500, 'Up to 500 characters.')),
+  split_group: Type.Optional(SplitGroupInput),
+  cashier: Type.Optional(Cashier),
+  tipping: Type.Optional(nullable(Tipping)),
+});
+
+/** What was read. Whether it is a known one is for the service to find out. */
+export const TappedCredential = Type.Object(
+  {
+    type: oneOf(
+      TAPPED_TYPES,
+      'What was read: the static chip of a pass, a SUN card, or a code of the wallet app.',
+    ),
+    value: Type.String({
+      pattern: '^[\\x21-\\x7e]{1,500}$',
+      description:
+        'nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. ' +
+        'qr: what the code says.',
+    }),
+  },
+  { additionalProperties: false, description: 'What the reader of the terminal read.' },
+);
+
+export const TapBody = Type.Object({
+  credential: TappedCredential,
+  tip_amount: Type.Optional(TipAmount),
+});

@@ -1,0 +1,66 @@
+import Type from 'typebox';
+import { AtomsOut, commonFields, Day, nullable, oneOf, Timestamp } from '#http/schema.ts';
+
+/** End-of-shift totals, as terminals and the dashboard show them. */
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const figures = {
+  payments: Count('Paid payments.'),
+  sales: { ...AtomsOut, description: 'Their amounts without tips: USDC atoms (6 decimals).' },
+  tips: { ...AtomsOut, description: 'Their tips: USDC atoms (6 decimals).' },
+  refunds: Count('Refunds that succeeded, by the terminal that took the payment.'),
+  refunded: { ...AtomsOut, description: 'Their amounts: USDC atoms (6 decimals).' },
+  declines: Count('Intents of these days that were declined at least once.'),
+};
+
+const terminalFields = {
+  terminal: nullable(Type.String({ description: 'null: payments without a terminal.' })),
+  label: nullable(Type.String({ description: 'What the terminal is called.' })),
+};
+
+export const TotalsSchema = Type.Object(
+  {
+    ...commonFields('totals'),
+    from: Day,
+    to: Day,
+    created_gte: nullable({
+      ...Timestamp,
+      description: 'When the shift began, if that was asked.',
+    }),
+    created_lt: nullable({ ...Timestamp, description: 'When the shift ended, if that was asked.' }),
+    time_zone: Type.String({ description: "The account's time zone, whose days these are." }),
+    total: Type.Object(figures, { description: 'All of the terminals below.' }),
+    terminals: Type.Array(Type.Object({ ...terminalFields, ...figures }), {
+      description: 'Terminals with anything in these days.',
+    }),
+    cashiers: Type.Array(
+      Type.Object({
+        ...terminalFields,
+        cashier: nullable(Type.String({ description: 'null: nobody was named.' })),
+        ...figures,
+      }),
+      {
+        description:
+          'The same by terminal and cashier. Intents and refunds name theirs as `cashier` in ' +
+          '`metadata`: terminals write it, and your server may.',
+      },
+    ),
+  },
+  { title: 'Totals' },
+);
+
+export const TotalsQuery = Type.Object({
+  from: Type.Optional({ ...Day, description: 'The first day, YYYY-MM-DD. Default today.' }),
+  to: Type.Optional({ ...Day, description: 'The last day, which is in it. Default `from`.' }),
+  created_gte: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When a shift began. Instead of `from`.' }),
+  ),
+  created_lt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the shift ended. Only with `created_gte`; default: it goes on.',
+    }),
+  ),
+  format: Type.Optional(oneOf(['json', 'csv'] as const, 'Default json.')),
+});

@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream';
+import { selectTimeZone } from '#accounts/account-queries.ts';
+import { figures } from '#apis/merchant/totals-schema.ts';
+import { readSpan, type TotalsRequest } from '#apis/merchant/totals-span.ts';
+import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
+import { csvHeader, csvLine } from '#core/csv.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
+import type { Stream } from '#http/route.ts';
+import { selectTotals, type TotalsRow } from '#payments/totals-queries.ts';
+
+/** End-of-shift totals, as terminals and the dashboard show them. */
+
+const COLUMNS = ['terminal', 'label', 'cashier', ...Object.keys(figures)];
+
+const NOTHING = { payments: 0, sales: 0n, tips: 0n, refunds: 0, refunded: 0n, declines: 0 };
+type Figures = Omit<TotalsRow, 'terminal_id' | 'label' | 'cashier'>;
+type TerminalRow = Omit<TotalsRow, 'cashier'>;
+
+function addFigures(one: Figures, other: Figures): Figures {
+  return {
+    payments: one.payments + other.payments,
+    sales: one.sales + other.sales,
+    tips: one.tips + other.tips,
+    refunds: one.refunds + other.refunds,
+    refunded: one.refunded + other.refunded,
+    declines: one.declines + other.declines,
+  };
+}
+
+/** One row per terminal; those of one terminal stand together. */
+function byTerminal(rows: readonly TotalsRow[]): TerminalRow[] {
+  const terminals: TerminalRow[] = [];
+  for (const row of rows) {
+    const last = terminals.at(-1);
+    if (last?.terminal_id !== row.terminal_id) terminals.push(row);
+    else terminals[terminals.length - 1] = { ...last, ...addFigures(last, row) };
+  }
+  return terminals;
+}
+
+function figuresView(row: Figures) {
+  return {
+    payments: row.payments,
+    sales: toJsonAtoms(row.sales),
+    tips: toJsonAtoms(row.tips),
+    refunds: row.refunds,
+    refunded: toJsonAtoms(row.refunded),
+    declines: row.declines,
+  };
+}
+
+function terminalView(row: TerminalRow) {
+  return { terminal: row.terminal_id, label: row.label, ...figuresView(row) };
+}
+
+function cashierView(row: TotalsRow) {
+  return { ...terminalView(row), cashier: row.cashier };
+}
+
+function answerFile(rows: readonly TotalsRow[], name: string): Stream {
+  const lines = rows.map((row) => csvLine(cashierView(row), COLUMNS));
+  return {
+    status: 200,
+    stream: Readable.from([csvHeader(COLUMNS) + lines.join('')]),
+    headers: {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': `attachment; filename="${name}"`,
+      'X-Content-Type-Options': 'nosniff',
+    },
+  };
+}
+
+export async function answerTotals(
+  db: Sql,
+  request: TotalsRequest,
+): Promise<Answer | Refusal | Stream> {
+  const { tenant, terminalId, query } = request;
+  const timeZone = await selectTimeZone(db, tenant.accountId);
+  const span = readSpan(request, timeZone);
+  if (isRefusal(span)) return span;
+  const rows = await selectTotals(db, { tenant, terminalId, timeZone, ...span });
+  const { from, to, since, until } = span;
+  if (query.format === 'csv') {
+    const mode = tenant.livemode ? 'live' : 'test';
+    return answerFile(rows, `tapline-${mode}-totals-${from}-${to}.csv`);
+  }
+  return answerWith(200, {
+    object: 'totals',
+    livemode: tenant.livemode,
+    network: networkOf(tenant.livemode),
+    from,
+    to,
+    created_gte: since?.toISOString() ?? null,
+    created_lt: until?.toISOString() ?? null,
+    time_zone: timeZone,
+    total: figuresView(rows.reduce<Figures>(addFigures, NOTHING)),
+    terminals: byTerminal(rows).map(terminalView),
+    cashiers: rows.map(cashierView),
+  });
+}

@@ -1,0 +1,201 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { deliveryRoutes } from '#apis/merchant/webhook-delivery-routes.ts';
+import {
+  CreateEndpointBody,
+  DeletedSchema,
+  ENDPOINT_EXAMPLE,
+  EndpointListSchema,
+  EndpointSchema,
+  EndpointWithSecretSchema,
+  UpdateEndpointBody,
+} from '#apis/merchant/webhook-schema.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { createEndpoint } from '#webhooks/create-endpoint.ts';
+import { renderEndpoint, type WebhookDeps } from '#webhooks/endpoint.ts';
+import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
+import { rotateSecret } from '#webhooks/rotate-secret.ts';
+import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
+
+export interface WebhookRoutesDeps extends WebhookDeps {
+  readonly cursorKey: Buffer;
+  /** Tests send at their own time. */
+  readonly clock: { now(): Date };
+}
+
+const TAG = 'Webhook endpoints';
+const PATH = '/webhook_endpoints';
+
+const endpointResponse = (description: string) => ({
+  schema: EndpointSchema,
+  description,
+  example: ENDPOINT_EXAMPLE,
+});
+
+const revealingResponse = (description: string) => ({
+  schema: EndpointWithSecretSchema,
+  description,
+  example: {
+    ...ENDPOINT_EXAMPLE,
+    secret: `whsec_${Buffer.alloc(32, 'example-').toString('base64')}`,
+  },
+});
+
+function listRoute(deps: WebhookRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: PATH,
+    operationId: 'listWebhookEndpoints',
+    tag: TAG,
+    summary: 'List all webhook endpoints of the mode',
+    description: 'At most 16, in one list, newest first.',
+    scope: 'webhooks:read',
+    idempotency: 'ignored',
+    responses: { 200: { schema: EndpointListSchema, description: 'All of them.' } },
+    errors: [],
+    handle: async ({ caller }) => {
+      const rows = await selectEndpoints(deps.db, caller.tenant);
+      const data = rows.map((row) => renderEndpoint(row));
+      return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+    },
+  });
+}
+
+// Not idempotent by key: a stored response would keep the secret readable.
+function createRoute(deps: WebhookRoutesDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof CreateEndpointBody>({
+    method: 'POST',
+    path: PATH,
+    operationId: 'createWebhookEndpoint',
+    tag: TAG,
+    summary: 'Create a webhook endpoint',
+    description: 'The answer carries the signing secret, once.',
+    scope: 'webhooks:write',
+    idempotency: 'ignored',
+    body: CreateEndpointBody,
+    bodyExample: { url: ENDPOINT_EXAMPLE.url, enabled_events: ENDPOINT_EXAMPLE.enabled_events },
+    responses: { 201: revealingResponse('The new endpoint with its secret.') },
+    errors: ['url_not_allowed', 'endpoint_limit_reached'],
+    handle: async ({ caller, body, now }) => {
+      const input = {
+        url: body.url,
+        enabledEvents: body.enabled_events,
+        description: body.description ?? null,
+        apiVersion: caller.apiVersion,
+      };
+      const made = await createEndpoint(deps, caller.tenant, input, now);
+      if (isRefusal(made)) return made;
+      return answerWith(201, renderEndpoint(made.endpoint, made.secret));
+    },
+  });
+}
+
+function retrieveRoute(deps: WebhookRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'GET',
+    path: `${PATH}/{id}`,
+    operationId: 'retrieveWebhookEndpoint',
+    tag: TAG,
+    summary: 'Retrieve a webhook endpoint',
+    scope: 'webhooks:read',
+    idempotency: 'ignored',
+    params: { id: 'webhookEndpoint' },
+    responses: { 200: endpointResponse('The endpoint.') },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const row = await selectEndpoint(deps.db, caller.tenant, params.id ?? '');
+      if (row === undefined) return resourceMissing('webhook endpoint');
+      return answerWith(200, renderEndpoint(row));
+    },
+  });
+}
+
+function updateRoute(deps: WebhookRoutesDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof UpdateEndpointBody>({
+    method: 'PATCH',
+    path: `${PATH}/{id}`,
+    operationId: 'updateWebhookEndpoint',
+    tag: TAG,
+    summary: 'Update a webhook endpoint',
+    description: 'Fields that you leave out stay as they are.',
+    scope: 'webhooks:write',
+    idempotency: 'ignored',
+    params: { id: 'webhookEndpoint' },
+    body: UpdateEndpointBody,
+    bodyExample: { status: 'disabled' },
+    responses: { 200: endpointResponse('The endpoint as it is now.') },
+    errors: ['resource_missing', 'url_not_allowed'],
+    handle: async ({ caller, params, body, now }) => {
+      const input = {
+        ...(body.url === undefined ? {} : { url: body.url }),
+        ...(body.enabled_events === undefined ? {} : { enabledEvents: body.enabled_events }),
+        ...(body.description === undefined ? {} : { description: body.description }),
+        ...(body.status === undefined ? {} : { status: body.status }),
+      };
+      const row = await changeEndpoint(deps, caller.tenant, params.id ?? '', { input, now });
+      return isRefusal(row) ? row : answerWith(200, renderEndpoint(row));
+    },
+  });
+}
+
+function deleteRoute(deps: WebhookRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'DELETE',
+    path: `${PATH}/{id}`,
+    operationId: 'deleteWebhookEndpoint',
+    tag: TAG,
+    summary: 'Delete a webhook endpoint',
+    description: 'Deliveries that are still pending are dropped.',
+    scope: 'webhooks:write',
+    idempotency: 'ignored',
+    params: { id: 'webhookEndpoint' },
+    responses: {
+      200: {
+        schema: DeletedSchema,
+        description: 'It is gone.',
+        example: { id: ENDPOINT_EXAMPLE.id, object: 'webhook_endpoint', deleted: true },
+      },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const id = params.id ?? '';
+      const removed = await removeEndpoint(deps, caller.tenant, id, now);
+      if (isRefusal(removed)) return removed;
+      return answerWith(200, { id, object: 'webhook_endpoint', deleted: true });
+    },
+  });
+}
+
+function rotateRoute(deps: WebhookRoutesDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'POST',
+    path: `${PATH}/{id}/rotate_secret`,
+    operationId: 'rotateWebhookSecret',
+    tag: TAG,
+    summary: 'Rotate the signing secret',
+    description: 'For 24 hours deliveries are signed with both secrets.',
+    scope: 'webhooks:write',
+    idempotency: 'ignored',
+    params: { id: 'webhookEndpoint' },
+    responses: { 200: revealingResponse('The endpoint with its new secret.') },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const made = await rotateSecret(deps, caller.tenant, params.id ?? '', now);
+      if (isRefusal(made)) return made;
+      return answerWith(200, renderEndpoint(made.endpoint, made.secret));
+    },
+  });
+}
+
+/** Webhook endpoints and deliveries on the merchant API. */
+export function webhookRoutes(deps: WebhookRoutesDeps): AnyRoute<MerchantCaller>[] {
+  return [
+    listRoute(deps),
+    createRoute(deps),
+    retrieveRoute(deps),
+    updateRoute(deps),
+    deleteRoute(deps),
+    rotateRoute(deps),
+    ...deliveryRoutes(deps),
+  ];
+}

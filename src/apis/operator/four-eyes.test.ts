@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { isRefusal } from '#core/answer.ts';
+import { newId } from '#core/ids.ts';
+import { createOperator } from '#people/create-operator.ts';
+import type { StaffRole } from '#people/user-queries.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+/** Two people for what moves money, one for looking. */
+
+const PASSWORD = 'correct horse battery';
+const actor = { type: 'system', name: 'test' } as const;
+const REASON = { reason: 'Stolen wallet.' };
+
+let network: TestNetwork;
+let server: DashboardServer;
+
+before(async () => {
+  network = await startTestNetwork();
+  server = await startDashboardServer([network.chain]);
+});
+
+after(async () => {
+  await server.close();
+  await network.stop();
+});
+
+interface Person {
+  readonly id: string;
+  readonly client: PersonClient;
+}
+
+async function staff(name: string, role: StaffRole = 'operator'): Promise<Person> {
+  const email = `${name}@eyes.test`;
+  const person = { email, password: PASSWORD, name };
+  const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
+  assert.ok(!isRefusal(made));
+  const client = new PersonClient(server.operator);
+  assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 200);
+  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
+  const code = totp.generate({ timestamp: server.clock.now().getTime() });
+  assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
+  return { id: made.userId, client };
+}
+
+async function addPayer(): Promise<string> {
+  const id = newId('payer', server.clock.now());
+  const address = `0x${id.slice(-8).padStart(40, '0')}`;
+  await server.db.query(
+    'insert into payers (id, livemode, address, created) values ($1, false, $2, $3)',
+    [id, address, server.clock.now()],
+  );
+  return id;
+}
+
+async function isBlocked(payer: string): Promise<boolean> {
+  const rows = await server.db.query<{ blocked_at: Date | null }>(
+    'select blocked_at from payers where id = $1',
+    [payer],
+  );
+  return rows[0]?.blocked_at != null;
+}
+
+async function lastActions(client: PersonClient, count: number): Promise<string[]> {
+  const { body } = await client.get(`/audit_log?limit=${count}`);
+  return (body.data as { action: string }[]).map(({ action }) => action);
+}
+
+let anna: Person;
+let ben: Person;
+
+test('who works alone decides alone, and the log says so', async () => {
+  anna = await staff('anna');
+  const payer = await addPayer();
+  const done = await anna.client.post(`/payers/${payer}/block`, REASON);
+  assert.deepEqual([done.status, done.body.status], [200, 'approved'], done.text);
+  assert.equal(done.body.decided_by, null);
+  assert.ok(await isBlocked(payer));
+  assert.deepEqual(await lastActions(anna.client, 1), ['payer.blocked']);
+});
+
+test('with a colleague a block waits for the colleague', async () => {
+  ben = await staff('ben');
+  const payer = await addPayer();
+  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
+  assert.equal(asked.body.status, 'open', asked.text);
+  assert.ok(!(await isBlocked(payer)), 'nothing has happened yet');
+  const again = await ben.client.post(`/payers/${payer}/block`, REASON);
+  assert.equal(again.body.error?.code, 'already_exists');
+  const own = await anna.client.post(`/proposals/${asked.body.id}/approve`, REASON);
+  assert.equal(own.body.error?.code, 'unexpected_state');
+  const agreed = await ben.client.post(`/proposals/${asked.body.id}/approve`, REASON);
+  assert.deepEqual([agreed.status, agreed.body.decided_by], [200, 'ben@eyes.test'], agreed.text);
+  assert.ok(await isBlocked(payer));
+  const late = await ben.client.post(`/proposals/${asked.body.id}/reject`, REASON);
+  assert.equal(late.body.error?.code, 'unexpected_state');
+  assert.deepEqual(await lastActions(anna.client, 2), ['payer.blocked', 'proposal.created']);
+});
+
+test('two at once agree once, and a no leaves everything as it is', async () => {
+  const payer = await addPayer();
+  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
+  const path = `/proposals/${asked.body.id}`;
+  const both = await Promise.all([
+    ben.client.post(`${path}/approve`, REASON),
+    ben.client.post(`${path}/approve`, REASON),
+  ]);
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
+  const undo = await anna.client.post(`/payers/${payer}/unblock`, REASON);
+  assert.equal((await ben.client.post(`/proposals/${undo.body.id}/reject`, REASON)).status, 200);
+  assert.ok(await isBlocked(payer));
+});
+
+test('what was asked for days ago is not agreed to any more', async () => {
+  const payer = await addPayer();
+  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
+  await server.db.query('update operator_proposals set expires_at = $2 where id = $1', [
+    asked.body.id,
+    server.clock.now(),
+  ]);
+  const late = await ben.client.post(`/proposals/${asked.body.id}/approve`, REASON);
+  assert.equal(late.body.error?.code, 'unexpected_state');
+  const anew = await ben.client.post(`/payers/${payer}/block`, REASON);
+  assert.equal(anew.body.status, 'open', 'it can be asked for anew');
+  const { body } = await anna.client.get('/proposals?open=true');
+  const open = (body.data as { id: string }[]).map(({ id }) => id);
+  assert.deepEqual(open, [anew.body.id]);
+});
+
+test('the bytes of a pause and of rates are shown after two people want them', async () => {
+  const wish = { kind: 'change_rates', network: 'testnet', ...REASON };
+  const without = await anna.client.post('/proposals', wish);
+  assert.equal(without.body.error?.param, 'rates');
+  const rates = { acquirer: 40, protocol: 20, cashback: 5 };
+  for (const [body, count] of [
+    [{ ...wish, rates }, 1],
+    [{ kind: 'pause', network: 'testnet', ...REASON }, 2],
+  ] as const) {
+    const asked = await anna.client.post('/proposals', body);
+    assert.equal(asked.status, 201, asked.text);
+    const path = `/proposals/${asked.body.id}`;
+    const early = await ben.client.get(`${path}/transactions`);
+    assert.equal(early.body.error?.code, 'unexpected_state');
+    assert.equal((await ben.client.post(`${path}/approve`, REASON)).status, 200);
+    const { body: told } = await ben.client.get(`${path}/transactions`);
+    const calls = told.data as { to: string; data: `0x${string}`; by: 'admin' | 'guardian' }[];
+    assert.equal(calls.length, count);
+    for (const { to, data, by } of calls) {
+      assert.equal(to, network.chain.config.settlement);
+      // The contract takes exactly these bytes from whoever holds the role.
+      const { settlement } = network.config;
+      const from = network[by].address;
+      const [answer] = await network.chain.calls([{ from, to: settlement, data, words: 'any' }]);
+      assert.ok(answer?.ok, JSON.stringify(answer));
+    }
+  }
+});
+
+test('support staff see everything and change nothing', async () => {
+  const sue = await staff('sue', 'support');
+  const session = await sue.client.get('/session');
+  assert.equal(session.body.staff_role, 'support');
+  const payer = await addPayer();
+  for (const route of server.operatorRoutes.filter(({ access }) => access === 'operator')) {
+    const path = route.path
+      .replace('{mode}', 'test')
+      .replace('{account}', newId('account', server.clock.now()))
+      .replace('{id}', route.path.startsWith('/payers') ? payer : '1');
+    const isRead = route.method === 'GET';
+    const answer = await sue.client.send(route.method, path, isRead ? undefined : REASON);
+    const refused = answer.body.error?.code === 'role_missing';
+    assert.equal(refused, !isRead, `${route.method} ${route.path}: ${answer.text}`);
+  }
+});
+
+test('nobody becomes the only one by sending colleagues away', async () => {
+  const gone = await anna.client.post(`/operators/${ben.id}/disable`, REASON);
+  assert.equal(gone.status, 200, gone.text);
+  const payer = await addPayer();
+  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
+  assert.equal(asked.body.status, 'open');
+  assert.ok(!(await isBlocked(payer)));
+});
+
+test('a role is changed by a colleague, and holds from the next request on', async () => {
+  const cora = await staff('cora');
+  const own = await cora.client.post(`/operators/${cora.id}/role`, { ...REASON, role: 'support' });
+  assert.equal(own.body.error?.code, 'unexpected_state');
+  const changed = await anna.client.post(`/operators/${cora.id}/role`, {
+    ...REASON,
+    role: 'support',
+  });
+  assert.equal(changed.status, 200, changed.text);
+  const refused = await cora.client.post('/proposals', {
+    ...{ kind: 'pause', network: 'testnet' },
+    ...REASON,
+  });
+  assert.equal(refused.body.error?.code, 'role_missing');
+});
+
+test('no alarm and no difference is left out: they come page after page', async () => {
+  await server.db.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     select false, 'nonce_ahead', 'lane ' || n, '{}', $1 from generate_series(1, 120) n`,
+    [server.clock.now()],
+  );
+  await server.db.query(
+    `insert into reconciliation_differences
+       (livemode, kind, subject, details, first_seen, last_seen)
+     select false, 'payment_differs', 'pi_' || n, '{}', $1, $1 from generate_series(1, 520) n`,
+    [server.clock.now()],
+  );
+  for (const [path, list, count] of [
+    ['/alarms', 'data', 120],
+    ['/reconciliation', 'differences', 520],
+  ] as const) {
+    const ids = new Set<string>();
+    for (let before = ''; ; ) {
+      const { body, status, text } = await anna.client.get(`${path}?limit=100${before}`);
+      assert.equal(status, 200, text);
+      for (const { id } of body[list] as { id: string }[]) ids.add(id);
+      if (body.has_more !== true) break;
+      before = `&before=${body.next_cursor}`;
+    }
+    assert.equal(ids.size, count, path);
+  }
+});
+
+test('a recovery shows how far it is', async () => {
+  await server.db.query(
+    `update network_recoveries set status = 'recovering', reason = 'incarnation',
+       started = now(), compared_block = 1, read_to = 2, payments = 3 where not livemode`,
+  );
+  const { body, status, text } = await anna.client.get('/recoveries');
+  assert.equal(status, 200, text);
+  const [first] = body.data as Record<string, unknown>[];
+  const { network: of, status: state, from_block, read_to, payments, head } = first ?? {};
+  assert.deepEqual(
+    [of, state, from_block, read_to, payments],
+    ['testnet', 'recovering', '2', '2', 3],
+  );
+  assert.match(String(head), /^\d+$/);
+});

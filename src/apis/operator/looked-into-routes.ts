@@ -1,0 +1,78 @@
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { Done } from '#apis/dashboard/person-schema.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { ReasonBody, recordByStaff } from '#apis/operator/staff-changes.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import type { Tx } from '#db/database.ts';
+import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
+import { resolveAlarm } from '#settlement/relayer/status-queries.ts';
+
+const TAG = 'Network';
+
+/** A person has looked into something that the service keeps saying until then. */
+function lookedIntoRoute(
+  { db }: OperatorDeps,
+  matter: {
+    readonly path: string;
+    readonly operationId: string;
+    readonly summary: string;
+    readonly thing: string;
+    readonly action: string;
+    readonly status: string;
+    readonly write: (tx: Tx, id: bigint, now: Date) => Promise<boolean>;
+  },
+) {
+  const { path, operationId, summary, thing, action, status } = matter;
+  return personRoute<undefined, typeof ReasonBody>({
+    method: 'POST',
+    path,
+    operationId,
+    tag: TAG,
+    summary,
+    access: 'operator',
+    params: { id: 'text' },
+    body: ReasonBody,
+    response: Done,
+    errors: ['resource_missing'],
+    handle: async (request) => {
+      const id = request.params.id ?? '';
+      if (!/^[1-9]\d{0,17}$/.test(id)) return resourceMissing(thing);
+      const { reason } = request.body;
+      const done = await db.transaction(async (tx) => {
+        if (!(await matter.write(tx, BigInt(id), request.now))) return false;
+        await recordByStaff(tx, request, { action, objectId: id, livemode: null, reason });
+        return true;
+      });
+      return done ? answerWith(200, { status }) : resourceMissing(`open ${thing}`);
+    },
+  });
+}
+
+function alarmRoute(deps: OperatorDeps) {
+  return lookedIntoRoute(deps, {
+    path: '/alarms/{id}/resolve',
+    operationId: 'resolveAlarm',
+    summary: 'Say that an alarm was looked into',
+    thing: 'alarm',
+    action: 'alarm.resolved',
+    status: 'resolved',
+    write: resolveAlarm,
+  });
+}
+
+function differenceRoute(deps: OperatorDeps) {
+  return lookedIntoRoute(deps, {
+    path: '/reconciliation/differences/{id}/accept',
+    operationId: 'acceptDifference',
+    summary: 'Accept a known difference between chain and database, as long as it stays',
+    thing: 'difference',
+    action: 'difference.accepted',
+    status: 'accepted',
+    write: acceptDifference,
+  });
+}
+
+/** Alarms and differences that a person has looked into. */
+export function lookedIntoRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [alarmRoute(deps), differenceRoute(deps)];
+}

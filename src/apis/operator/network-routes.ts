@@ -1,0 +1,109 @@
+import Type from 'typebox';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { selectRecoveries } from '#apis/operator/watch-queries.ts';
+import { answerWith } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { nullable, oneOf, Timestamp } from '#http/schema.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+
+const TAG = 'Network';
+
+const Blocks = nullable(Type.String({ description: 'A block number, in decimal digits.' }));
+
+const RecoverySchema = Type.Object({
+  network: Type.String(),
+  status: oneOf(['done', 'recovering'] as const, 'recovering: nothing is taken until it is done.'),
+  reason: nullable(Type.String()),
+  loss_shown: Type.Boolean({ description: 'What was done before is missing, not only maybe.' }),
+  from_block: Blocks,
+  read_to: Blocks,
+  head: Blocks,
+  started: nullable(Timestamp),
+  finished: nullable(Timestamp),
+  payments: Type.Integer({ description: 'Booked from the chain in this run.' }),
+  refunds: Type.Integer(),
+  withdrawals: Type.Integer(),
+  canceled: Type.Integer({ description: 'Intents that a loss made doubtful.' }),
+  credentials: Type.Integer({ description: 'Tokens, links, codes and sessions that ended.' }),
+});
+
+/** null: no node answers. */
+async function ofChain<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return null;
+    throw error;
+  }
+}
+
+async function headOf(chains: readonly Chain[], livemode: boolean): Promise<string | null> {
+  const chain = chains.find(({ config }) => config.livemode === livemode);
+  if (chain === undefined) return null;
+  return (await ofChain(() => chain.newest()))?.number.toString() ?? null;
+}
+
+function recoveriesRoute({ db, chains }: OperatorDeps) {
+  return personRoute({
+    method: 'GET',
+    path: '/recoveries',
+    operationId: 'readRecoveries',
+    tag: TAG,
+    summary: 'Whether a network is being recovered, and how far that is',
+    access: 'operator',
+    response: listed(RecoverySchema),
+    handle: async () => {
+      const rows = await selectRecoveries(db);
+      const data = await Promise.all(
+        rows.map(async ({ livemode, from_block, read_to, ...row }) => ({
+          network: networkOf(livemode),
+          ...row,
+          from_block: from_block?.toString() ?? null,
+          read_to: read_to?.toString() ?? null,
+          head: row.status === 'recovering' ? await headOf(chains, livemode) : null,
+        })),
+      );
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+const Rate = Type.Integer({ description: 'Basis points.' });
+
+const ContractSchema = Type.Object({
+  network: Type.String(),
+  chain_id: Type.Integer(),
+  settlement: Type.String(),
+  rates: nullable(Type.Object({ acquirer: Rate, protocol: Rate, cashback: Rate })),
+});
+
+function contractsRoute({ chains }: OperatorDeps) {
+  return personRoute({
+    method: 'GET',
+    path: '/contracts',
+    operationId: 'readContracts',
+    tag: TAG,
+    summary: 'The settlement contracts and what they charge now',
+    access: 'operator',
+    response: listed(ContractSchema),
+    handle: async () => {
+      const data = await Promise.all(
+        chains.map(async (chain) => {
+          const { network, chainId: chain_id, settlement } = chain.config;
+          const rates = await ofChain(() => readFeeRates(chain));
+          return { network, chain_id, settlement, rates };
+        }),
+      );
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+/** What each network and its contract are doing. */
+export function networkRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [recoveriesRoute(deps), contractsRoute(deps)];
+}

@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import { setAccountStatus } from '#accounts/settings.ts';
+import { AccountSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
+import { readAccountView } from '#apis/dashboard/account-view.ts';
+import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { searchAccounts } from '#apis/operator/operator-queries.ts';
+import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { idOf, limitParameter, nullable, oneOf, Timestamp, text } from '#http/schema.ts';
+import { selectMembers } from '#people/membership-queries.ts';
+
+const TAG = 'Accounts';
+const PAGE = 50;
+
+const SearchQuery = Type.Object({
+  text: Type.Optional(text(254, 'An id, an e-mail address or the beginning of a name.', 1)),
+  before: Type.Optional(idOf('acct_', 'account')),
+  limit: limitParameter,
+});
+
+const Found = Type.Object({
+  id: idOf('acct_', 'account'),
+  name: Type.String(),
+  status: oneOf(['active', 'disabled'] as const, 'Whether it can be used.'),
+  kyb_status: Type.String(),
+  created: Timestamp,
+});
+
+function searchRoute({ db }: OperatorDeps) {
+  return personRoute<typeof SearchQuery>({
+    method: 'GET',
+    path: '/accounts',
+    operationId: 'searchAccounts',
+    tag: TAG,
+    summary: 'Accounts, newest first',
+    description: 'Send the id of the last one as `before` for the next page.',
+    access: 'operator',
+    query: SearchQuery,
+    response: listed(Found),
+    handle: async ({ query }) => {
+      const data = await searchAccounts(db, {
+        text: query.text ?? null,
+        before: query.before ?? null,
+        limit: query.limit ?? PAGE,
+      });
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+const AccountWithTeam = Type.Object({
+  ...AccountSchema.properties,
+  members: Type.Array(Type.Partial(MemberSchema)),
+});
+
+function readRoute({ db }: OperatorDeps) {
+  return personRoute({
+    method: 'GET',
+    path: ACCOUNT,
+    operationId: 'readAnyAccount',
+    tag: TAG,
+    summary: 'An account with its modes and team',
+    access: 'operator',
+    response: AccountWithTeam,
+    errors: ['resource_missing'],
+    handle: async ({ params }) => {
+      const accountId = params.account ?? '';
+      const view = await readAccountView(db, accountId);
+      if (view === null) return accountMissing();
+      const rows = await selectMembers(db, accountId);
+      const members = rows.map(({ user_id: user, email, name, role }) => {
+        return { user, email, name, role };
+      });
+      return answerWith(200, { ...view, members });
+    },
+  });
+}
+
+const StatusBody = Type.Object({ reason: Reason });
+
+function statusRoute(
+  { db }: OperatorDeps,
+  wish: { readonly verb: 'disable' | 'enable'; readonly status: 'active' | 'disabled' },
+) {
+  return personRoute<undefined, typeof StatusBody>({
+    method: 'POST',
+    path: `${ACCOUNT}/${wish.verb}`,
+    operationId: `${wish.verb}Account`,
+    tag: TAG,
+    summary:
+      wish.verb === 'disable'
+        ? 'Disable an account: its keys and terminals answer 403 within a second'
+        : 'Enable an account again',
+    access: 'operator',
+    body: StatusBody,
+    response: Type.Object({ id: idOf('acct_', 'account'), status: nullable(Type.String()) }),
+    errors: ['resource_missing'],
+    handle: async (request) => {
+      const change = { status: wish.status, reason: request.body.reason };
+      const row = await db.transaction((tx) => setAccountStatus(tx, pathRef(request), change));
+      return isRefusal(row) ? row : answerWith(200, { id: row.id, status: row.status });
+    },
+  });
+}
+
+/** Accounts, as the network's staff sees and changes them. */
+export function operatorAccountRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [
+    searchRoute(deps),
+    readRoute(deps),
+    statusRoute(deps, { verb: 'disable', status: 'disabled' }),
+    statusRoute(deps, { verb: 'enable', status: 'active' }),
+  ];
+}

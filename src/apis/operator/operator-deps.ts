@@ -1,0 +1,16 @@
+import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Database } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+
+/** What the operators' routes need of the process. */
+export interface OperatorDeps {
+  readonly settings: SurfaceSettings;
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly chains: readonly Chain[];
+  readonly cursorKey: Buffer;
+  /** The configuration as this process has read it, secrets masked already. */
+  readonly configuration: () => { readonly [key: string]: Json };
+}

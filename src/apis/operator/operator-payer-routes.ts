@@ -1,0 +1,79 @@
+import Type from 'typebox';
+import { getAddress, isAddress } from 'viem';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { searchPayers } from '#apis/operator/operator-queries.ts';
+import { ProposalSchema, proposalView } from '#apis/operator/proposal-routes.ts';
+import { propose } from '#apis/operator/proposals.ts';
+import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { idOf, nullable, Timestamp, text } from '#http/schema.ts';
+import { selectPayer } from '#payers/queries.ts';
+
+const TAG = 'Network';
+
+const PayerSchema = Type.Object({
+  id: idOf('pyr_', 'payer'),
+  network: Type.String(),
+  address: Type.String(),
+  passes: Type.Integer(),
+  created: Timestamp,
+  blocked_at: nullable(Timestamp),
+});
+
+const PayerQuery = Type.Object({ text: text(64, 'A payer id or a wallet address.', 1) });
+
+function payersRoute({ db }: OperatorDeps) {
+  return personRoute<typeof PayerQuery>({
+    method: 'GET',
+    path: '/payers',
+    operationId: 'searchPayers',
+    tag: TAG,
+    summary: 'Payers by id or wallet',
+    access: 'operator',
+    query: PayerQuery,
+    response: listed(PayerSchema),
+    handle: async ({ query }) => {
+      const lower = query.text.toLowerCase();
+      const wanted = isAddress(lower) ? getAddress(lower) : query.text;
+      const rows = await searchPayers(db, wanted);
+      const data = rows.map(({ livemode, ...rest }) => ({ ...rest, network: networkOf(livemode) }));
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+function blockRoute({ db }: OperatorDeps, verb: 'block' | 'unblock') {
+  return personRoute<undefined, typeof ReasonBody>({
+    method: 'POST',
+    path: `/payers/{id}/${verb}`,
+    operationId: `${verb}AnyPayer`,
+    tag: TAG,
+    summary: verb === 'block' ? 'Decline every tap of a payer' : 'Let a payer pay again',
+    description: 'A colleague has to agree; an operator who works alone does it at once.',
+    access: 'operator',
+    params: { id: 'payer' },
+    body: ReasonBody,
+    response: ProposalSchema,
+    errors: ['resource_missing', 'already_exists'],
+    handle: async (request) => {
+      const id = request.params.id ?? '';
+      const { reason } = request.body;
+      const made = await db.transaction(async (tx) => {
+        const payer = await selectPayer(tx, id);
+        if (payer === undefined) return resourceMissing('payer');
+        const kind = verb === 'block' ? 'block_payer' : 'unblock_payer';
+        const wish = { kind, livemode: payer.livemode, subject: id, payload: {}, reason } as const;
+        return propose(tx, wish, byOf(request));
+      });
+      return isRefusal(made) ? made : answerWith(200, proposalView(made));
+    },
+  });
+}
+
+/** Payers, as the network's staff finds and blocks them. */
+export function operatorPayerRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [payersRoute(deps), blockRoute(deps, 'block'), blockRoute(deps, 'unblock')];
+}

@@ -1,0 +1,75 @@
+import type { Sql } from '#db/database.ts';
+
+export interface FoundAccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly status: 'active' | 'disabled';
+  readonly kyb_status: string;
+  readonly created: Date;
+}
+
+/** By id, by an owner's or member's address, or by the beginning of the name; newest first. */
+export async function searchAccounts(
+  sql: Sql,
+  wanted: { readonly text: string | null; readonly before: string | null; readonly limit: number },
+): Promise<FoundAccountRow[]> {
+  return sql.query(
+    `select id, name, status, kyb_status, created from accounts a
+     where ($2::text is null or id < $2)
+       and ($1::text is null or id = $1 or starts_with(lower(name), lower($1)) or id in (
+         select m.account_id from memberships m join users u on u.id = m.user_id
+         where u.realm = 'merchant' and u.email = lower($1)))
+     order by id desc limit $3`,
+    [wanted.text, wanted.before, wanted.limit],
+  );
+}
+
+export interface OperatorPayerRow {
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly address: string;
+  readonly created: Date;
+  readonly blocked_at: Date | null;
+  readonly passes: number;
+}
+
+/** Payers by id, or by wallet in either mode (an address is unique in each). */
+export async function searchPayers(sql: Sql, text: string): Promise<OperatorPayerRow[]> {
+  return sql.query(
+    `select p.id, p.livemode, p.address, p.created, p.blocked_at,
+       (select count(*)::int from passes s where s.payer_id = p.id and s.revoked_at is null)
+         as passes
+     from payers p
+     where p.id = $1 or (p.livemode = false and p.address = $1)
+       or (p.livemode = true and p.address = $1)
+     order by p.livemode`,
+    [text],
+  );
+}
+
+export interface WorkRow {
+  readonly queue: string;
+  readonly waiting: number;
+  readonly oldest: Date | null;
+}
+
+/** What waits to be done, by queue: how much, since when. */
+export async function selectWork(sql: Sql): Promise<WorkRow[]> {
+  return sql.query(
+    `select 'webhook deliveries' as queue, count(*)::int as waiting, min(created) as oldest
+       from webhook_due
+     union all
+     select 'mails', count(*)::int, min(created) from mail_outbox
+       where sent_at is null and failed_at is null
+     union all
+     select 'mails given up', count(*)::int, min(created) from mail_outbox
+       where failed_at is not null
+     union all
+     select 'business verifications', count(*)::int, min(submitted_at) from kyb_submissions
+       where submitted_at is not null and decided_at is null
+     union all
+     select 'withdrawals', count(*)::int, min(created) from withdrawals where status = 'pending'
+     union all
+     select 'refunds', count(*)::int, min(created) from refunds where status = 'pending'`,
+  );
+}

@@ -1,0 +1,32 @@
+import { meRoutes } from '#apis/dashboard/me-routes.ts';
+import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
+import type { PersonRoute } from '#apis/dashboard/person-route.ts';
+import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
+import { personSurface } from '#apis/dashboard/surface.ts';
+import { operatorAccountRoutes } from '#apis/operator/operator-account-routes.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { operatorKybRoutes } from '#apis/operator/operator-kyb-routes.ts';
+import { operatorNetworkRoutes } from '#apis/operator/operator-network-routes.ts';
+import { operatorPolicyRoutes } from '#apis/operator/operator-policy-routes.ts';
+import { proposalRoutes } from '#apis/operator/proposal-routes.ts';
+import type { Surface } from '#http/route.ts';
+
+/** All routes of the operator API. */
+export function operatorRoutes(deps: OperatorDeps): PersonRoute[] {
+  const { settings } = deps;
+  return [
+    ...sessionRoutes(settings),
+    ...passwordRoutes(settings),
+    ...meRoutes(settings),
+    ...operatorKybRoutes(deps),
+    ...operatorAccountRoutes(deps),
+    ...operatorNetworkRoutes(deps),
+    ...operatorPolicyRoutes(deps),
+    ...proposalRoutes(deps),
+  ];
+}
+
+/** `/api/operator/v1`: what the network's own staff uses, each with a proven second factor. */
+export function operatorSurface(deps: OperatorDeps): Surface {
+  return personSurface(deps.settings, operatorRoutes(deps));
+}

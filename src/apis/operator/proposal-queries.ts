@@ -1,0 +1,143 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+export type ProposalKind = 'block_payer' | 'unblock_payer' | 'pause' | 'unpause' | 'change_rates';
+
+export interface ProposalRow {
+  readonly id: string;
+  readonly kind: ProposalKind;
+  readonly livemode: boolean;
+  readonly subject: string;
+  readonly payload: { readonly [key: string]: number };
+  readonly reason: string;
+  readonly status: 'open' | 'approved' | 'rejected';
+  readonly proposed_by: string;
+  readonly proposed_by_email: string;
+  readonly created: Date;
+  readonly expires_at: Date;
+  readonly decided_by: string | null;
+  readonly decided_by_email: string | null;
+  readonly decided_at: Date | null;
+  readonly decision_reason: string | null;
+}
+
+const COLUMNS = `p.id, p.kind, p.livemode, p.subject, p.payload, p.reason, p.status, p.proposed_by,
+  u.email as proposed_by_email, p.created, p.expires_at, p.decided_by,
+  d.email as decided_by_email, p.decided_at, p.decision_reason`;
+const FROM = `operator_proposals p join users u on u.id = p.proposed_by
+  left join users d on d.id = p.decided_by`;
+
+export interface NewProposal
+  extends Pick<
+    ProposalRow,
+    'id' | 'kind' | 'livemode' | 'subject' | 'payload' | 'reason' | 'status'
+  > {
+  readonly proposedBy: string;
+  readonly now: Date;
+  readonly expiresAt: Date;
+}
+
+/** One that needs nobody's agreement is written as approved, by nobody else. */
+export async function insertProposal(tx: Tx, row: NewProposal): Promise<void> {
+  await tx.query(
+    `insert into operator_proposals (id, kind, livemode, subject, payload, reason, status,
+       proposed_by, created, expires_at, decided_at)
+     values ($1, $2, $3, $4, $5::text::jsonb, $6, $7, $8, $9, $10,
+       case when $7 = 'open' then null else $9::timestamptz end)`,
+    [
+      row.id,
+      row.kind,
+      row.livemode,
+      row.subject,
+      JSON.stringify(row.payload),
+      row.reason,
+      row.status,
+      row.proposedBy,
+      row.now,
+      row.expiresAt,
+    ],
+  );
+}
+
+/** The open one about the same thing, if there is one that has not expired. */
+export async function selectOpenProposal(
+  sql: Sql,
+  wanted: Pick<ProposalRow, 'kind' | 'livemode' | 'subject'> & { readonly now: Date },
+): Promise<ProposalRow | undefined> {
+  const rows = await sql.query<ProposalRow>(
+    `select ${COLUMNS} from ${FROM}
+     where p.status = 'open' and p.kind = $1 and p.livemode = $2 and p.subject = $3
+       and p.expires_at > $4`,
+    [wanted.kind, wanted.livemode, wanted.subject, wanted.now],
+  );
+  return rows[0];
+}
+
+export async function selectProposal(sql: Sql, id: string): Promise<ProposalRow | undefined> {
+  const rows = await sql.query<ProposalRow>(`select ${COLUMNS} from ${FROM} where p.id = $1`, [id]);
+  return rows[0];
+}
+
+export async function lockProposal(tx: Tx, id: string): Promise<ProposalRow | undefined> {
+  await tx.query('select 1 from operator_proposals where id = $1 for update', [id]);
+  return selectProposal(tx, id);
+}
+
+export async function selectProposals(
+  sql: Sql,
+  wanted: {
+    readonly open: boolean;
+    readonly before: string | null;
+    readonly limit: number;
+    now: Date;
+  },
+): Promise<ProposalRow[]> {
+  return sql.query(
+    `select ${COLUMNS} from ${FROM}
+     where ($1::text is null or p.id < $1)
+       and (not $2 or (p.status = 'open' and p.expires_at > $3))
+     order by p.id desc limit $4`,
+    [wanted.before, wanted.open, wanted.now, wanted.limit],
+  );
+}
+
+export async function decideProposal(
+  tx: Tx,
+  asked: {
+    readonly id: string;
+    readonly status: 'approved' | 'rejected';
+    readonly by: string;
+    readonly reason: string;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update operator_proposals
+     set status = $2, decided_by = $3, decision_reason = $4, decided_at = $5
+     where id = $1 and status = 'open' returning id`,
+    [asked.id, asked.status, asked.by, asked.reason, asked.now],
+  );
+  return rows.length === 1;
+}
+
+/**
+ * Makes proposals and their decisions wait for each other, and says whether somebody works alone:
+ * no other operator is active, and no colleague has sent one away lately.
+ */
+export async function lockWorksAlone(
+  tx: Tx,
+  wanted: { readonly userId: string; readonly since: Date },
+): Promise<boolean> {
+  await tx.query(`select pg_advisory_xact_lock(hashtext('operator proposals'))`);
+  const rows = await tx.query<{ alone: boolean }>(
+    `select not exists (
+       select from users where realm = 'operator' and status = 'active'
+         and staff_role = 'operator' and id <> $1
+     ) and not exists (
+       select from audit_log where chain = 'network' and created >= $2
+         and actor ->> 'type' = 'operator'
+         and action in ('operator.disabled', 'operator.role_changed')
+     ) as alone`,
+    [wanted.userId, wanted.since],
+  );
+  return rows[0]?.alone ?? false;
+}

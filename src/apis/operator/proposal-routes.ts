@@ -1,0 +1,196 @@
+import Type from 'typebox';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import {
+  type ProposalRow,
+  selectProposal,
+  selectProposals,
+} from '#apis/operator/proposal-queries.ts';
+import { decide, propose } from '#apis/operator/proposals.ts';
+import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
+import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { idOf, limitParameter, nullable, oneOf, openObject, Timestamp } from '#http/schema.ts';
+import { controlCalls } from '#settlement/contract/control-calls.ts';
+
+const TAG = 'Proposals';
+const PAGE = 50;
+/** The contract's own bound: acquirer and protocol fee together. */
+const MAX_RATE = 300;
+
+export const ProposalSchema = Type.Object({
+  id: idOf('prop_', 'proposal'),
+  kind: oneOf(
+    ['block_payer', 'unblock_payer', 'pause', 'unpause', 'change_rates'] as const,
+    'What is to be done. More kinds may come.',
+  ),
+  network: Type.String(),
+  subject: Type.String({ description: 'The payer, or the network.' }),
+  payload: openObject('Rates in basis points; else empty.'),
+  reason: Type.String(),
+  status: oneOf(['open', 'approved', 'rejected'] as const, 'Whether somebody has decided.'),
+  proposed_by: Type.String({ description: 'The address of the person who asked for it.' }),
+  created: Timestamp,
+  expires_at: Timestamp,
+  decided_by: nullable(Type.String({ description: 'null: nobody yet, or there was nobody else.' })),
+  decided_at: nullable(Timestamp),
+  decision_reason: nullable(Type.String()),
+});
+
+export function proposalView(row: ProposalRow) {
+  return {
+    id: row.id,
+    kind: row.kind,
+    network: networkOf(row.livemode),
+    subject: row.subject,
+    payload: row.payload,
+    reason: row.reason,
+    status: row.status,
+    proposed_by: row.proposed_by_email,
+    created: row.created,
+    expires_at: row.expires_at,
+    decided_by: row.decided_by_email,
+    decided_at: row.decided_at,
+    decision_reason: row.decision_reason,
+  };
+}
+
+const ListQuery = Type.Object({
+  open: Type.Optional(Type.Boolean({ description: 'true: only those that wait for somebody.' })),
+  before: Type.Optional(idOf('prop_', 'proposal')),
+  limit: limitParameter,
+});
+
+function listRoute({ db }: OperatorDeps) {
+  return personRoute<typeof ListQuery>({
+    method: 'GET',
+    path: '/proposals',
+    operationId: 'listProposals',
+    tag: TAG,
+    summary: 'What somebody has asked for and a colleague has to agree to, newest first',
+    description: 'Send the id of the last one as `before` for the next page.',
+    access: 'operator',
+    query: ListQuery,
+    response: Type.Object({
+      object: Type.Literal('list'),
+      data: Type.Array(ProposalSchema),
+      has_more: Type.Boolean(),
+    }),
+    handle: async ({ query, now }) => {
+      const { limit = PAGE, before = null, open = false } = query;
+      const rows = await selectProposals(db, { open, before, limit: limit + 1, now });
+      const data = rows.slice(0, limit).map(proposalView);
+      return answerWith(200, { object: 'list', data, has_more: rows.length > limit });
+    },
+  });
+}
+
+const Rate = Type.Integer({ minimum: 0, maximum: MAX_RATE, description: 'Basis points.' });
+const RatesSchema = Type.Object({ acquirer: Rate, protocol: Rate, cashback: Rate });
+
+const ProposeBody = Type.Object({
+  ...ReasonBody.properties,
+  kind: oneOf(['pause', 'unpause', 'change_rates'] as const, 'What the contract is to do.'),
+  network: oneOf(['testnet', 'mainnet'] as const, 'Which contract.'),
+  rates: Type.Optional(RatesSchema),
+});
+
+function proposeRoute({ db }: OperatorDeps) {
+  return personRoute<undefined, typeof ProposeBody>({
+    method: 'POST',
+    path: '/proposals',
+    operationId: 'proposeContractChange',
+    tag: TAG,
+    summary: 'Ask a colleague to agree to a pause, its end, or new rates',
+    access: 'operator',
+    body: ProposeBody,
+    status: 201,
+    response: ProposalSchema,
+    errors: ['already_exists'],
+    handle: async (request) => {
+      const { kind, network, rates, reason } = request.body;
+      if (kind === 'change_rates' && rates === undefined) {
+        return refuse('parameter_missing', 'rates is needed to change them.', 'rates');
+      }
+      const payload = kind === 'change_rates' && rates !== undefined ? { ...rates } : {};
+      const livemode = network === 'mainnet';
+      const wish = { kind, livemode, subject: network, payload, reason };
+      const made = await db.transaction((tx) => propose(tx, wish, byOf(request)));
+      return isRefusal(made) ? made : answerWith(201, proposalView(made));
+    },
+  });
+}
+
+function decideRoute({ db }: OperatorDeps, verb: 'approve' | 'reject') {
+  const approves = verb === 'approve';
+  return personRoute<undefined, typeof ReasonBody>({
+    method: 'POST',
+    path: `/proposals/{id}/${verb}`,
+    operationId: `${verb}Proposal`,
+    tag: TAG,
+    summary: approves
+      ? 'Agree to what a colleague has asked for'
+      : 'Say no to it, or take back what one has asked for',
+    access: 'operator',
+    params: { id: 'proposal' },
+    body: ReasonBody,
+    response: ProposalSchema,
+    errors: ['resource_missing', 'unexpected_state'],
+    handle: async (request) => {
+      const decision = { id: request.params.id ?? '', approves, reason: request.body.reason };
+      const row = await db.transaction((tx) => decide(tx, decision, byOf(request)));
+      return isRefusal(row) ? row : answerWith(200, proposalView(row));
+    },
+  });
+}
+
+const CallSchema = Type.Object({
+  by: oneOf(['admin', 'guardian'] as const, 'Whose key sends it.'),
+  says: Type.String(),
+  chain_id: Type.Integer(),
+  to: Type.String(),
+  value: Type.String(),
+  data: Type.String(),
+});
+
+/** Nobody gets the bytes before two people want them. */
+function callsRoute({ db, chains }: OperatorDeps) {
+  return personRoute({
+    method: 'GET',
+    path: '/proposals/{id}/transactions',
+    operationId: 'readProposalTransactions',
+    tag: TAG,
+    summary: 'The transactions that carry out an approved change of the contract',
+    description: 'For the holder of the key: the service has none that could send them.',
+    access: 'operator',
+    params: { id: 'proposal' },
+    response: Type.Object({ object: Type.Literal('list'), data: Type.Array(CallSchema) }),
+    errors: ['resource_missing', 'unexpected_state'],
+    handle: async ({ params }) => {
+      const row = await selectProposal(db, params.id ?? '');
+      const chain = chains.find(({ config }) => config.livemode === row?.livemode);
+      if (row === undefined || chain === undefined) return resourceMissing('proposal');
+      const { kind, payload, status } = row;
+      if (kind === 'block_payer' || kind === 'unblock_payer') return resourceMissing('transaction');
+      if (status !== 'approved') {
+        return refuse('unexpected_state', 'A colleague has to agree first.');
+      }
+      const { acquirer = 0, protocol = 0, cashback = 0 } = payload;
+      const { chainId: chain_id, settlement: to } = chain.config;
+      const calls = controlCalls(kind, { acquirer, protocol, cashback });
+      const data = calls.map((call) => ({ ...call, chain_id, to, value: '0' }));
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+/** Four eyes: one operator asks, another agrees. */
+export function proposalRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [
+    listRoute(deps),
+    proposeRoute(deps),
+    decideRoute(deps, 'approve'),
+    decideRoute(deps, 'reject'),
+    callsRoute(deps),
+  ];
+}

@@ -1,0 +1,117 @@
+import Type from 'typebox';
+import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
+import { Done, listed } from '#apis/dashboard/person-schema.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { ReasonBody, recordByStaff } from '#apis/operator/staff-changes.ts';
+import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { idOf, oneOf, Timestamp } from '#http/schema.ts';
+import { deleteSessionsOf } from '#people/session-queries.ts';
+import {
+  STAFF_ROLES,
+  selectOperators,
+  selectUser,
+  updateStaffRole,
+  updateUserStatus,
+} from '#people/user-queries.ts';
+
+const TAG = 'Staff';
+
+const RoleField = oneOf(STAFF_ROLES, 'support sees everything and changes nothing.');
+
+const OperatorSchema = Type.Object({
+  id: idOf('usr_', 'user'),
+  email: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+  role: RoleField,
+  created: Timestamp,
+});
+
+function operatorsRoute({ db }: OperatorDeps) {
+  return personRoute({
+    method: 'GET',
+    path: '/operators',
+    operationId: 'listOperators',
+    tag: TAG,
+    summary: "The network's staff",
+    access: 'operator',
+    response: listed(OperatorSchema),
+    handle: async () => {
+      const rows = await selectOperators(db);
+      const data = rows.map(({ id, email, name, status, staff_role: role, created }) => {
+        return { id, email, name, status, role, created };
+      });
+      return answerWith(200, { object: 'list', data });
+    },
+  });
+}
+
+function notYourself(what: string): Refusal {
+  return refuse('unexpected_state', `You cannot ${what} yourself: ask a colleague.`);
+}
+
+function disableRoute({ db }: OperatorDeps) {
+  return personRoute<undefined, typeof ReasonBody>({
+    method: 'POST',
+    path: '/operators/{id}/disable',
+    operationId: 'disableOperator',
+    tag: TAG,
+    summary: 'Remove a colleague’s access, everywhere and at once',
+    access: 'operator',
+    params: { id: 'user' },
+    body: ReasonBody,
+    response: Done,
+    errors: ['resource_missing', 'unexpected_state'],
+    handle: async (request) => {
+      const id = request.params.id ?? '';
+      const { reason } = request.body;
+      if (id === sessionOf(request.caller).user_id) return notYourself('disable');
+      const done = await db.transaction(async (tx) => {
+        const user = await selectUser(tx, id);
+        if (user?.realm !== 'operator') return false;
+        await updateUserStatus(tx, { id, status: 'disabled' });
+        await deleteSessionsOf(tx, { userId: id, exceptId: null });
+        const action = 'operator.disabled';
+        await recordByStaff(tx, request, { action, objectId: id, livemode: null, reason });
+        return true;
+      });
+      return done ? answerWith(200, { status: 'disabled' }) : resourceMissing('operator');
+    },
+  });
+}
+
+const RoleBody = Type.Object({ ...ReasonBody.properties, role: RoleField });
+
+function roleRoute({ db }: OperatorDeps) {
+  return personRoute<undefined, typeof RoleBody>({
+    method: 'POST',
+    path: '/operators/{id}/role',
+    operationId: 'changeOperatorRole',
+    tag: TAG,
+    summary: 'Let a colleague change things, or only look',
+    access: 'operator',
+    params: { id: 'user' },
+    body: RoleBody,
+    response: Type.Object({ role: RoleField }),
+    errors: ['resource_missing', 'unexpected_state'],
+    handle: async (request) => {
+      const id = request.params.id ?? '';
+      const { reason, role } = request.body;
+      if (id === sessionOf(request.caller).user_id) return notYourself('change the role of');
+      const found = await db.transaction(async (tx) => {
+        const user = await selectUser(tx, id);
+        if (user?.realm !== 'operator') return false;
+        if (!(await updateStaffRole(tx, { id, role }))) return true;
+        const action = 'operator.role_changed';
+        await recordByStaff(tx, request, { action, objectId: id, livemode: null, reason });
+        return true;
+      });
+      return found ? answerWith(200, { role }) : resourceMissing('operator');
+    },
+  });
+}
+
+/** Who works here, and what each may do. */
+export function staffRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [operatorsRoute(deps), disableRoute(deps), roleRoute(deps)];
+}

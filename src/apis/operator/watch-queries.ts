@@ -1,0 +1,88 @@
+import type { Sql } from '#db/database.ts';
+
+export interface OpenAlarmRow {
+  readonly id: bigint;
+  readonly livemode: boolean;
+  readonly kind: string;
+  readonly subject: string;
+  readonly details: unknown;
+  readonly created: Date;
+}
+
+/** What waits for a person, newest first. */
+export async function selectAlarms(
+  sql: Sql,
+  wanted: { readonly before: string | null; readonly limit: number },
+): Promise<OpenAlarmRow[]> {
+  return sql.query(
+    `select id, livemode, kind, subject, details, created from chain_alarms
+     where resolved_at is null and ($1::bigint is null or id < $1::bigint)
+     order by id desc limit $2`,
+    [wanted.before, wanted.limit],
+  );
+}
+
+export interface DifferenceRow {
+  readonly id: bigint;
+  readonly livemode: boolean;
+  readonly kind: string;
+  readonly subject: string;
+  readonly details: unknown;
+  readonly first_seen: Date;
+  readonly last_seen: Date;
+  /** Known, and lived with as long as it stays. */
+  readonly accepted_at: Date | null;
+}
+
+/** Those that nobody has accepted come with the others: the newest first. */
+export async function selectOpenDifferences(
+  sql: Sql,
+  wanted: { readonly before: string | null; readonly limit: number },
+): Promise<DifferenceRow[]> {
+  return sql.query(
+    `select id, livemode, kind, subject, details, first_seen, last_seen, accepted_at
+     from reconciliation_differences
+     where resolved_at is null and ($1::bigint is null or id < $1::bigint)
+     order by id desc limit $2`,
+    [wanted.before, wanted.limit],
+  );
+}
+
+export interface CursorRow {
+  readonly livemode: boolean;
+  readonly next_block: bigint;
+  readonly updated: Date;
+}
+
+export async function selectCursors(sql: Sql): Promise<CursorRow[]> {
+  return sql.query(
+    'select livemode, next_block, updated from reconciliation_cursors order by livemode',
+  );
+}
+
+export interface RecoveryStateRow {
+  readonly livemode: boolean;
+  readonly status: 'done' | 'recovering';
+  readonly reason: string | null;
+  readonly loss_shown: boolean;
+  /** Where the comparison begins: behind what was compared before. */
+  readonly from_block: bigint | null;
+  readonly read_to: bigint | null;
+  readonly started: Date | null;
+  readonly finished: Date | null;
+  readonly payments: number;
+  readonly refunds: number;
+  readonly withdrawals: number;
+  readonly canceled: number;
+  readonly credentials: number;
+}
+
+export async function selectRecoveries(sql: Sql): Promise<RecoveryStateRow[]> {
+  return sql.query(
+    `select r.livemode, r.status, r.reason, r.loss_shown,
+       coalesce(r.compared_block + 1, c.next_block) as from_block, r.read_to, r.started, r.finished,
+       r.payments, r.refunds, r.withdrawals, r.canceled, r.credentials
+     from network_recoveries r left join reconciliation_cursors c on c.livemode = r.livemode
+     order by r.livemode`,
+  );
+}

@@ -1,0 +1,99 @@
+import Type, { type TSchema } from 'typebox';
+import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { plain } from '#apis/operator/staff-changes.ts';
+import {
+  selectAlarms,
+  selectCursors,
+  selectOpenDifferences,
+} from '#apis/operator/watch-queries.ts';
+import { networkOf } from '#core/mode.ts';
+import { limitParameter, nullable, openObject, Timestamp } from '#http/schema.ts';
+
+const TAG = 'Network';
+const PAGE = 50;
+
+const Number63 = Type.String({ pattern: '^[1-9][0-9]{0,17}$', description: 'A number.' });
+
+const PageQuery = Type.Object({
+  before: Type.Optional(Number63),
+  limit: limitParameter,
+});
+
+/** Rows with numbers, newest first: the number of the last one leads to the next page. */
+function paged(item: TSchema) {
+  return Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
+  });
+}
+
+function pageOf<Row extends { readonly id: bigint }>(rows: readonly Row[], limit: number) {
+  const data = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  const next = hasMore ? (data.at(-1)?.id.toString() ?? null) : null;
+  return { object: 'list', data, has_more: hasMore, next_cursor: next };
+}
+
+const AlarmSchema = Type.Object({
+  id: Type.String(),
+  network: Type.String(),
+  kind: Type.String(),
+  subject: Type.String(),
+  details: openObject('What the alarm knows.'),
+  created: Timestamp,
+});
+
+function alarmsRoute({ db }: OperatorDeps) {
+  return personRoute<typeof PageQuery>({
+    method: 'GET',
+    path: '/alarms',
+    operationId: 'listAlarms',
+    tag: TAG,
+    summary: 'Open alarms of both networks, newest first',
+    access: 'operator',
+    query: PageQuery,
+    response: paged(AlarmSchema),
+    handle: async ({ query }) => {
+      const { limit = PAGE, before } = query;
+      const rows = await selectAlarms(db, { before: before ?? null, limit: limit + 1 });
+      const named = rows.map(({ livemode, ...row }) => ({ ...row, network: networkOf(livemode) }));
+      return { status: 200, body: JSON.stringify(pageOf(named, limit), plain) };
+    },
+  });
+}
+
+function reconciliationRoute({ db }: OperatorDeps) {
+  return personRoute<typeof PageQuery>({
+    method: 'GET',
+    path: '/reconciliation',
+    operationId: 'readReconciliation',
+    tag: TAG,
+    summary: 'How far the chains are reconciled, and open differences, newest first',
+    access: 'operator',
+    query: PageQuery,
+    response: Type.Object({
+      cursors: Type.Array(openObject('How far one network is read.')),
+      differences: Type.Array(openObject('What ledger and chain do not agree on.')),
+      has_more: Type.Boolean(),
+      next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
+    }),
+    handle: async ({ query }) => {
+      const { limit = PAGE, before = null } = query;
+      const [cursors, rows] = await Promise.all([
+        selectCursors(db),
+        selectOpenDifferences(db, { before, limit: limit + 1 }),
+      ]);
+      const { data: differences, has_more, next_cursor } = pageOf(rows, limit);
+      const body = { cursors, differences, has_more, next_cursor };
+      return { status: 200, body: JSON.stringify(body, plain) };
+    },
+  });
+}
+
+/** What a person has to judge, page after page. */
+export function watchRoutes(deps: OperatorDeps): PersonRoute[] {
+  return [alarmsRoute(deps), reconciliationRoute(deps)];
+}

@@ -1,0 +1,24 @@
+import type { Tenant } from '#core/mode.ts';
+import { CURRENT_API_VERSION } from '#events/append.ts';
+import { addressKey } from '#http/rate-limit.ts';
+
+/** Whoever has a link: nobody signs in to pay. */
+export interface PayCaller {
+  readonly tenant: Tenant;
+  readonly rateKey: string;
+  readonly idempotencySpace: string;
+  readonly scopes: null;
+  readonly apiVersion: string;
+}
+
+const NOBODY: Tenant = { accountId: '', livemode: false };
+
+export function visitor(address: string): PayCaller {
+  return {
+    tenant: NOBODY,
+    rateKey: addressKey(address),
+    idempotencySpace: '',
+    scopes: null,
+    apiVersion: CURRENT_API_VERSION,
+  };
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { encodeAbiParameters, keccak256, stringToHex, toHex } from 'viem';
+import type { Hex } from '#settlement/requests.ts';
+import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
+import { addIntent, addPayer } from '#testing/store.ts';
+
+let ground: PayGround;
+
+before(async () => {
+  ground = await startPayGround();
+});
+
+after(() => ground.close());
+
+/** The nonce as a page computes it, from what it shows. */
+function nonceOf({ merchant, amount, number, order_id: orderId, salt }: LinkBody): Hex {
+  const type = keccak256(
+    toHex(
+      'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,' +
+        'bytes8 orderId,bytes32 salt)',
+    ),
+  );
+  return keccak256(
+    encodeAbiParameters(
+      ['bytes32', 'uint32', 'uint64', 'uint64', 'bytes8', 'bytes32'].map((one) => ({ type: one })),
+      [type, merchant.number, amount, number, stringToHex(orderId, { size: 8 }), salt],
+    ),
+  );
+}
+
+describe('a wallet that nobody knows', () => {
+  test('pays by the link of the terminal, without gas, allowance or policy', async () => {
+    const account = await ground.bare();
+    const { intentId, token } = await ground.newLink();
+    const device = await ground.server.device().get(`/payment_intents/${intentId}`);
+    assert.equal(device.body.payment_url, `http://127.0.0.1:4242/pay/${token}`);
+    const link = await readLink(ground.server.pay, token, account.address);
+    assert.equal(link.typed_data?.message.value, Number(PULLED));
+    assert.equal(link.total_charged, AMOUNT + 7500 + 5000);
+    assert.equal(link.typed_data?.message.to, ground.world.network.config.settlement);
+    assert.equal(link.typed_data?.message.nonce, nonceOf(link));
+    const paid = await ground.authorize(token, account.address, await sign(account, link));
+    assert.equal(summary(paid), '200 succeeded');
+    assert.equal('payment_url' in paid.body, false);
+    assert.equal(await ground.world.network.usdcOf(account.address), 0n);
+    const merchant = await ground.server.merchant();
+    const [payment] = (await merchant.get(`/payments?payment_intent=${intentId}`)).body
+      .data as Record<string, unknown>[];
+    assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'authorization' });
+    assert.equal(payment?.payer, account.address);
+    assert.equal((await ground.onTerminal(intentId)).payment_url, null);
+    const closed = await readLink(ground.server.pay, token, account.address);
+    assert.equal(closed.status, 'succeeded');
+    assert.equal(closed.typed_data, null);
+  });
+
+  test('gets its first answer again when it sends the same signature again', async () => {
+    const account = await ground.bare(PULLED * 2n);
+    const { token } = await ground.newLink();
+    const link = await readLink(ground.server.pay, token, account.address);
+    const signature = await sign(account, link);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ground.authorize(token, account.address, signature)),
+    );
+    for (const answer of answers) assert.deepEqual(answer.body, answers[0]?.body);
+    assert.equal(summary(answers[0] as never), '200 succeeded');
+    assert.deepEqual(
+      (await ground.authorize(token, account.address, signature)).body,
+      answers[0]?.body,
+    );
+    assert.equal(await ground.world.network.usdcOf(account.address), PULLED);
+  });
+
+  test('is declined before gas with too little USDC, and pays once it has more', async () => {
+    const account = await ground.bare(PULLED - 1n);
+    const { intentId, token } = await ground.newLink();
+    const first = await payByLink(ground.server.pay, token, { account });
+    assert.equal(summary(first), '200 insufficient_funds');
+    assert.equal(await ground.requestsOf(intentId), 0);
+    await ground.mint(account.address, 1n);
+    assert.equal(summary(await payByLink(ground.server.pay, token, { account })), '200 succeeded');
+  });
+
+  test('is declined before gas on the blocklist of USDC', async () => {
+    const account = await ground.bare();
+    const { intentId, token } = await ground.newLink();
+    await ground.blocklist(account.address);
+    const answer = await payByLink(ground.server.pay, token, { account });
+    assert.equal(summary(answer), '200 authorization_refused');
+    assert.equal(await ground.requestsOf(intentId), 0);
+  });
+
+  test('is declined when the operator or the merchant has blocked its address', async () => {
+    const account = await ground.bare();
+    const { payer } = await addPayer(ground.store, { address: account.address });
+    await ground.store.db.query('update payers set blocked_at = now() where id = $1', [payer.id]);
+    const { token } = await ground.newLink();
+    const stranger = await ground.bare();
+    const link = await readLink(ground.server.pay, token, account.address);
+    const wrong = await ground.authorize(token, account.address, await sign(stranger, link));
+    assert.equal(summary(wrong), '400 signature_invalid', 'no key, no word of the block');
+    assert.equal(
+      summary(await payByLink(ground.server.pay, token, { account })),
+      '200 risk_blocked',
+    );
+  });
+
+  test('is not asked by rules that ask: the signature is the yes', async () => {
+    const { accountId, livemode } = ground.store.standing.tenant;
+    await ground.store.db.query(
+      `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
+       values ($1, $2, 1, now()) on conflict (account_id, livemode)
+       do update set high_amount_confirm_from = 1`,
+      [accountId, livemode],
+    );
+    try {
+      const account = await ground.bare();
+      await addPayer(ground.store, { address: account.address });
+      const { token } = await ground.newLink();
+      assert.equal(
+        summary(await payByLink(ground.server.pay, token, { account })),
+        '200 succeeded',
+      );
+    } finally {
+      await ground.store.db.query('delete from risk_settings where account_id = $1', [accountId]);
+    }
+  });
+});
+
+describe('a link', () => {
+  test('that nobody made is missing', async () => {
+    for (const token of [
+      '',
+      'x',
+      '0'.repeat(22),
+      tokenOf(await addIntent(ground.store), false).slice(1),
+    ]) {
+      assert.equal((await ground.server.pay.get(`/${token}?from=0x${'1'.repeat(40)}`)).status, 404);
+    }
+  });
+
+  test('takes one authorization at a time', async () => {
+    const wallets = [await ground.bare(), await ground.bare(), await ground.bare()];
+    const { token } = await ground.newLink();
+    const answers = await Promise.all(
+      wallets.map((account) => payByLink(ground.server.pay, token, { account })),
+    );
+    const told = answers.map(summary).sort();
+    const refused = '409 payment_intent_unexpected_state';
+    assert.deepEqual(told, ['200 succeeded', refused, refused]);
+    const left = await Promise.all(
+      wallets.map(({ address }) => ground.world.network.usdcOf(address)),
+    );
+    assert.equal(
+      left.reduce((sum, one) => sum + one),
+      PULLED * 2n,
+    );
+  });
+
+  test('that is closed shows its status and takes nothing', async () => {
+    const account = await ground.bare();
+    const { intentId, token } = await ground.newLink();
+    const signature = await sign(
+      account,
+      await readLink(ground.server.pay, token, account.address),
+    );
+    await ground.server.device().post(`/payment_intents/${intentId}/cancel`, {});
+    const closed = await readLink(ground.server.pay, token, account.address);
+    assert.deepEqual([closed.status, closed.typed_data], ['canceled', null]);
+    const answer = await ground.authorize(token, account.address, signature);
+    assert.equal(summary(answer), '409 payment_intent_unexpected_state');
+    assert.equal((await ground.onTerminal(intentId)).payment_url, null);
+  });
+
+  test('of a terminal that is switched off takes nothing', async () => {
+    const account = await ground.bare();
+    const { token } = await ground.newLink();
+    const link = await readLink(ground.server.pay, token, account.address);
+    const signature = await sign(account, link);
+    const set = (status: string) =>
+      ground.store.db.query('update terminals set status = $2 where id = $1', [
+        ground.store.terminalId,
+        status,
+      ]);
+    await set('inactive');
+    try {
+      assert.equal(
+        summary(await ground.authorize(token, account.address, signature)),
+        '409 terminal_inactive',
+      );
+      assert.equal((await readLink(ground.server.pay, token, account.address)).typed_data, null);
+    } finally {
+      await set('active');
+    }
+  });
+
+  test('is never shown by the merchant API', async () => {
+    const { intentId } = await ground.newLink();
+    const merchant = await ground.server.merchant();
+    const shown = JSON.stringify((await merchant.get(`/payment_intents/${intentId}`)).body);
+    assert.doesNotMatch(shown, /payment_url|\/pay\//);
+    const events = JSON.stringify((await merchant.get('/events')).body);
+    assert.doesNotMatch(events, /payment_url|\/pay\//);
+  });
+});
+
+describe('a tip', () => {
+  test('is part of what is signed, of the fees and of the payment', async () => {
+    const account = await ground.bare(PULLED * 2n);
+    const intentId = await addIntent(ground.store, {
+      amount: AMOUNT,
+      tipping: { percentages: [10] },
+    });
+    const token = tokenOf(intentId);
+    const path = `/${token}?from=${account.address}`;
+    const { body } = await ground.server.pay.get(`${path}&tip_amount=250000`);
+    const link = body as unknown as LinkBody;
+    assert.deepEqual(body.tipping, { percentages: [10] });
+    assert.equal(link.total_charged, 2_750_000 + 8_250 + 5_500);
+    assert.equal(link.typed_data?.message.nonce, nonceOf({ ...link, amount: 2_750_000 }));
+    const [from, signature] = [account.address, await sign(account, link)];
+    const pay = (tip_amount: number) =>
+      ground.server.pay.post(`/${token}/authorization`, { from, signature, tip_amount });
+    assert.equal(summary(await pay(0)), '400 signature_invalid');
+    assert.equal(summary(await pay(AMOUNT + 1)), '400 parameter_invalid');
+    const paid = await pay(250_000);
+    assert.equal(summary(paid), '200 succeeded');
+    assert.deepEqual([paid.body.amount, paid.body.tip], [AMOUNT, 250_000]);
+    assert.equal(await ground.world.network.usdcOf(from), PULLED * 2n - 2_762_375n);
+  });
+
+  test('goes only where tips are asked for', async () => {
+    const { token } = await ground.newLink();
+    const { status } = await ground.server.pay.get(`/${token}?tip_amount=0`);
+    assert.equal(status, 400);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAgentToken } from '#payers/create-agent-token.ts';
+import {
+  AMOUNT,
+  assertPaidOnce,
+  type PayGround,
+  PULLED,
+  startPayGround,
+} from '#testing/pay-ground.ts';
+import { addContractWallet, payByLink } from '#testing/pay-links.ts';
+import { addPayer } from '#testing/store.ts';
+
+/** `npm run test:long` runs more of them. */
+const rounds = Number(process.env.PAY_RACES ?? 12);
+
+let ground: PayGround;
+
+before(async () => {
+  ground = await startPayGround();
+});
+
+after(() => ground.close());
+
+/** A tap, an agent token and two wallets at one intent; only one of them moves money. */
+test('whichever way races, an intent is paid once', async (t) => {
+  const account = await ground.bare(PULLED * BigInt(rounds));
+  const contract = await addContractWallet(ground.world.network, { usdc: PULLED * BigInt(rounds) });
+  const [tapper] = await ground.world.network.addPayers(1, { usdc: PULLED * BigInt(rounds) });
+  assert(tapper !== undefined);
+  const { pass, payer } = await addPayer(ground.store, { address: tapper.address });
+  const before = await ground.world.network.merchantBalance(ground.world.merchant.merchantNumber);
+  const merchant = await ground.server.merchant();
+
+  for (let round = 0; round < rounds; round++) {
+    const { intentId, token } = await ground.newLink();
+    const { secret: agent } = await ground.store.db.transaction((tx) =>
+      createAgentToken(tx, {
+        payerId: payer.id,
+        tenant: ground.store.standing.tenant,
+        amount: AMOUNT,
+        expiresIn: 600,
+        now: new Date(),
+      }),
+    );
+    const ways = [
+      () => payByLink(ground.server.pay, token, { account }),
+      () => payByLink(ground.server.pay, token, contract),
+      () =>
+        ground.server.device().post(`/payment_intents/${intentId}/tap`, {
+          credential: { type: 'nfc_id', value: pass },
+        }),
+      () => merchant.post(`/payment_intents/${intentId}/confirm`, { agent_token: agent }),
+    ];
+    const order = ways.map(
+      (_, index) => ways[(index + round) % ways.length] ?? (() => assert.fail()),
+    );
+    assertPaidOnce(await Promise.all(order.map((way) => way())));
+  }
+  t.diagnostic(`${rounds} rounds of four ways to pay one intent, each paid once`);
+  const balance = await ground.world.network.merchantBalance(ground.world.merchant.merchantNumber);
+  assert.equal(balance, before + BigInt(AMOUNT * rounds));
+  const spent = [account.address, contract.from, tapper.address].map((address) =>
+    ground.world.network.usdcOf(address),
+  );
+  const left = (await Promise.all(spent)).reduce((sum, one) => sum + one);
+  assert.equal(left, PULLED * BigInt(rounds) * 2n);
+});

@@ -1,0 +1,94 @@
+import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
+import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
+import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
+import { type ReceiptDeps, receiptRoute } from '#apis/pay/receipt-routes.ts';
+import { renderLink } from '#apis/pay/render-link.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { defineRoute, type Surface } from '#http/route.ts';
+import { type AuthorizeDeps, authorizePayment } from '#payments/authorize.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { openPayLink } from '#payments/pay-terms.ts';
+
+const TAG = 'Pay links';
+
+function linkRoute(deps: AuthorizeDeps) {
+  return defineRoute<PayCaller, typeof PayLinkQuery>({
+    method: 'GET',
+    path: '/{token}',
+    operationId: 'retrievePayLink',
+    tag: TAG,
+    summary: 'What a pay link asks for, and what a wallet has to sign for it',
+    description:
+      'Without `from`, and on a link that cannot be paid now, `typed_data` is null. Sign only ' +
+      'what you have recomputed: `to` is the settlement contract, `value` is `total_charged` ' +
+      'less the cashback, and `nonce` binds merchant, amount, number, order and salt.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    query: PayLinkQuery,
+    responses: { 200: { schema: PayLinkSchema, description: 'The link; closed links too.' } },
+    errors: ['resource_missing', 'service_unavailable'],
+    handle: async ({ params, query }) => {
+      const opened = await openPayLink(deps, {
+        token: params.token ?? '',
+        tipAmount: query.tip_amount,
+      });
+      if (isRefusal(opened)) return opened;
+      return answerWith(200, renderLink(opened.link, opened.terms, query.from));
+    },
+  });
+}
+
+function authorizationRoute(deps: AuthorizeDeps) {
+  return defineRoute<PayCaller, undefined, typeof AuthorizationBody>({
+    method: 'POST',
+    path: '/{token}/authorization',
+    operationId: 'authorizePayLink',
+    tag: TAG,
+    summary: 'Pay with what the wallet has signed',
+    description:
+      'Only one authorization is under way at a time. The same `from` and `signature` again ' +
+      'get the first answer. The payer needs no gas.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    body: AuthorizationBody,
+    responses: {
+      200: {
+        schema: PaymentIntentSchema,
+        description: 'The intent: succeeded, processing, or declined with `last_payment_error`.',
+        example: PAYMENT_INTENT_EXAMPLE,
+      },
+    },
+    errors: [
+      'resource_missing',
+      'signature_invalid',
+      'wallet_not_deployed',
+      'rate_limit_exceeded',
+      'payment_intent_unexpected_state',
+      'terminal_inactive',
+      'account_not_live',
+      'kyb_required',
+      'service_unavailable',
+    ],
+    handle: async ({ params, body, requestId, now, whenGone }) =>
+      authorizePayment(deps, {
+        token: params.token ?? '',
+        from: body.from,
+        signature: body.signature,
+        tipAmount: body.tip_amount,
+        requestId,
+        now,
+        gone: whenGone(),
+      }),
+  });
+}
+
+/** Paying with any wallet, by the link that a terminal shows; receipts (behavior.md 19 and 6.5). */
+export function paySurface(deps: AuthorizeDeps & ReceiptDeps): Surface<PayCaller> {
+  return {
+    root: '/api/pay/v1',
+    authenticate: async ({ address }) => visitor(address),
+    routes: [linkRoute(deps), authorizationRoute(deps), receiptRoute(deps)],
+  };
+}

@@ -1,0 +1,121 @@
+import Type from 'typebox';
+import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
+import { Amount, AtomsOut, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
+import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
+
+const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'A wallet address.',
+});
+
+const Word = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '32 bytes in hex.' });
+
+const TypedField = Type.Object({
+  name: Type.String({ description: 'The name of the field.' }),
+  type: Type.String({ description: 'Its type.' }),
+});
+
+const TypedDataSchema = Type.Object(
+  {
+    domain: Type.Object(
+      {
+        name: Type.String({ description: 'The name of the token.' }),
+        version: Type.String({ description: 'The version of the token.' }),
+        chainId: Type.Integer({ description: 'The chain.' }),
+        verifyingContract: Address,
+      },
+      { description: 'The token.' },
+    ),
+    types: Type.Object(
+      { ReceiveWithAuthorization: Type.Array(TypedField) },
+      { description: 'The fields of the message, as EIP-3009 has them.' },
+    ),
+    primaryType: Type.Literal('ReceiveWithAuthorization', { description: 'What is signed.' }),
+    message: Type.Object(
+      {
+        from: Address,
+        to: Address,
+        value: Type.Integer({
+          minimum: 1,
+          description: 'What leaves the wallet: `total_charged` less the cashback.',
+        }),
+        validAfter: Type.Literal(0, { description: 'Valid at once.' }),
+        validBefore: Type.Integer({ description: 'Unix seconds: not valid from then on.' }),
+        nonce: Word,
+      },
+      {
+        description:
+          '`to` is the settlement contract. `nonce` is the keccak256 of the ABI encoding of the ' +
+          'type hash of PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,' +
+          'bytes8 orderId,bytes32 salt) and these five: recompute it before you sign.',
+      },
+    ),
+  },
+  { title: 'PaymentAuthorization', description: 'For eth_signTypedData_v4 (EIP-712).' },
+);
+
+export const PayLinkSchema = Type.Object(
+  {
+    object: objectType('pay_link'),
+    status: oneOf(
+      INTENT_STATUSES,
+      'Of the payment: requires_payment_method while it can be paid. The list may grow.',
+    ),
+    cancellation_reason: nullable(
+      oneOf(CANCELLATION_REASONS, 'Why a canceled payment has ended. The list may grow.'),
+    ),
+    merchant: Type.Object(
+      {
+        name: Type.String({ description: 'Who is paid.' }),
+        number: nullable(Type.Integer({ description: 'The merchant on the contract.' })),
+      },
+      { description: 'Who is paid.' },
+    ),
+    amount: Amount,
+    tip_amount: AtomsOut,
+    tipping: nullable(Tipping),
+    fees: Type.Object(
+      { acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut },
+      { description: 'Paid on top of amount and tip; the cashback comes out of them.' },
+    ),
+    total_charged: Type.Integer({
+      minimum: 1,
+      description: 'Amount, tip, acquirer fee and protocol fee.',
+    }),
+    expires_at: Timestamp,
+    network: oneOf(['testnet', 'mainnet'] as const, 'Where it is paid.'),
+    chain_id: Type.Integer({ minimum: 1, description: 'The id of the blockchain.' }),
+    usdc: Address,
+    settlement: Address,
+    order_id: OrderId,
+    number: Type.Integer({ minimum: 1, description: 'Of the payment, on the contract.' }),
+    salt: nullable(Word),
+    typed_data: nullable(TypedDataSchema),
+  },
+  { title: 'PayLink' },
+);
+
+export const PayLinkQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      pattern: '^0x[0-9a-fA-F]{40}$',
+      description: 'The wallet that is to pay: with it the answer has `typed_data`.',
+    }),
+  ),
+  tip_amount: Type.Optional(TipAmount),
+});
+
+/** As much as fits a request body. */
+const MAX_SIGNATURE = 60_000;
+
+export const AuthorizationBody = Type.Object({
+  from: Address,
+  signature: Type.Unsafe<`0x${string}`>({
+    type: 'string',
+    pattern: '^0x([0-9a-fA-F]{2})+$',
+    maxLength: MAX_SIGNATURE,
+    description:
+      'Over `typed_data`: 65 bytes of a key, or of any length for a contract wallet (ERC-1271).',
+  }),
+  tip_amount: Type.Optional(TipAmount),
+});

@@ -1,0 +1,186 @@
+import Type from 'typebox';
+import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import type { PayCaller } from '#apis/pay/pay-caller.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import type { IdKey } from '#core/ids.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { Database } from '#db/database.ts';
+import { defineRoute } from '#http/route.ts';
+import { Amount, AtomsOut, commonFields, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { type Receipt, selectReceipt } from '#payments/receipt-queries.ts';
+import { findReceipt } from '#payments/receipt-url.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+
+export interface ReceiptDeps {
+  readonly db: Database;
+  readonly idKey: IdKey;
+  readonly chains: readonly { readonly config: NetworkConfig }[];
+}
+
+const { tx_hash: TxHash, chain_id, block_number, log_index } = PaymentSchema.properties;
+const HexAddress = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'On the chain.' });
+
+const ProofSchema = Type.Object(
+  {
+    chain_id,
+    settlement: HexAddress,
+    tx_hash: TxHash,
+    block_number,
+    log_index,
+    event: Type.Literal('PaymentSettled', {
+      description:
+        'PaymentSettled(uint64 indexed number, address indexed payer, bytes17 terms, uint256 ' +
+        'charges). terms: merchant (4 bytes), amount (5), order id (8). charges: batch, acquirer ' +
+        'fee, protocol fee and cashback, 8 bytes each.',
+    }),
+    number: Type.Integer({ minimum: 1, description: 'Of the payment, on the contract.' }),
+    batch: Type.Integer({ minimum: 0, description: 'Of the batch that it was settled in.' }),
+    merchant: nullable(Type.Integer({ description: 'The merchant’s number on the contract.' })),
+    rpc_url: nullable(
+      Type.String({ description: 'A node that anybody may ask, if the operator names one.' }),
+    ),
+    explorer_url: nullable(
+      Type.String({ description: 'The transaction at an explorer, if the operator names one.' }),
+    ),
+  },
+  { description: 'Where the chain confirms it. `npm run receipt` and the page check it.' },
+);
+
+export const ReceiptSchema = Type.Object(
+  {
+    ...commonFields('receipt'),
+    merchant: Type.Object({ name: Type.String({ description: 'Who was paid.' }) }),
+    order_id: PaymentSchema.properties.order_id,
+    description: nullable(
+      Type.String({ description: 'What was bought, in the merchant’s words.' }),
+    ),
+    sale: Amount,
+    tip: AtomsOut,
+    amount: PaymentSchema.properties.amount,
+    fees: PaymentSchema.properties.fees,
+    total_charged: PaymentSchema.properties.total_charged,
+    amount_refunded: AtomsOut,
+    refunds: Type.Array(
+      Type.Object({
+        amount: Amount,
+        status: oneOf(['pending', 'succeeded'] as const, 'Failed refunds are left out.'),
+        tx_hash: nullable(TxHash),
+        created: Timestamp,
+      }),
+      { description: 'Oldest first.' },
+    ),
+    currency: PaymentSchema.properties.currency,
+    payer: Type.String({ description: 'The payer’s address, shortened.' }),
+    payment_method: PaymentSchema.properties.payment_method,
+    settled_at: Timestamp,
+    proof: ProofSchema,
+  },
+  { title: 'Receipt' },
+);
+
+export const RECEIPT_EXAMPLE = {
+  object: 'receipt',
+  livemode: false,
+  network: 'testnet',
+  merchant: { name: 'Blue Door Café' },
+  order_id: 'A-1001',
+  description: 'Two flat whites',
+  sale: 2500000,
+  tip: 250000,
+  amount: 2750000,
+  fees: { acquirer: 8250, protocol: 5500, cashback: 1375 },
+  total_charged: 2763750,
+  amount_refunded: 0,
+  refunds: [],
+  currency: 'usdc',
+  payer: '0x5b38…ddC4',
+  payment_method: { type: 'wallet_pass', credential: 'nfc_id' },
+  settled_at: '2026-10-01T12:00:21.000Z',
+  proof: {
+    chain_id: 31337,
+    settlement: '0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0',
+    tx_hash: '0x8f0b2c6d1e4a7f3905c8b1d2e6f7a4093b5c6d7e8f901a2b3c4d5e6f708192a3',
+    block_number: 1204,
+    log_index: 3,
+    event: 'PaymentSettled',
+    number: 1048577,
+    batch: 12,
+    merchant: 7,
+    rpc_url: null,
+    explorer_url: null,
+  },
+} as const;
+
+function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined) {
+  const { payment, refunds } = receipt;
+  const { amount, tip, fees, payerAddress, place } = payment;
+  const { livemode } = payment.tenant;
+  return {
+    object: 'receipt',
+    livemode,
+    network: networkOf(livemode),
+    merchant: { name: receipt.merchantName },
+    order_id: payment.orderId,
+    description: receipt.description,
+    sale: toJsonAtoms(amount - tip),
+    tip: toJsonAtoms(tip),
+    amount: toJsonAtoms(amount),
+    fees: {
+      acquirer: toJsonAtoms(fees.acquirer),
+      protocol: toJsonAtoms(fees.protocol),
+      cashback: toJsonAtoms(fees.cashback),
+    },
+    total_charged: toJsonAtoms(payment.totalCharged),
+    amount_refunded: toJsonAtoms(payment.amountRefunded),
+    refunds: refunds.map((refund) => ({
+      amount: toJsonAtoms(refund.amount),
+      status: refund.status,
+      tx_hash: refund.tx_hash,
+      created: refund.created.toISOString(),
+    })),
+    currency: 'usdc',
+    payer: `${payerAddress.slice(0, 6)}…${payerAddress.slice(-4)}`,
+    payment_method: { ...payment.method },
+    settled_at: payment.settledAt.toISOString(),
+    proof: {
+      chain_id: payment.chainId,
+      settlement: chain?.settlement ?? `0x${'0'.repeat(40)}`,
+      tx_hash: place.txHash,
+      block_number: Number(place.blockNumber),
+      log_index: place.logIndex,
+      event: 'PaymentSettled',
+      number: Number(payment.settlementNumber),
+      batch: Number(payment.batchNumber),
+      merchant: receipt.merchantNumber === null ? null : Number(receipt.merchantNumber),
+      rpc_url: chain?.publicRpcUrl ?? null,
+      explorer_url: chain?.explorerUrl ? `${chain.explorerUrl}/tx/${place.txHash}` : null,
+    },
+  };
+}
+
+/** What the page of a receipt shows, and `npm run receipt` checks. */
+export function receiptRoute({ db, idKey, chains }: ReceiptDeps) {
+  return defineRoute<PayCaller>({
+    method: 'GET',
+    path: '/receipts/{token}',
+    operationId: 'retrieveReceipt',
+    tag: 'Receipts',
+    summary: 'A paid payment, for anybody who has the address of its receipt',
+    description: 'The token is the last part of a payment’s `receipt_url`.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    responses: {
+      200: { schema: ReceiptSchema, description: 'The receipt.', example: RECEIPT_EXAMPLE },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ params }) => {
+      const wanted = findReceipt(idKey, params.token ?? '');
+      const receipt = wanted && (await selectReceipt(db, wanted));
+      if (wanted === null || receipt === null) return resourceMissing('receipt');
+      const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
+      return answerWith(200, renderReceipt(receipt, chain?.config));
+    },
+  });
+}

@@ -1,0 +1,104 @@
+import { selectStandings } from '#accounts/queries.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { renderTokens } from '#apis/payer/render-tokens.ts';
+import { AgentTokenSchema, NewAgentTokenBody, NewAgentTokenSchema } from '#apis/payer/schema.ts';
+import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { listOf } from '#http/schema.ts';
+import { renderAgentToken } from '#payers/agent-token.ts';
+import { revokeAgentTokenRow, selectAgentTokens } from '#payers/agent-token-queries.ts';
+import { createAgentToken } from '#payers/create-agent-token.ts';
+
+const TAG = 'Payer app';
+
+function createRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof NewAgentTokenBody>({
+    method: 'POST',
+    path: '/agent_tokens',
+    operationId: 'createAgentToken',
+    tag: TAG,
+    summary: 'A token with which an AI agent pays this merchant this amount, once',
+    scope: null,
+    // A stored response would keep the token, which is kept as a hash only.
+    idempotency: 'ignored',
+    body: NewAgentTokenBody,
+    bodyExample: { account: 'acct_01QzXnyWbB0mJr6vGq2Lk9', amount: 2500000, expires_in: 3600 },
+    responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown only once.' } },
+    errors: [],
+    handle: async ({ caller, body, now }) => {
+      const payer = payerOfCaller(caller);
+      const standings = await selectStandings(deps.db, [body.account]);
+      const merchant = standings.find((row) => row.livemode === payer.livemode);
+      if (merchant === undefined || merchant.merchant_number === null) {
+        const message = 'account is not a merchant that takes payments on this network.';
+        return refuse('parameter_invalid', message, 'account');
+      }
+      const { row, secret } = await deps.db.transaction((tx) =>
+        createAgentToken(tx, {
+          payerId: payer.id,
+          tenant: { accountId: body.account, livemode: payer.livemode },
+          amount: body.amount,
+          expiresIn: body.expires_in,
+          now,
+        }),
+      );
+      return answerWith(201, { ...renderAgentToken(row, 'active'), agent_token: secret });
+    },
+  });
+}
+
+function listRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, typeof OwnQuery>({
+    method: 'GET',
+    path: '/agent_tokens',
+    operationId: 'listAgentTokens',
+    tag: TAG,
+    summary: "The payer's agent tokens: those that are not revoked first, then newest first",
+    scope: null,
+    idempotency: 'ignored',
+    query: OwnQuery,
+    responses: { 200: { schema: listOf(AgentTokenSchema), description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query, now }) => {
+      const { cursorKey } = deps;
+      const walk = { list: 'agent tokens of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readOwnPage(walk, query);
+      if (isRefusal(page)) return page;
+      const found = await selectAgentTokens(deps.db, payerOfCaller(caller).id, page);
+      return answerOwnPage(walk, page, found, (rows) => renderTokens(deps, rows, now));
+    },
+  });
+}
+
+function revokeRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'DELETE',
+    path: '/agent_tokens/{id}',
+    operationId: 'revokeAgentToken',
+    tag: TAG,
+    summary: 'Revoke an agent token: it pays nothing more from now on',
+    description: 'A payment that is on its way with it is not undone.',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'agentToken' },
+    responses: { 200: { schema: AgentTokenSchema, description: 'The token as it is now.' } },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const { id: payerId } = payerOfCaller(caller);
+      // The update waits for a confirm that is being decided with this token, and comes after it.
+      const row = await deps.db.transaction((tx) =>
+        revokeAgentTokenRow(tx, { id: params.id ?? '', payerId, now }),
+      );
+      if (row === undefined) return resourceMissing('agent token');
+      const [token] = await renderTokens(deps, [row], now);
+      return answerWith(200, token ?? {});
+    },
+  });
+}
+
+/** Tokens for AI agents. */
+export function agentTokenRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [createRoute(deps), listRoute(deps), revokeRoute(deps)];
+}

@@ -1,0 +1,87 @@
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { faucetRoute } from '#apis/payer/faucet-routes.ts';
+import { ApprovalBody, WalletSchema } from '#apis/payer/schema.ts';
+import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
+import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { createApproval } from '#payers/create-approval.ts';
+import { renderPayerRequest } from '#payers/render.ts';
+import { selectPayerRequests } from '#payers/request-queries.ts';
+
+const TAG = 'Payer app';
+
+function walletRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'GET',
+    path: '/approvals',
+    operationId: 'retrieveWallet',
+    tag: TAG,
+    summary: 'What the wallet holds and allows, and what its next signatures need',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: WalletSchema, description: 'Read from the chain now.' } },
+    errors: ['service_unavailable'],
+    handle: async ({ caller, now }) => {
+      const payer = payerOfCaller(caller);
+      const wallet = await readWallet(deps, payer);
+      return isRefusal(wallet) ? wallet : answerWith(200, renderWallet(payer, wallet, now));
+    },
+  });
+}
+
+function approveRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof ApprovalBody>({
+    method: 'POST',
+    path: '/approvals',
+    operationId: 'createApproval',
+    tag: TAG,
+    summary: 'Relay a signed permit and spending policy: the payer needs no gas',
+    scope: null,
+    // The signatures carry nonces: sent twice they are refused, not done twice.
+    idempotency: 'ignored',
+    body: ApprovalBody,
+    responses: { 201: requestResponse },
+    errors: ['service_unavailable', 'unexpected_state', 'resource_missing'],
+    handle: async ({ caller, body, now, whenGone }) => {
+      const payer = payerOfCaller(caller);
+      const wallet = await readWallet(deps, payer);
+      if (isRefusal(wallet)) return wallet;
+      const id = await createApproval(deps, {
+        payer,
+        network: wallet.chain.config,
+        nonces: { policy: wallet.account.nonce, permit: wallet.permitNonce },
+        approval: { permit: body.permit ?? null, policy: body.policy ?? null },
+        now,
+      });
+      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
+    },
+  });
+}
+
+function followRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'GET',
+    path: '/approvals/{id}',
+    operationId: 'retrieveApproval',
+    tag: TAG,
+    summary: 'What became of an approval, or of test funds, that was `pending`',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'text' },
+    responses: { 200: requestResponse },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params }) => {
+      const payer = payerOfCaller(caller);
+      const [row] = await selectPayerRequests(deps.db, [params.id ?? '']);
+      if (row === undefined || row.payer_id !== payer.id) return resourceMissing('approval');
+      return answerWith(200, renderPayerRequest(row, payer.livemode));
+    },
+  });
+}
+
+/** What a wallet allows the network to take. */
+export function approvalRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [walletRoute(deps), approveRoute(deps), followRoute(deps), faucetRoute(deps)];
+}

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { createPreflight } from '#payments/preflight.ts';
+import { applySettlements } from '#payments/settle.ts';
+import { readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { addIntent, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+/** A payer's whole way on a real chain: from an empty wallet to a payment, without any gas. */
+
+let world: RelayerWorld;
+let store: TestStore;
+let server: StoreServer;
+let network: NetworkConfig;
+let stopMining: () => Promise<void>;
+const loops: Loop[] = [];
+
+function startApplying(name: string, run: () => Promise<boolean>): void {
+  const onError = (_name: string, error: unknown) => {
+    throw error;
+  };
+  loops.push(startLoop({ name, pollMs: 30, run, onError }));
+}
+
+before(async () => {
+  world = await startRelayerWorld();
+  network = world.network.config;
+  stopMining = world.network.mineEvery(100);
+  world.startRelayer();
+  const { database, wakeups, merchant } = world;
+  const chains = [world.network.chain];
+  const preflight = createPreflight(chains);
+  const { merchantNumber } = merchant;
+  store = await openStore({ database, wakeups, merchantNumber, preflight });
+  server = await serveStore(store, { chains });
+  const deps = { ...store, log: silentLog };
+  startApplying('settlements', () => applySettlements(deps));
+  startApplying('approvals', () => applyPayerRequests(deps, 'enrolment'));
+  startApplying('test funds', () => applyPayerRequests(deps, 'faucet'));
+});
+
+after(async () => {
+  await Promise.all(loops.map((loop) => loop.stop()));
+  await stopMining();
+  await server.close();
+  await world.stop();
+});
+
+interface Owner {
+  readonly account: PrivateKeyAccount;
+  readonly me: Caller;
+}
+
+async function newOwner(): Promise<Owner> {
+  const account = newWallet();
+  const token = await signInWallet(server.url, account, { chainId: network.chainId });
+  return { account, me: server.payer(token) };
+}
+
+const TERMS = {
+  per_payment: 100_000_000,
+  per_period: 300_000_000,
+  period_seconds: 86_400,
+  max_fee_rate: 100,
+};
+
+interface Nonces {
+  readonly permit: number;
+  readonly policy: number;
+}
+
+async function noncesOf(me: Caller): Promise<Nonces> {
+  return (await me.get('/approvals')).body.nonces as Nonces;
+}
+
+function inAnHour(): number {
+  return Math.floor(Date.now() / 1000) + 3_600;
+}
+
+async function signPolicy(account: PrivateKeyAccount, nonce: number, terms = TERMS) {
+  const deadline = inAnHour();
+  const expiresAt = deadline + 86_400;
+  const typed = spendingPolicy(network, {
+    payer: account.address,
+    perPayment: BigInt(terms.per_payment),
+    perPeriod: BigInt(terms.per_period),
+    periodSeconds: terms.period_seconds,
+    expiresAt: new Date(expiresAt * 1000),
+    maxFeeRate: terms.max_fee_rate,
+    nonce: BigInt(nonce),
+    deadline: BigInt(deadline),
+  });
+  const signature = await account.signTypedData(typed);
+  return { ...terms, expires_at: expiresAt, deadline, signature };
+}
+
+async function signPermit(account: PrivateKeyAccount, nonce: number, value = 400_000_000) {
+  const deadline = inAnHour();
+  const typed = usdcPermit(network, {
+    payer: account.address,
+    value: BigInt(value),
+    nonce: BigInt(nonce),
+    deadline: BigInt(deadline),
+  });
+  return { value, deadline, signature: await account.signTypedData(typed) };
+}
+
+async function approve({ account, me }: Owner) {
+  const nonces = await noncesOf(me);
+  return me.post('/approvals', {
+    permit: await signPermit(account, nonces.permit),
+    policy: await signPolicy(account, nonces.policy),
+  });
+}
+
+test('what GET /approvals has ready is signed as it is, and pays', async () => {
+  const { me, account } = await newOwner();
+  const pass = (await me.post('/passes', {})).body;
+  await me.post('/faucet', { amount: 50_000_000 });
+  const { to_sign: ready } = (await me.get('/approvals')).body as {
+    to_sign: Record<'permit' | 'policy', { typed_data: object; body: object }>;
+  };
+  const signed = async ({ typed_data: typed, body }: { typed_data: object; body: object }) => ({
+    ...body,
+    signature: await account.signTypedData(typed as never),
+  });
+  const only = await me.post('/approvals', { permit: await signed(ready.permit) });
+  assert.equal(only.body.status, 'succeeded');
+  const credential = { type: 'nfc_id', value: pass.nfc_id };
+  const path = `/payment_intents/${await addIntent(store)}/tap`;
+  const { body } = await server.device().post(path, { credential });
+  const refused = body.last_payment_error as { decline_code: string; message: string };
+  assert.equal(refused.decline_code, 'approval_insufficient');
+  assert.match(refused.message, /a permit of the token, and a spending policy/);
+  const { to_sign: next } = (await me.get('/approvals')).body as { to_sign: typeof ready };
+  const policy = await me.post('/approvals', { policy: await signed(next.policy) });
+  assert.equal(policy.body.status, 'succeeded');
+  assert.equal((await server.device().post(path, { credential })).body.status, 'succeeded');
+});
+
+describe('a new wallet', () => {
+  test('gets funds, approves without gas, and pays', async () => {
+    const owner = await newOwner();
+    const { me, account } = owner;
+    const pass = (await me.post('/passes', {})).body;
+    const funded = await me.post('/faucet', { amount: 50_000_000 });
+    assert.equal(funded.body.status, 'succeeded');
+    assert.equal((await me.get('/approvals')).body.balance, 50_000_000);
+
+    const intentId = await addIntent(store);
+    const credential = { type: 'nfc_id', value: pass.nfc_id };
+    const path = `/payment_intents/${intentId}/tap`;
+    const early = await server.device().post(path, { credential });
+    const error = early.body.last_payment_error as { decline_code: string };
+    assert.equal(error.decline_code, 'approval_insufficient');
+
+    const approved = await approve(owner);
+    assert.equal(approved.status, 201);
+    assert.equal(approved.body.status, 'succeeded');
+    const followed = await me.get(`/approvals/${approved.body.id}`);
+    assert.deepEqual(followed.body, approved.body);
+    const stranger = await newOwner();
+    assert.equal((await stranger.me.get(`/approvals/${approved.body.id}`)).status, 404);
+    assert.equal(await world.network.chain.nonces([account.address]).then(([n]) => n), 0n);
+    const wallet = (await me.get('/approvals')).body;
+    assert.deepEqual(wallet.fee_rates, await readFeeRates(world.network.chain));
+    assert.equal(wallet.allowance, 400_000_000);
+    assert.equal((wallet.policy as { per_payment: number }).per_payment, 100_000_000);
+
+    const paid = await server.device().post(path, { credential });
+    assert.equal(paid.body.status, 'succeeded');
+    const [payment] = (await me.get('/payments')).body.data as { tx_hash: string }[];
+    assert.equal(payment?.tx_hash, paid.body.tx_hash);
+  });
+
+  test('changes its policy alone, and raises its allowance alone', async () => {
+    const owner = await newOwner();
+    const { me, account } = owner;
+    await approve(owner);
+    const nonces = await noncesOf(me);
+    const lower = { ...TERMS, per_payment: 5_000_000 };
+    const policy = await signPolicy(account, nonces.policy, lower);
+    assert.equal((await me.post('/approvals', { policy })).body.status, 'succeeded');
+    const permit = await signPermit(account, nonces.permit, 900_000_000);
+    assert.equal((await me.post('/approvals', { permit })).body.status, 'succeeded');
+    const wallet = (await me.get('/approvals')).body;
+    assert.equal((wallet.policy as { per_payment: number }).per_payment, 5_000_000);
+    assert.equal(wallet.allowance, 900_000_000);
+  });
+});
+
+describe('an approval is refused before it costs gas', () => {
+  const change = (field: string, value: unknown) => (signed: object) => ({
+    ...signed,
+    [field]: value,
+  });
+  const wrong: readonly (readonly [string, (policy: object) => object, string])[] = [
+    ['when other terms were signed', change('per_payment', 99_999_999), 'policy.signature'],
+    ['when its deadline is over', change('deadline', 1_700_000_000), 'policy.deadline'],
+    ['when it has expired', change('expires_at', 1_700_000_000), 'policy.expires_at'],
+    ['when a period allows less than a payment', change('per_period', 1), 'policy.per_period'],
+    ['when its signature is none', change('signature', `0x${'00'.repeat(65)}`), 'policy.signature'],
+  ];
+  for (const [what, mangle, param] of wrong) {
+    test(what, async () => {
+      const { me, account } = await newOwner();
+      const policy = mangle(await signPolicy(account, 0));
+      const { status, body } = await me.post('/approvals', { policy });
+      assert.equal(status, 400);
+      assert.equal((body.error as { param: string }).param, param);
+    });
+  }
+
+  test('when another wallet has signed', async () => {
+    const { me } = await newOwner();
+    const permit = await signPermit(newWallet(), 0);
+    assert.equal((await me.post('/approvals', { permit })).status, 400);
+  });
+
+  test('when its nonce was used: a signature works once', async () => {
+    const owner = await newOwner();
+    const policy = await signPolicy(owner.account, 0);
+    assert.equal((await owner.me.post('/approvals', { policy })).status, 201);
+    assert.equal((await owner.me.post('/approvals', { policy })).status, 400);
+  });
+
+  test('when there is nothing in it', async () => {
+    const { me } = await newOwner();
+    const { status, body } = await me.post('/approvals', {});
+    assert.equal(status, 400);
+    assert.equal((body.error as { code: string }).code, 'parameter_missing');
+  });
+});
+
+test('two approvals at once: one is relayed, the other hears that it has to wait', async () => {
+  const owner = await newOwner();
+  const policy = await signPolicy(owner.account, 0);
+  const both = [owner.me.post('/approvals', { policy }), owner.me.post('/approvals', { policy })];
+  const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [201, 409]);
+});
+
+test('a visitor learns which networks there are, the test network first', async () => {
+  const visitor = caller(`${server.url}/api/payer/v1`, 'none');
+  const { status, body } = await visitor.get('/networks');
+  assert.equal(status, 200);
+  const { chainId, usdc, usdcDomain, settlement } = network;
+  assert.deepEqual(body.data, [
+    {
+      object: 'network',
+      livemode: false,
+      network: 'testnet',
+      chain_id: chainId,
+      usdc,
+      usdc_domain: usdcDomain,
+      settlement,
+      rpc_url: null,
+      pass_files: [],
+    },
+  ]);
+});
+
+test('there is no faucet of real money', async () => {
+  const account = newWallet();
+  const live = await serveStore(store);
+  const token = await signInWallet(live.url, account, { chainId: 31_338 });
+  assert.equal((await live.payer(token).post('/faucet', {})).status, 404);
+  await live.close();
+});

@@ -1,0 +1,73 @@
+import { readBearer } from '#accounts/authenticate.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { assert } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import { CURRENT_API_VERSION } from '#events/append.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import { selectSessionPayer } from '#payers/session-queries.ts';
+
+/** Who calls the payer app's API. */
+export interface PayerCaller {
+  /** Ties cursors and idempotency keys to the payer: it is nobody's account. */
+  readonly tenant: Tenant;
+  /** null on the routes of the sign-in itself. */
+  readonly payer: PayerRow | null;
+  readonly sessionHash: Buffer | null;
+  readonly rateKey: string;
+  readonly idempotencySpace: string;
+  readonly scopes: null;
+  readonly apiVersion: string;
+}
+
+/** Whoever has signed in. @throws Bug on a route that lets visitors in. */
+export function payerOfCaller(caller: PayerCaller): PayerRow {
+  assert(caller.payer !== null, 'a route for payers was reached without one');
+  return caller.payer;
+}
+
+function visitor(address: string): PayerCaller {
+  return {
+    tenant: { accountId: '', livemode: false },
+    payer: null,
+    sessionHash: null,
+    rateKey: `address ${address}`,
+    idempotencySpace: '',
+    scopes: null,
+    apiVersion: CURRENT_API_VERSION,
+  };
+}
+
+function sessionMissing(): Refusal {
+  return refuse(
+    'session_missing',
+    'Sign in with the wallet first, and send Authorization: Bearer <token>.',
+  );
+}
+
+/** Sessions of the payer app; `openPaths` are for visitors. */
+export function createPayerAuthenticator(db: Database, openPaths: readonly string[]) {
+  return async (request: {
+    readonly path: string;
+    readonly authorization: string | undefined;
+    readonly address: string;
+    readonly now: Date;
+  }): Promise<PayerCaller | Refusal> => {
+    if (openPaths.includes(request.path)) return visitor(request.address);
+    const token = readBearer(request.authorization);
+    if (isRefusal(token) || !isSecret('payerSession', token)) return sessionMissing();
+    const sessionHash = hashSecret(token);
+    const payer = await selectSessionPayer(db, sessionHash, request.now);
+    if (payer === undefined) return sessionMissing();
+    return {
+      tenant: { accountId: payer.id, livemode: payer.livemode },
+      payer,
+      sessionHash,
+      rateKey: payer.id,
+      idempotencySpace: payer.id,
+      scopes: null,
+      apiVersion: CURRENT_API_VERSION,
+    };
+  };
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import { isId } from '#core/ids.ts';
+import type { Database } from '#db/database.ts';
+import { plainPage, sendPage } from '#http/plain-page.ts';
+import { type CardRow, selectCard } from '#payers/card-queries.ts';
+import { CARD_PATH } from '#payers/card-url.ts';
+
+const TITLE = 'A Tapline payment card';
+
+/** Nothing of its owner: whoever finds a card can read its URL. */
+function describe(card: CardRow): string {
+  if (card.revoked_at !== null) {
+    return '<p>This card has been switched off. It pays nothing any more.</p>';
+  }
+  return (
+    '<p>Hold it to the terminal of a shop to pay. Opening this page has paid nothing.</p>\n' +
+    '<p>Is it yours, and lost? Switch it off in your wallet app: it stops at once.</p>'
+  );
+}
+
+const UNKNOWN = plainPage('No such card', '<p>This network has no card with this address.</p>');
+
+/** What a phone shows that is held to a card. It reads, whatever the URL says of a tap. */
+export function addCardPage(app: FastifyInstance, { db }: { readonly db: Database }): void {
+  app.get<{ Params: { id: string } }>(`${CARD_PATH}/:id`, async (request, reply) => {
+    const { id } = request.params;
+    const card = isId('card', id) ? await selectCard(db, id) : undefined;
+    if (card === undefined) return sendPage(reply, 404, UNKNOWN);
+    return sendPage(reply, 200, plainPage(TITLE, describe(card)));
+  });
+}

@@ -1,0 +1,160 @@
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import {
+  CARD_EXAMPLE,
+  CardChangeBody,
+  CardSchema,
+  NewCardBody,
+  NewCardSchema,
+} from '#apis/payer/card-schema.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { checkDirections } from '#core/names.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { listOf } from '#http/schema.ts';
+import { createCard, DEFAULT_CARD_LIMIT, renderCard } from '#payers/card.ts';
+import { countActiveCards, revokeCardRow, selectCards, updateCard } from '#payers/card-queries.ts';
+import { cardUrlTemplate } from '#payers/card-url.ts';
+import { lockPayer } from '#payers/queries.ts';
+
+const TAG = 'Payer app';
+/** As many as passes. */
+const MAX_ACTIVE_CARDS = 16;
+
+function listRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, typeof OwnQuery>({
+    method: 'GET',
+    path: '/cards',
+    operationId: 'listCards',
+    tag: TAG,
+    summary: "The payer's cards: those that work first, then newest first",
+    scope: null,
+    idempotency: 'ignored',
+    query: OwnQuery,
+    responses: { 200: { schema: listOf(CardSchema), description: 'One page, without keys.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query }) => {
+      const { id, livemode } = payerOfCaller(caller);
+      const { cursorKey } = deps;
+      const walk = { list: 'cards of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readOwnPage(walk, query);
+      if (isRefusal(page)) return page;
+      const found = await selectCards(deps.db, id, page);
+      return answerOwnPage(walk, page, found, (rows) =>
+        rows.map((row) => renderCard(row, livemode)),
+      );
+    },
+  });
+}
+
+function createRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof NewCardBody>({
+    method: 'POST',
+    path: '/cards',
+    operationId: 'createCard',
+    tag: TAG,
+    summary: 'A new card (NTAG 424 DNA); its keys are shown only once',
+    description:
+      'Write `url_template` and both keys into the chip. The first tap that is accepted binds ' +
+      'the card to that chip.',
+    scope: null,
+    // A stored response would keep the keys readable.
+    idempotency: 'ignored',
+    body: NewCardBody,
+    bodyExample: { label: 'Ring', per_payment_limit: 20000000 },
+    responses: { 201: { schema: NewCardSchema, description: 'The card and its keys.' } },
+    errors: ['unexpected_state'],
+    handle: async ({ caller, body, now }) => {
+      const label = body.label ?? '';
+      const turned = checkDirections(label, 'label');
+      if (turned !== null) return turned;
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      const perPaymentLimit = BigInt(body.per_payment_limit ?? DEFAULT_CARD_LIMIT);
+      const { cardKey } = deps;
+      const created = await deps.db.transaction(async (tx) => {
+        await lockPayer(tx, payerId);
+        if ((await countActiveCards(tx, payerId)) >= MAX_ACTIVE_CARDS) {
+          return refuse('unexpected_state', `At most ${MAX_ACTIVE_CARDS} cards: delete one.`);
+        }
+        return createCard(tx, { payerId, label, perPaymentLimit, cardKey, now });
+      });
+      if (isRefusal(created)) return created;
+      const { row, keys } = created;
+      return answerWith(201, {
+        ...renderCard(row, livemode),
+        meta_read_key: keys.metaRead.toString('hex'),
+        file_read_key: keys.fileRead.toString('hex'),
+        url_template: cardUrlTemplate(deps.webUrl(), row.id),
+      });
+    },
+  });
+}
+
+function changeRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof CardChangeBody>({
+    method: 'PATCH',
+    path: '/cards/{id}',
+    operationId: 'updateCard',
+    tag: TAG,
+    summary: "A card's label and limit",
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'card' },
+    body: CardChangeBody,
+    bodyExample: { per_payment_limit: 10000000 },
+    responses: {
+      200: { schema: CardSchema, description: 'The changed card.', example: CARD_EXAMPLE },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, body }) => {
+      const turned = checkDirections(body.label ?? '', 'label');
+      if (turned !== null) return turned;
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      const limit = body.per_payment_limit;
+      // The update waits for a tap that is being decided with this card, and comes after it.
+      const row = await deps.db.transaction((tx) =>
+        updateCard(tx, {
+          id: params.id ?? '',
+          payerId,
+          label: body.label ?? null,
+          perPaymentLimit: limit === undefined ? null : BigInt(limit),
+        }),
+      );
+      return row === undefined
+        ? resourceMissing('card')
+        : answerWith(200, renderCard(row, livemode));
+    },
+  });
+}
+
+function deleteRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'DELETE',
+    path: '/cards/{id}',
+    operationId: 'deleteCard',
+    tag: TAG,
+    summary: 'Delete a card, such as a lost one: no tap with it is accepted from now on',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'card' },
+    responses: {
+      200: { schema: CardSchema, description: 'The card as it is now.', example: CARD_EXAMPLE },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      // The update waits for a tap that is being decided with this card, and comes after it.
+      const row = await deps.db.transaction((tx) =>
+        revokeCardRow(tx, { id: params.id ?? '', payerId, now }),
+      );
+      return row === undefined
+        ? resourceMissing('card')
+        : answerWith(200, renderCard(row, livemode));
+    },
+  });
+}
+
+/** Cards that answer each tap with a message of their own (behavior.md 12.6 to 12.10). */
+export function cardRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [listRoute(deps), createRoute(deps), changeRoute(deps), deleteRoute(deps)];
+}

@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import Fastify from 'fastify';
+import { addCardPage } from '#apis/payer/card-page.ts';
+import { FakeClock } from '#core/clock.ts';
+import { atoms } from '#core/money.ts';
+import { updatePayerBlocked } from '#payers/queries.ts';
+import type { PreflightResult } from '#payments/assess.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { CardChip, type CardSettings } from '#testing/card-chip.ts';
+import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+const clock = new FakeClock();
+let preflight: PreflightResult = { ok: true };
+let store: TestStore;
+let nodes: [StoreServer, StoreServer];
+let settling: { stop(): Promise<void> };
+
+before(async () => {
+  store = await openStore({ clock, preflight: async () => preflight });
+  nodes = [await serveStore(store), await serveStore({ ...store, pay: { ...store.pay } })];
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  for (const node of nodes) await node.close();
+  await store.close();
+});
+
+interface Owned {
+  readonly me: Caller;
+  readonly payerId: string;
+  readonly card: CardSettings & { readonly id: string };
+  readonly chip: CardChip;
+}
+
+/** A payer with a card, and the chip that was written for it. */
+async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
+  const token = await signInWallet(nodes[0].url, newWallet(), { now: clock.now(), chainId });
+  const me = nodes[0].payer(token);
+  const { body: payer } = await me.get('/me');
+  const created = await me.post('/cards', body);
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  const card = created.body as unknown as Owned['card'];
+  return { me, payerId: String(payer.id), card, chip: new CardChip(card) };
+}
+
+function change(me: Caller, id: string, body: object) {
+  return me.send('PATCH', `/cards/${id}`, {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+interface Tapped {
+  readonly status: number;
+  /** `succeeded`, the decline code or the error code: whichever says most. */
+  readonly outcome: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function tap(
+  value: string,
+  of: { intentId?: string; node?: 0 | 1; key?: string } = {},
+): Promise<Tapped> {
+  const intentId = of.intentId ?? (await addIntent(store));
+  const path = `/payment_intents/${intentId}/tap`;
+  const credential = { type: 'nfc_sun', value };
+  const { status, body } = await nodes[of.node ?? 0].device().post(path, { credential }, of.key);
+  const error = body.error as { code: string } | undefined;
+  const declined = body.last_payment_error as { decline_code: string } | null;
+  const outcome = error?.code ?? declined?.decline_code ?? String(body.status);
+  return { status, outcome, body };
+}
+
+const outcome = async (...of: Parameters<typeof tap>) => (await tap(...of)).outcome;
+
+/** With other digits in `p` or `c`. */
+function altered(url: string, name: 'p' | 'c'): string {
+  const changed = new URL(url);
+  const value = changed.searchParams.get(name) ?? '';
+  const digit = value.startsWith('0') ? '1' : '0';
+  changed.searchParams.set(name, digit + value.slice(1));
+  return changed.href;
+}
+
+describe('a SUN card', () => {
+  test('pays, and the payment says how', async () => {
+    const { chip } = await newCard();
+    const { body } = await tap(chip.tap());
+    assert.equal(body.status, 'succeeded');
+    assert.ok(body.tapped_at);
+    const [payment] = await store.db.query<{ method_type: string; credential_type: string }>(
+      'select method_type, credential_type from payments where payment_intent_id = $1',
+      [String(body.id)],
+    );
+    assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: 'nfc_sun' });
+  });
+
+  test('shows its keys once, and keeps them sealed', async () => {
+    const { me, card } = await newCard({ label: 'Ring' });
+    assert.match(card.meta_read_key, /^[0-9a-f]{32}$/);
+    assert.notEqual(card.meta_read_key, card.file_read_key);
+    const zeros = `\\?p=${'0'.repeat(32)}&c=${'0'.repeat(16)}$`;
+    assert.match(card.url_template, new RegExp(`^http://127.0.0.1:\\d+/card/${card.id}${zeros}`));
+    const { body } = await me.get('/cards');
+    const [listed] = body.data as Record<string, unknown>[];
+    assert.deepEqual(
+      [listed?.id, listed?.label, listed?.status, listed?.per_payment_limit],
+      [card.id, 'Ring', 'active', 50_000_000],
+    );
+    const [stored] = await store.db.query<{ row: string }>(
+      'select cards::text as row from cards where id = $1',
+      [card.id],
+    );
+    for (const key of [card.meta_read_key, card.file_read_key]) {
+      assert.ok(!JSON.stringify(body).includes(key), 'a key is in the list');
+      assert.ok(!stored?.row.includes(key), 'a key is in the database');
+    }
+  });
+
+  test('one URL sent 20 times at once over two nodes pays one of 20 intents', async () => {
+    const { chip } = await newCard();
+    const url = chip.tap();
+    const intents = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));
+    const outcomes = await Promise.all(
+      intents.map((intentId, i) => outcome(url, { intentId, node: i % 2 === 0 ? 0 : 1 })),
+    );
+    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, outcomes.join());
+    assert.equal(outcomes.filter((one) => one === 'pass_replayed').length, 19, outcomes.join());
+  });
+
+  test('taps of one card at once that all count up pay in any order, none twice', async () => {
+    const { chip } = await newCard();
+    const urls = Array.from({ length: 8 }, () => chip.tap());
+    const outcomes = await Promise.all(
+      urls.map((url, i) => outcome(url, { node: i % 2 === 0 ? 0 : 1 })),
+    );
+    assert.ok(outcomes.includes('succeeded'), outcomes.join());
+    for (const url of urls) assert.equal(await outcome(url), 'pass_replayed');
+    assert.equal(await outcome(chip.tap()), 'succeeded');
+  });
+
+  test('counts up only: an earlier tap is refused, unseen taps are no matter', async () => {
+    const { chip } = await newCard();
+    const [first, second] = [chip.tap(), chip.tap()];
+    chip.counter += 1_000;
+    assert.equal(await outcome(second), 'succeeded');
+    assert.equal(await outcome(first), 'pass_replayed');
+    assert.equal(await outcome(second), 'pass_replayed');
+    assert.equal(await outcome(chip.tap()), 'succeeded');
+  });
+
+  test('belongs to the chip of its first accepted tap', async () => {
+    const { card, chip } = await newCard();
+    const [copy, late] = [new CardChip(card), new CardChip(card)];
+    assert.equal(await outcome(altered(copy.tap(), 'c')), 'pass_replayed');
+    assert.equal(await outcome(chip.tap()), 'succeeded');
+    late.counter = 500;
+    assert.equal(await outcome(late.tap()), 'pass_replayed');
+    assert.equal(await outcome(chip.tap()), 'succeeded');
+  });
+
+  test('declines what it did not say', async () => {
+    const [mine, other] = [await newCard(), await newCard()];
+    const url = mine.chip.tap();
+    assert.equal(await outcome(altered(url, 'c')), 'pass_replayed');
+    assert.equal(await outcome(altered(url, 'p')), 'pass_replayed');
+    assert.equal(await outcome(url.replace(mine.card.id, other.card.id)), 'pass_replayed');
+    const nobody = mine.card.id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    assert.equal(await outcome(url.replace(mine.card.id, nobody)), 'pass_unknown');
+    assert.equal(await outcome(url), 'succeeded');
+  });
+
+  test('that is deleted stops at once; deleting twice keeps the first time', async () => {
+    const { me, card, chip } = await newCard();
+    const deleted = await me.send('DELETE', `/cards/${card.id}`);
+    assert.deepEqual([deleted.status, deleted.body.status], [200, 'revoked']);
+    assert.equal(await outcome(chip.tap()), 'pass_revoked');
+    clock.advance(1_000);
+    const again = await me.send('DELETE', `/cards/${card.id}`);
+    assert.equal(again.body.revoked_at, deleted.body.revoked_at);
+    assert.equal((await change(me, card.id, { label: 'x' })).status, 404);
+    const foreign = await (await newCard()).me.send('DELETE', `/cards/${card.id}`);
+    assert.equal(foreign.status, 404);
+  });
+
+  test('of the other network is unknown', async () => {
+    const { chip } = await newCard({}, 31_338);
+    assert.equal(await outcome(chip.tap()), 'pass_unknown');
+  });
+
+  test('has a limit of its own, which its owner may change', async () => {
+    const { me, card, chip } = await newCard({ per_payment_limit: 3_000_000 });
+    const sale = async (amount: number) =>
+      outcome(chip.tap(), { intentId: await addIntent(store, { amount }) });
+    assert.equal(await sale(3_000_000), 'succeeded');
+    assert.equal(await sale(3_000_001), 'limit_exceeded');
+    const changed = await change(me, card.id, { per_payment_limit: 3_000_001 });
+    assert.deepEqual([changed.status, changed.body.per_payment_limit], [200, 3_000_001]);
+    assert.equal(await sale(3_000_001), 'succeeded');
+  });
+
+  test('without a limit of the payer’s choice pays 50 USDC and no atom more', async () => {
+    const { chip } = await newCard();
+    const sale = async (amount: number) =>
+      outcome(chip.tap(), { intentId: await addIntent(store, { amount }) });
+    assert.equal(await sale(50_000_001), 'limit_exceeded');
+    assert.equal(await sale(50_000_000), 'requires_action');
+  });
+
+  test('no payer has more than 16 at a time', async () => {
+    const { me, card } = await newCard();
+    for (let more = 1; more < 16; more++) assert.equal((await me.post('/cards')).status, 201);
+    assert.equal((await me.post('/cards')).status, 409);
+    await me.send('DELETE', `/cards/${card.id}`);
+    assert.equal((await me.post('/cards')).status, 201);
+  });
+});
+
+describe('what a card gave is used up', () => {
+  test('by every answer of 200, whatever becomes of the payment', async () => {
+    const { chip, payerId } = await newCard();
+    const block = (at: Date | null) =>
+      store.db.transaction((tx) => updatePayerBlocked(tx, payerId, at));
+    await block(clock.now());
+    const url = chip.tap();
+    assert.equal(await outcome(url), 'risk_blocked');
+    await block(null);
+    assert.equal(await outcome(url), 'pass_replayed');
+    assert.equal(await outcome(chip.tap()), 'succeeded');
+  });
+
+  test('not by an intent that is closed or not there', async () => {
+    const { chip } = await newCard();
+    const intentId = await addIntent(store);
+    await nodes[0].device().post(`/payment_intents/${intentId}/cancel`);
+    const url = chip.tap();
+    assert.equal(await outcome(url, { intentId }), 'payment_intent_unexpected_state');
+    const nowhere = 'pi_01QzXo0KcV5sVQ2pWm8Tn3';
+    assert.equal(await outcome(url, { intentId: nowhere }), 'resource_missing');
+    assert.equal(await outcome(url), 'succeeded');
+  });
+
+  test('not by a 503 while the chain cannot be asked', async () => {
+    const { chip } = await newCard();
+    const url = chip.tap();
+    preflight = 'unavailable';
+    assert.equal(await outcome(url), 'service_unavailable');
+    preflight = { ok: true };
+    assert.equal(await outcome(url), 'succeeded');
+  });
+
+  test('not by an Idempotency-Key that comes again', async () => {
+    const { chip } = await newCard();
+    const [first, second] = [chip.tap(), chip.tap()];
+    const intentId = await addIntent(store);
+    const key = 'tap-once-more';
+    assert.equal(await outcome(first, { intentId, key }), 'succeeded');
+    assert.equal(await outcome(first, { intentId, key }), 'succeeded');
+    assert.equal(await outcome(second, { intentId, key }), 'idempotency_key_reused');
+    assert.equal(await outcome(second), 'succeeded');
+  });
+
+  test('between the question and the yes the card may have been deleted', async () => {
+    const { me, card, chip } = await newCard();
+    const intentId = await addIntent(store, { amount: 50_000_000 });
+    assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
+    await me.send('DELETE', `/cards/${card.id}`);
+    const { body } = await me.post(`/confirmations/${intentId}/approve`);
+    assert.equal(body.decline_code, 'pass_revoked', JSON.stringify(body));
+  });
+});
+
+test('what is not the URL of a card is a bad request', async () => {
+  const { chip } = await newCard();
+  const url = chip.tap();
+  const path = url.slice(url.indexOf('/card/'));
+  for (const bad of [
+    'nfc_01QzXo0KcV5sVQ2pWm8Tn3',
+    url.replace('/card/', '/cards/'),
+    url.replace('/card/card_', '/card/pass_'),
+    url.replace('p=', 'q='),
+    url.slice(0, -1),
+    `${url}0`,
+    url.replace(/p=./, 'p=g'),
+    `${url}&c=${'0'.repeat(16)}`,
+    'https://[',
+  ]) {
+    const { status, body } = await tap(bad);
+    assert.deepEqual([status, (body.error as { param: string }).param], [400, 'credential.value']);
+  }
+  const moved = `https://elsewhere.example/shop${path.slice(0, path.indexOf('?'))}`;
+  const { searchParams } = new URL(url);
+  const [p, c] = [searchParams.get('p'), searchParams.get('c')].map((hex) => hex?.toLowerCase());
+  assert.equal(await outcome(`${moved}?c=${c}&lang=en&p=${p}#top`), 'succeeded');
+});
+
+describe('the page of a card', () => {
+  test('says what it is, of its owner nothing, and moves nothing', async () => {
+    const { me, card, chip } = await newCard({ label: 'Ring of Paula' });
+    const app = Fastify();
+    addCardPage(app, store);
+    const url = chip.tap();
+    const path = url.slice(url.indexOf('/card/'));
+    const shown = await app.inject(path);
+    assert.equal(shown.statusCode, 200);
+    assert.match(shown.body, /payment card/);
+    assert.doesNotMatch(shown.body, /Paula/);
+    assert.equal(await outcome(url), 'succeeded');
+    await me.send('DELETE', `/cards/${card.id}`);
+    assert.match((await app.inject(path)).body, /switched off/);
+    assert.equal((await app.inject('/card/card_nobody')).statusCode, 404);
+    await app.close();
+  });
+});
+
+describe('test mode plays the chip', () => {
+  test('and counts on, behind taps of the real one too', async () => {
+    const { card, chip } = await newCard();
+    const merchant = await nodes[0].merchant();
+    const play = async () => {
+      const { status, body } = await merchant.post(`/test_helpers/cards/${card.id}/taps`);
+      assert.equal(status, 201, JSON.stringify(body));
+      return String(body.url);
+    };
+    const [first, second] = [await play(), await play()];
+    assert.equal(await outcome(first), 'succeeded');
+    assert.equal(await outcome(second), 'succeeded');
+    assert.equal(await outcome(first), 'pass_replayed');
+    chip.counter = 40;
+    // The played chip was bound, so the real one is another chip.
+    assert.equal(await outcome(chip.tap()), 'pass_replayed');
+    assert.equal(await outcome(await play()), 'succeeded');
+  });
+
+  test('and helps with no card of the live network, nor with one that is not there', async () => {
+    const merchant = await nodes[0].merchant();
+    const live = await newCard({}, 31_338);
+    for (const id of [live.card.id, 'card_01QzXo0KcV5sVQ2pWm8Tn3']) {
+      assert.equal((await merchant.post(`/test_helpers/cards/${id}/taps`)).status, 404);
+    }
+  });
+
+  test('until its count has come to its end', async () => {
+    const { card } = await newCard();
+    const merchant = await nodes[0].merchant();
+    await store.db.query('update cards set emulated = 16777214 where id = $1', [card.id]);
+    const last = await merchant.post(`/test_helpers/cards/${card.id}/taps`);
+    assert.equal(await outcome(String(last.body.url)), 'succeeded');
+    assert.equal((await merchant.post(`/test_helpers/cards/${card.id}/taps`)).status, 409);
+  });
+});
+
+test('an erased payer has no cards any more', async () => {
+  const { me, chip } = await newCard();
+  const exported = await me.post('/me/export');
+  assert.equal((exported.body.cards as object[]).length, 1);
+  assert.equal((await me.post('/me/erase')).status, 204);
+  assert.equal(await outcome(chip.tap()), 'pass_unknown');
+});
+
+test('a static pass needs its payer’s yes from the amount that the network has set', async () => {
+  const strict = await openStore({
+    database: store.database,
+    clock,
+    staticPassConfirmFrom: atoms(2_000_000),
+  });
+  const node = await serveStore(strict);
+  const { pass } = await addPayer(strict);
+  const pay = async (amount: number, credential: object) => {
+    const id = await addIntent(strict, { amount });
+    return (await node.device().post(`/payment_intents/${id}/tap`, { credential })).body;
+  };
+  const asked = await pay(2_000_000, { type: 'nfc_id', value: pass });
+  assert.equal((asked.next_action as { reason_code: string }).reason_code, 'STATIC_PASS');
+  assert.equal((await pay(1_999_999, { type: 'nfc_id', value: pass })).status, 'succeeded');
+  const { chip } = await newCard();
+  assert.equal((await pay(2_000_000, { type: 'nfc_sun', value: chip.tap() })).status, 'succeeded');
+  await node.close();
+});

@@ -1,0 +1,25 @@
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { PayerRequestSchema } from '#apis/payer/schema.ts';
+import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/answer.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import { renderPayerRequest } from '#payers/render.ts';
+
+/** Blocks come every second or two; whoever waited in vain reads the request again. */
+const CHAIN_WAIT_MS = 20_000;
+
+/** The request once the chain has answered, or as it is when that takes too long. */
+export async function answerWhenDone(
+  deps: PayerDeps,
+  asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
+): Promise<Answer | Refusal> {
+  const request = await deps.requests.wait(asked.id, {
+    accept: (seen) => seen?.status !== 'pending',
+    waitMs: CHAIN_WAIT_MS,
+    gone: asked.gone,
+  });
+  // The payer has erased everything meanwhile.
+  if (request === undefined) return resourceMissing('approval');
+  return answerWith(201, renderPayerRequest(request, asked.payer.livemode));
+}
+
+export const requestResponse = { schema: PayerRequestSchema, description: 'Done, or `pending`.' };

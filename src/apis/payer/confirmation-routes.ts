@@ -1,0 +1,131 @@
+import { selectStandings } from '#accounts/queries.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { awaitSettled } from '#payments/await-settlement.ts';
+import { answerConfirmation, payerOf } from '#payments/confirm.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { chargeOf } from '#payments/tip.ts';
+
+const TAG = 'Payer app';
+
+async function merchantNames(
+  deps: PayerDeps,
+  intents: readonly PaymentIntent[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(intents.map((intent) => intent.tenant.accountId))];
+  if (ids.length === 0) return new Map();
+  const rows = await selectStandings(deps.db, ids);
+  return new Map(rows.map((row) => [row.account_id, row.name]));
+}
+
+/** What a payer sees of a payment that waits for a yes. Nothing of the merchant's own notes. */
+function renderConfirmation(intent: PaymentIntent, merchantName: string) {
+  const { livemode, accountId } = intent.tenant;
+  const asked = intent.status === 'requires_action' ? intent : null;
+  return {
+    object: 'confirmation',
+    livemode,
+    network: networkOf(livemode),
+    payment_intent: intent.id,
+    status: intent.status,
+    account: accountId,
+    merchant_name: merchantName,
+    amount: toJsonAtoms('attempt' in intent ? chargeOf(intent) : intent.amount),
+    currency: 'usdc',
+    tip: 'attempt' in intent ? toJsonAtoms(intent.attempt.tip) : 0,
+    order_id: intent.orderId,
+    description: intent.description,
+    reason_code: asked?.attempt.reasonCode ?? null,
+    expires_at: asked?.confirmBy.toISOString() ?? null,
+    payment: intent.status === 'succeeded' ? intent.paymentId : null,
+    decline_code: intent.lastPaymentError?.decline_code ?? null,
+  };
+}
+
+function sameIds(intents: readonly PaymentIntent[], known: readonly string[]): boolean {
+  return intents.length === known.length && intents.every(({ id }) => known.includes(id));
+}
+
+function listRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, typeof ConfirmationsQuery>({
+    method: 'GET',
+    path: '/confirmations',
+    operationId: 'listConfirmations',
+    tag: TAG,
+    summary: 'Payments that wait for the payer’s confirmation',
+    description: 'With `wait` this is a long poll: it answers as soon as a payment waits.',
+    scope: null,
+    idempotency: 'ignored',
+    query: ConfirmationsQuery,
+    responses: { 200: { schema: shortListOf(ConfirmationSchema), description: 'All of them.' } },
+    errors: [],
+    handle: async ({ caller, query, whenGone }) => {
+      const payer = payerOfCaller(caller);
+      const known = (query.known ?? '').split(',').filter((id) => id !== '');
+      const stillAsked = (intents: readonly PaymentIntent[] = []) => {
+        const now = deps.clock.now();
+        return intents.filter((intent) => asOf(intent, now).status === 'requires_action');
+      };
+      const found = await deps.confirmations.wait(payer.id, {
+        accept: (intents) => !sameIds(stillAsked(intents), known),
+        waitMs: (query.wait ?? 0) * 1000,
+        gone: whenGone(),
+      });
+      const asked = stillAsked(found);
+      const names = await merchantNames(deps, asked);
+      const data = asked.map((intent) =>
+        renderConfirmation(intent, names.get(intent.tenant.accountId) ?? ''),
+      );
+      return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+    },
+  });
+}
+
+function answerRoute(deps: PayerDeps, approve: boolean) {
+  const verb = approve ? 'approve' : 'reject';
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: `/confirmations/{intent}/${verb}`,
+    operationId: `${verb}Confirmation`,
+    tag: TAG,
+    summary: approve ? 'Confirm a payment' : 'Reject a payment',
+    description: 'Within 60 seconds of the tap.',
+    scope: null,
+    // Answering twice changes nothing: the payment itself remembers.
+    idempotency: 'ignored',
+    params: { intent: 'paymentIntent' },
+    responses: { 200: { schema: ConfirmationSchema, description: 'What became of it.' } },
+    errors: [
+      'resource_missing',
+      'payment_intent_unexpected_state',
+      'account_not_live',
+      'service_unavailable',
+    ],
+    handle: async ({ caller, params, now, whenGone }) => {
+      const payer = payerOfCaller(caller);
+      const answered = await answerConfirmation(deps, {
+        intentId: params.intent ?? '',
+        mayAnswer: (intent) => payerOf(intent) === payer.id,
+        approve,
+        now,
+      });
+      if (isRefusal(answered)) return answered;
+      const settled =
+        answered.status === 'processing' ? await awaitSettled(deps, answered.id, whenGone()) : null;
+      const intent = settled ?? answered;
+      const names = await merchantNames(deps, [intent]);
+      const name = names.get(intent.tenant.accountId) ?? '';
+      return answerWith(200, renderConfirmation(intent, name));
+    },
+  });
+}
+
+/** The payer's yes or no. */
+export function confirmationRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [listRoute(deps), answerRoute(deps, true), answerRoute(deps, false)];
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '#core/clock.ts';
+import type { RotatingKey } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+import type { PayerRequestRow } from '#payers/request-queries.ts';
+import type { SignInDeps } from '#payers/sign-in.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+import type { Network } from '#webhooks/transport.ts';
+
+/** What the routes of the payer app need. */
+export interface PayerDeps {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly chains: readonly Chain[];
+  readonly config: { readonly production: boolean };
+  readonly readiness: Readiness;
+  readonly settleWithinS: number;
+  readonly cursorKey: Buffer;
+  /** Seals the keys of cards. */
+  readonly cardKey: RotatingKey;
+  /** Makes passes for the wallets of phones. */
+  readonly passFiles: PassFiles;
+  /** What browsers subscribe for; null: nobody is rung. */
+  readonly push: { readonly publicKey: Buffer } | null;
+  /** Which addresses browsers may name for their rings. */
+  readonly network: Network;
+  /** Where people reach the web apps, without a slash at its end. */
+  readonly webUrl: () => string;
+  readonly signIn: SignInDeps;
+  /** Where requests wait for an intent to change. */
+  readonly intents: WaitingRoom<PaymentIntent>;
+  /** Where payers wait for something to confirm: keyed by payer. */
+  readonly confirmations: WaitingRoom<readonly PaymentIntent[]>;
+  /** Where payers wait for what they have asked of the chain. */
+  readonly requests: WaitingRoom<PayerRequestRow>;
+}

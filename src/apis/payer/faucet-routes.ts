@@ -1,0 +1,56 @@
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { FaucetBody } from '#apis/payer/schema.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { defineRoute } from '#http/route.ts';
+import { askFaucet, DEFAULT_FAUCET_ATOMS, MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+
+const TAG = 'Payer app';
+
+/** Says where test USDC comes from on a network whose token we cannot make more of. */
+async function checkFaucet(deps: PayerDeps, payer: PayerRow): Promise<Refusal | null> {
+  const chain = deps.chains.find((one) => one.config.livemode === payer.livemode);
+  try {
+    if (chain === undefined || (await hasFaucet(chain))) return null;
+    return refuse(
+      'not_configured',
+      `This test network has Circle's own USDC, which we cannot make more of: get some at ` +
+        `${CIRCLE_FAUCET} for ${payer.address}, on the chain with the number ` +
+        `${chain.config.chainId}.`,
+    );
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return refuse('service_unavailable', 'The chain cannot be reached: try again.');
+  }
+}
+
+export function faucetRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof FaucetBody>({
+    method: 'POST',
+    path: '/faucet',
+    operationId: 'askFaucet',
+    tag: TAG,
+    summary: 'Test USDC for the wallet',
+    description:
+      `Up to ${MAX_FAUCET_ATOMS} atoms at once. On the test network only, and only where its ` +
+      "token is ours: with Circle's USDC the answer is `not_configured` and says where to get it.",
+    scope: null,
+    idempotency: 'ignored',
+    body: FaucetBody,
+    bodyExample: {},
+    responses: { 201: requestResponse },
+    errors: ['route_missing', 'not_configured', 'unexpected_state', 'resource_missing'],
+    handle: async ({ caller, body, now, whenGone }) => {
+      const payer = payerOfCaller(caller);
+      if (payer.livemode) return refuse('route_missing', 'There is no faucet for real money.');
+      const elsewhere = await checkFaucet(deps, payer);
+      if (elsewhere !== null) return elsewhere;
+      const id = await askFaucet(deps, { payer, amount: body.amount ?? DEFAULT_FAUCET_ATOMS, now });
+      return isRefusal(id) ? id : answerWhenDone(deps, { id, payer, gone: whenGone() });
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import type { PayerCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { NetworkSchema, shortListOf } from '#apis/payer/schema.ts';
+import { answerWith } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+
+/** Reached without a session: whoever signs in has to name a chain first. */
+export const NETWORKS_PATH = '/networks';
+
+function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
+  const { livemode, chainId, usdc, usdcDomain, settlement } = config;
+  return {
+    object: 'network',
+    livemode,
+    network: networkOf(livemode),
+    chain_id: chainId,
+    usdc,
+    usdc_domain: usdcDomain,
+    settlement,
+    rpc_url: config.publicRpcUrl,
+    pass_files: (['apple', 'google'] as const).filter((wallet) => passFiles[wallet] !== null),
+  };
+}
+
+/** A sandbox is there to be tried out; in production somebody wants to pay. */
+function inOrder(networks: readonly NetworkConfig[], production: boolean): NetworkConfig[] {
+  return [...networks].sort(
+    (a, b) => (Number(a.livemode) - Number(b.livemode)) * (production ? -1 : 1),
+  );
+}
+
+/** What a wallet has to know before it can sign in. */
+export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [
+    defineRoute<PayerCaller>({
+      method: 'GET',
+      path: NETWORKS_PATH,
+      operationId: 'listPayerNetworks',
+      tag: 'Payer app',
+      summary: 'The networks that are served, and the contracts on them',
+      description:
+        'Needs no session. The network that a new wallet should open comes first: the test ' +
+        'network of a sandbox, the main one in production.',
+      scope: null,
+      idempotency: 'ignored',
+      responses: { 200: { schema: shortListOf(NetworkSchema), description: 'All of them.' } },
+      errors: [],
+      handle: async () => {
+        const configs = deps.chains.map(({ config }) => config);
+        const data = inOrder(configs, deps.config.production).map((config) =>
+          renderNetwork(config, deps.passFiles),
+        );
+        return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash, generateKeyPairSync, verify } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { StartError } from '#core/start-error.ts';
+import { readPassFileSettings } from '#pass-file-settings.ts';
+import { loadPassFiles, type PassFileLocations } from '#payers/load-pass-files.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+const run = promisify(execFile);
+const { publicKey: googleKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+let folder: string;
+let locations: PassFileLocations;
+let store: TestStore;
+let server: StoreServer;
+let me: Caller;
+let passId: string;
+let credential: string;
+
+const at = (name: string) => path.join(folder, name);
+const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
+
+/** A certificate authority in Apple's place, and a certificate of a pass type. */
+async function makeCertificates(): Promise<void> {
+  const key = ['-newkey', 'rsa:2048', '-nodes'];
+  const ca = ['-keyout', 'wwdr.key', '-out', 'wwdr.pem', '-subj', '/CN=Test WWDR', '-days', '30'];
+  await openssl('req', '-x509', ...key, ...ca);
+  const own = [
+    '-keyout',
+    'pass.key',
+    '-out',
+    'pass.csr',
+    '-subj',
+    '/CN=Pass Type ID/OU=TEAM123456',
+  ];
+  await openssl('req', ...key, ...own);
+  const signed = ['-CA', 'wwdr.pem', '-CAkey', 'wwdr.key', '-CAcreateserial', '-days', '30'];
+  await openssl('x509', '-req', '-in', 'pass.csr', ...signed, '-out', 'pass.pem');
+}
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-pass-'));
+  await makeCertificates();
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const account = { client_email: 'passes@example.iam', private_key: key };
+  await writeFile(at('google.json'), JSON.stringify(account));
+  locations = {
+    apple: {
+      passType: 'pass.com.example.pay',
+      team: 'TEAM123456',
+      certificateFile: at('pass.pem'),
+      keyFile: at('pass.key'),
+      wwdrFile: at('wwdr.pem'),
+      nfcPublicKey: null,
+    },
+    google: { issuer: '3388000000012345678', credentialsFile: at('google.json') },
+  };
+  store = await openStore();
+  server = await serveStore(store, { passFiles: await loadPassFiles(locations) });
+  const wallet = newWallet();
+  me = server.payer(await signInWallet(server.url, wallet));
+  const { body } = await me.post('/passes', { label: 'Paula’s <phone>' });
+  passId = String(body.id);
+  credential = String(body.nfc_id);
+});
+
+after(async () => {
+  await server.close();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const END = 0x06054b50;
+const ENTRY = 0x02014b50;
+
+/** The files of an archive that stores them as they are. */
+function unzip(bytes: Buffer): Map<string, Buffer> {
+  const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
+  assert.equal(bytes.readUInt32LE(end), END);
+  const files = new Map<string, Buffer>();
+  let entry = bytes.readUInt32LE(end + 16);
+  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
+    assert.equal(bytes.readUInt32LE(entry), ENTRY);
+    assert.equal(bytes.readUInt16LE(entry + 10), 0, 'stored, not compressed');
+    const [size, name, extra, comment] = [20, 28, 30, 32].map((offset, i) =>
+      i === 0 ? bytes.readUInt32LE(entry + offset) : bytes.readUInt16LE(entry + offset),
+    ) as [number, number, number, number];
+    const local = bytes.readUInt32LE(entry + 42);
+    const data = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
+    const fileName = bytes.subarray(entry + 46, entry + 46 + name).toString();
+    files.set(fileName, bytes.subarray(data, data + size));
+    entry += 46 + name + extra + comment;
+  }
+  return files;
+}
+
+async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<Buffer> {
+  const response = await fetch(`${from.url}/api/payer/v1/passes/${passId}/apple`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'application/vnd.apple.pkpass');
+  return Buffer.from(await response.arrayBuffer());
+}
+
+/** The files of a pass that was made by these certificates. */
+async function passOf(of: PassFileLocations): Promise<Map<string, Buffer>> {
+  const { apple } = await loadPassFiles(of);
+  assert.ok(apple !== null);
+  return unzip(await apple({ id: passId, name: 'Phone', walletUrl: 'https://pay.example/wallet' }));
+}
+
+const json = (bytes: Buffer | undefined) => JSON.parse(String(bytes));
+
+describe('a pass for Apple Wallet', () => {
+  test('is signed by the certificate over hashes of all that is in it', async () => {
+    const wallet = newWallet();
+    const token = await signInWallet(server.url, wallet);
+    const other = server.payer(token);
+    passId = String((await other.post('/passes', { label: 'Phone' })).body.id);
+    const files = unzip(await download(server, token));
+    const manifest = json(files.get('manifest.json')) as Record<string, string>;
+    const named = [...files.keys()].filter((name) => !/^(manifest.json|signature)$/.test(name));
+    assert.deepEqual(Object.keys(manifest).sort(), named.sort());
+    assert.ok(named.includes('icon.png') && named.includes('pass.json'), named.join());
+    for (const [name, hash] of Object.entries(manifest)) {
+      const bytes = files.get(name) ?? Buffer.alloc(0);
+      assert.equal(createHash('sha1').update(bytes).digest('hex'), hash, name);
+    }
+    await mkdir(at('made'), { recursive: true });
+    for (const name of ['manifest.json', 'signature']) {
+      await writeFile(at(`made/${name}`), files.get(name) ?? '');
+    }
+    const check = ['-in', 'made/signature', '-inform', 'DER', '-content', 'made/manifest.json'];
+    const trusted = ['-CAfile', 'wwdr.pem', '-purpose', 'any'];
+    const { stderr } = await openssl('smime', '-verify', ...check, ...trusted);
+    assert.match(stderr, /successful/i);
+    await writeFile(at('made/manifest.json'), '{}');
+    await assert.rejects(openssl('smime', '-verify', ...check, ...trusted));
+  });
+
+  test('shows its name and the wallet app, and no credential', async () => {
+    const pass = json((await passOf(locations)).get('pass.json'));
+    assert.equal(pass.passTypeIdentifier, 'pass.com.example.pay');
+    assert.equal(pass.teamIdentifier, 'TEAM123456');
+    assert.equal(pass.serialNumber, passId);
+    assert.equal(pass.generic.primaryFields[0].value, 'Phone');
+    assert.equal(pass.generic.backFields[0].value, 'https://pay.example/wallet');
+    assert.ok(!JSON.stringify(pass).includes(credential));
+    assert.equal(pass.nfc, undefined, 'without the entitlement such a pass does not open');
+  });
+
+  test('has NFC only where the operator has Apple’s certificate for it', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+    assert.ok(locations.apple !== null);
+    const pass = json(
+      (await passOf({ ...locations, apple: { ...locations.apple, nfcPublicKey } })).get(
+        'pass.json',
+      ),
+    );
+    assert.deepEqual(pass.nfc, { message: passId, encryptionPublicKey: nfcPublicKey });
+  });
+});
+
+test('the link for Google Wallet is signed and holds no credential', async () => {
+  const { body: made } = await me.post('/passes', { label: 'Watch' });
+  const { status, body } = await me.get(`/passes/${made.id}/google`);
+  assert.equal(status, 200, JSON.stringify(body));
+  const jwt = /^https:\/\/pay\.google\.com\/gp\/v\/save\/([\w.-]+)$/.exec(String(body.url))?.[1];
+  const [header = '', claims = '', signature = ''] = jwt?.split('.') ?? [];
+  const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  assert.deepEqual(decode(header), { alg: 'RS256', typ: 'JWT' });
+  const signed = Buffer.from(`${header}.${claims}`);
+  assert.ok(verify('RSA-SHA256', signed, googleKey, Buffer.from(signature, 'base64url')));
+  const { iss, aud, typ, payload } = decode(claims);
+  assert.deepEqual([iss, aud, typ], ['passes@example.iam', 'google', 'savetowallet']);
+  const [shown] = payload.genericObjects;
+  assert.equal(shown.id, `3388000000012345678.${made.id}`);
+  assert.equal(shown.header.defaultValue.value, 'Watch');
+  assert.match(shown.linksModuleData.uris[0].uri, /\/wallet$/);
+  assert.ok(!JSON.stringify(payload).includes(String(made.nfc_id)));
+});
+
+test('no certificates, no files; nobody gets another’s, or that of a revoked pass', async () => {
+  const bare = await serveStore(store);
+  const code = ({ body }: { body: { readonly [field: string]: unknown } }) =>
+    (body.error as { code: string }).code;
+  const wallet = newWallet();
+  const token = await signInWallet(bare.url, wallet);
+  const stranger = bare.payer(token);
+  const { body } = await stranger.post('/passes');
+  const foreign = (await me.post('/passes')).body;
+  for (const kind of ['apple', 'google']) {
+    const answer = await stranger.get(`/passes/${body.id}/${kind}`);
+    assert.deepEqual([answer.status, code(answer)], [409, 'not_configured']);
+    assert.equal((await stranger.get(`/passes/${foreign.id}/${kind}`)).status, 404);
+  }
+  await me.send('DELETE', `/passes/${foreign.id}`);
+  assert.equal(code(await me.get(`/passes/${foreign.id}/google`)), 'unexpected_state');
+  await bare.close();
+});
+
+test('a start names the setting that is missing, or whose file does not fit', async () => {
+  const { apple } = locations;
+  assert.ok(apple !== null);
+  const starts = async (changes: Partial<typeof apple>) =>
+    loadPassFiles({ apple: { ...apple, ...changes }, google: null });
+  const says = (text: RegExp) => (error: unknown) =>
+    error instanceof StartError && text.test(error.message);
+  await assert.rejects(starts({ keyFile: at('nowhere') }), says(/^APPLE_PASS_KEY: .*ENOENT/));
+  await assert.rejects(starts({ keyFile: at('wwdr.key') }), says(/not the key of APPLE_PASS_CERT/));
+  await assert.rejects(starts({ wwdrFile: at('pass.key') }), says(/^APPLE_WWDR_CERTIFICATE/));
+  const google = { issuer: '1', credentialsFile: at('pass.pem') };
+  await assert.rejects(loadPassFiles({ apple: null, google }), says(/^GOOGLE_WALLET_CREDENTIALS/));
+  const settings = (given: Record<string, string>) =>
+    readPassFileSettings((name) => given[name] ?? null);
+  assert.deepEqual(settings({}), { apple: null, google: null });
+  assert.throws(() => settings({ APPLE_TEAM: 'T' }), says(/^APPLE_TEAM needs APPLE_PASS_TYPE, /));
+  assert.throws(() => settings({ GOOGLE_WALLET_ISSUER: '1' }), says(/GOOGLE_WALLET_CREDENTIALS/));
+  assert.throws(() => settings({ APPLE_NFC_PUBLIC_KEY: 'k' }), says(/^APPLE_NFC_PUBLIC_KEY needs/));
+});

@@ -1,0 +1,149 @@
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import {
+  LimitsBody,
+  NewPassBody,
+  NewPassSchema,
+  PassSchema,
+  PayerSchema,
+} from '#apis/payer/schema.ts';
+import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { checkDirections } from '#core/names.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { listOf } from '#http/schema.ts';
+import { createPass } from '#payers/create-pass.ts';
+import {
+  countActivePasses,
+  lockPayer,
+  revokePassRow,
+  selectPasses,
+  updatePayerLimits,
+} from '#payers/queries.ts';
+import { renderPass, renderPayer } from '#payers/render.ts';
+
+const TAG = 'Payer app';
+/** A card, a phone, a watch, a ring, and spares: nobody carries more. */
+const MAX_ACTIVE_PASSES = 16;
+
+function listRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, typeof OwnQuery>({
+    method: 'GET',
+    path: '/passes',
+    operationId: 'listPasses',
+    tag: TAG,
+    summary: "The payer's passes: those that work first, then newest first",
+    scope: null,
+    idempotency: 'ignored',
+    query: OwnQuery,
+    responses: { 200: { schema: listOf(PassSchema), description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query }) => {
+      const { id, livemode } = payerOfCaller(caller);
+      const { cursorKey } = deps;
+      const walk = { list: 'passes of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readOwnPage(walk, query);
+      if (isRefusal(page)) return page;
+      const found = await selectPasses(deps.db, id, page);
+      return answerOwnPage(walk, page, found, (rows) =>
+        rows.map((row) => renderPass(row, livemode)),
+      );
+    },
+  });
+}
+
+function createRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof NewPassBody>({
+    method: 'POST',
+    path: '/passes',
+    operationId: 'createPass',
+    tag: TAG,
+    summary: 'A new pass; its credential is shown only once',
+    scope: null,
+    // A stored response would keep the credential, which is kept as a hash only.
+    idempotency: 'ignored',
+    body: NewPassBody,
+    bodyExample: { label: 'Phone' },
+    responses: { 201: { schema: NewPassSchema, description: 'The pass and its credential.' } },
+    errors: ['unexpected_state'],
+    handle: async ({ caller, body, now }) => {
+      const turned = checkDirections(body.label ?? '', 'label');
+      if (turned !== null) return turned;
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      const created = await deps.db.transaction(async (tx) => {
+        await lockPayer(tx, payerId);
+        if ((await countActivePasses(tx, payerId)) >= MAX_ACTIVE_PASSES) {
+          return refuse('unexpected_state', `At most ${MAX_ACTIVE_PASSES} passes: revoke one.`);
+        }
+        return createPass(tx, { payerId, label: body.label ?? '', now });
+      });
+      if (isRefusal(created)) return created;
+      return answerWith(201, { ...renderPass(created.row, livemode), nfc_id: created.secret });
+    },
+  });
+}
+
+function revokeRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'DELETE',
+    path: '/passes/{id}',
+    operationId: 'revokePass',
+    tag: TAG,
+    summary: 'Revoke a pass: no tap with it is accepted from now on',
+    scope: null,
+    idempotency: 'ignored',
+    params: { id: 'pass' },
+    responses: { 200: { schema: PassSchema, description: 'The revoked pass.' } },
+    errors: ['resource_missing'],
+    handle: async ({ caller, params, now }) => {
+      const { id: payerId, livemode } = payerOfCaller(caller);
+      const row = await deps.db.transaction(async (tx) => {
+        // A tap that is being decided holds this lock: it is over when the answer goes out.
+        await lockPayer(tx, payerId);
+        return revokePassRow(tx, { id: params.id ?? '', payerId, now });
+      });
+      if (row === undefined) return resourceMissing('pass');
+      return answerWith(200, renderPass(row, livemode));
+    },
+  });
+}
+
+function limitsRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof LimitsBody>({
+    method: 'PATCH',
+    path: '/limits',
+    operationId: 'updatePayerLimits',
+    tag: TAG,
+    summary: "The payer's own limits",
+    description: 'Per payment and per UTC day, without fees; null removes a limit.',
+    scope: null,
+    idempotency: 'ignored',
+    body: LimitsBody,
+    bodyExample: { per_payment: 50000000, per_day: 200000000 },
+    responses: { 200: { schema: PayerSchema, description: 'The payer.' } },
+    errors: [],
+    handle: async ({ caller, body }) => {
+      const { id } = payerOfCaller(caller);
+      const changed = await deps.db.transaction(async (tx) => {
+        const payer = present(await lockPayer(tx, id), 'payer of a session');
+        const limit = (value: number | null | undefined, before: bigint | null) => {
+          if (value === undefined) return before;
+          return value === null ? null : BigInt(value);
+        };
+        return updatePayerLimits(tx, {
+          id,
+          limitPerPayment: limit(body.per_payment, payer.limit_per_payment),
+          limitPerDay: limit(body.per_day, payer.limit_per_day),
+          confirmFirstPayment: body.confirm_first_payment ?? payer.confirm_first_payment,
+        });
+      });
+      return answerWith(200, renderPayer(present(changed, 'payer')));
+    },
+  });
+}
+
+/** Passes, and what their owner limits them to. */
+export function passRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [listRoute(deps), createRoute(deps), revokeRoute(deps), limitsRoute(deps)];
+}

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Caller } from '#testing/api-client.ts';
+import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+let store: TestStore;
+let server: StoreServer;
+let device: Caller;
+let merchant: Caller;
+let settling: { stop(): Promise<void> };
+
+before(async () => {
+  store = await openStore();
+  server = await serveStore(store);
+  device = server.device();
+  merchant = await server.merchant();
+  settling = keepSettling(store);
+});
+
+after(async () => {
+  await settling.stop();
+  await server.close();
+  await store.close();
+});
+
+interface SignedIn {
+  readonly me: Caller;
+  readonly account: PrivateKeyAccount;
+}
+
+async function newPayer(): Promise<SignedIn> {
+  const account = newWallet();
+  return { me: server.payer(await signInWallet(server.url, account)), account };
+}
+
+function patch(me: Caller, path: string, body: object) {
+  return me.send('PATCH', path, {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+async function tap(intentId: string, value: unknown) {
+  const credential = { type: 'nfc_id', value };
+  return (await device.post(`/payment_intents/${intentId}/tap`, { credential })).body;
+}
+
+function declineOf(intent: { readonly [field: string]: unknown }): string | undefined {
+  return (intent.last_payment_error as { decline_code: string } | null)?.decline_code;
+}
+
+function codeOf(body: { readonly [field: string]: unknown }): string | undefined {
+  return (body.error as { code: string } | undefined)?.code;
+}
+
+describe('a pass', () => {
+  test('is shown once, kept as a hash, and pays', async () => {
+    const { me } = await newPayer();
+    const created = await me.post('/passes', { label: 'Phone' });
+    assert.equal(created.status, 201);
+    const secret = String(created.body.nfc_id);
+    assert.match(secret, /^nfc_/);
+    const listed = await me.get('/passes');
+    assert.ok(!JSON.stringify(listed.body).includes(secret));
+    const stored = await store.db.query<{ row: string }>('select passes::text as row from passes');
+    assert.ok(stored.every(({ row }) => !row.includes(secret)));
+    assert.equal((await tap(await addIntent(store), secret)).status, 'succeeded');
+  });
+
+  test('that is revoked pays nothing from that moment on; the others go on', async () => {
+    const { me } = await newPayer();
+    const lost = (await me.post('/passes', { label: 'Lost' })).body;
+    const kept = (await me.post('/passes', { label: 'Kept' })).body;
+    const revoked = await me.send('DELETE', `/passes/${lost.id}`);
+    assert.equal(revoked.body.status, 'revoked');
+    const intentId = await addIntent(store);
+    assert.equal(declineOf(await tap(intentId, lost.nfc_id)), 'pass_revoked');
+    assert.equal((await tap(intentId, kept.nfc_id)).status, 'succeeded');
+  });
+
+  test('of another payer can be neither seen nor revoked', async () => {
+    const one = await newPayer();
+    const two = await newPayer();
+    const pass = (await one.me.post('/passes', {})).body;
+    assert.equal((await two.me.send('DELETE', `/passes/${pass.id}`)).status, 404);
+    assert.deepEqual((await two.me.get('/passes')).body.data, []);
+    assert.equal((await tap(await addIntent(store), pass.nfc_id)).status, 'succeeded');
+  });
+
+  test('is refused when the payer has sixteen already; one revoked makes room', async () => {
+    const { me } = await newPayer();
+    const all = Array.from({ length: 20 }, () => me.post('/passes', {}));
+    const answers = await Promise.all(all);
+    const created = answers.filter(({ status }) => status === 201);
+    assert.equal(created.length, 16);
+    await me.send('DELETE', `/passes/${created[0]?.body.id}`);
+    assert.equal((await me.post('/passes', {})).status, 201);
+  });
+});
+
+describe('limits', () => {
+  test('are set, kept when left out, and removed with null', async () => {
+    const { me } = await newPayer();
+    await patch(me, '/limits', { per_payment: 1_000_000, per_day: 5_000_000 });
+    const changed = await patch(me, '/limits', { per_day: null, confirm_first_payment: true });
+    assert.deepEqual(changed.body.limits, {
+      per_payment: 1_000_000,
+      per_day: null,
+      confirm_first_payment: true,
+    });
+    for (const wrong of [{ per_payment: 0 }, { per_payment: '5' }, { per_day: 1.5 }]) {
+      assert.equal((await patch(me, '/limits', wrong)).status, 400);
+    }
+  });
+
+  test('hold from the next tap on', async () => {
+    const { me } = await newPayer();
+    const pass = (await me.post('/passes', {})).body;
+    const intentId = await addIntent(store, { amount: 2_000_000 });
+    await patch(me, '/limits', { per_payment: 1_999_999 });
+    assert.equal(declineOf(await tap(intentId, pass.nfc_id)), 'limit_exceeded');
+    await patch(me, '/limits', { per_payment: 2_000_000 });
+    assert.equal((await tap(intentId, pass.nfc_id)).status, 'succeeded');
+  });
+});
+
+describe('a confirmation', () => {
+  async function asked(payer: SignedIn): Promise<string> {
+    const pass = (await payer.me.post('/passes', {})).body;
+    const intentId = await addIntent(store, { amount: 60_000_000 });
+    assert.equal((await tap(intentId, pass.nfc_id)).status, 'requires_action');
+    return intentId;
+  }
+
+  test('reaches the waiting app while it polls, with merchant and amount', async () => {
+    const payer = await newPayer();
+    const polling = payer.me.get('/confirmations?wait=20');
+    await sleep(50);
+    const intentId = await asked(payer);
+    const tapped = performance.now();
+    const [shown, ...more] = (await polling).body.data as Record<string, unknown>[];
+    assert.ok(performance.now() - tapped < 500);
+    assert.equal(more.length, 0);
+    assert.equal(shown?.payment_intent, intentId);
+    assert.equal(shown?.merchant_name, 'Corner Shop');
+    assert.equal(shown?.amount, 60_000_000);
+    assert.equal(shown?.reason_code, 'FIRST_MERCHANT_PAYMENT');
+  });
+
+  test('that the app shows already does not end its long poll', async () => {
+    const payer = await newPayer();
+    const intentId = await asked(payer);
+    const known = payer.me.get(`/confirmations?wait=20&known=${intentId}`);
+    const first = await Promise.race([known, sleep(300)]);
+    assert.equal(first, undefined);
+    await payer.me.post(`/confirmations/${intentId}/reject`);
+    assert.deepEqual((await known).body.data, []);
+  });
+
+  test('that is approved pays; the terminal that watches hears of it', async () => {
+    const payer = await newPayer();
+    const intentId = await asked(payer);
+    const path = `/payment_intents/${intentId}?wait=20&status=requires_action`;
+    const watching = device.get(path);
+    const { body } = await payer.me.post(`/confirmations/${intentId}/approve`);
+    assert.equal(body.status, 'succeeded');
+    assert.match(String(body.payment), /^pay_/);
+    assert.notEqual((await watching).body.status, 'requires_action');
+  });
+
+  test('that is rejected declines, and the intent can be paid by somebody else', async () => {
+    const payer = await newPayer();
+    const intentId = await asked(payer);
+    const { body } = await payer.me.post(`/confirmations/${intentId}/reject`);
+    assert.equal(body.decline_code, 'payer_rejected');
+    assert.equal(body.status, 'requires_payment_method');
+  });
+
+  test('of another payer is not there', async () => {
+    const payer = await newPayer();
+    const intentId = await asked(payer);
+    const other = await newPayer();
+    for (const verb of ['approve', 'reject']) {
+      const { status } = await other.me.post(`/confirmations/${intentId}/${verb}`);
+      assert.equal(status, 404);
+    }
+    assert.deepEqual((await other.me.get('/confirmations')).body.data, []);
+  });
+});
+
+describe('an agent token', () => {
+  async function mint(me: Caller, amount = 2_500_000) {
+    const { accountId: account } = store.standing.tenant;
+    return (await me.post('/agent_tokens', { account, amount, expires_in: 600 })).body;
+  }
+
+  async function statusesOf(me: Caller): Promise<unknown[]> {
+    const { body } = await me.get('/agent_tokens');
+    return (body.data as { status: string }[]).map(({ status }) => status);
+  }
+
+  test('pays its merchant its amount, once, and its payer sees that it is spent', async () => {
+    const { me } = await newPayer();
+    const { agent_token: token } = await mint(me);
+    const intentId = await addIntent(store);
+    const paid = await merchant.post(`/payment_intents/${intentId}/confirm`, {
+      agent_token: token,
+    });
+    assert.equal(paid.status, 200);
+    assert.equal(paid.body.status, 'succeeded');
+    assert.equal(paid.body.tapped_at, null);
+    assert.deepEqual(await statusesOf(me), ['spent']);
+    const { body } = await merchant.get(`/payments/${paid.body.payment}`);
+    assert.deepEqual(body.payment_method, { type: 'agent_token', credential: 'agent_token' });
+  });
+
+  test('is declined for another amount, and is not used up by that', async () => {
+    const { me } = await newPayer();
+    const { agent_token: token } = await mint(me, 1_000_000);
+    const other = await addIntent(store, { amount: 1_000_001 });
+    const wrong = await merchant.post(`/payment_intents/${other}/confirm`, { agent_token: token });
+    assert.equal(declineOf(wrong.body), 'agent_token_mismatch');
+    const right = await addIntent(store, { amount: 1_000_000 });
+    const paid = await merchant.post(`/payment_intents/${right}/confirm`, { agent_token: token });
+    assert.equal(paid.body.status, 'succeeded');
+  });
+
+  test('that was revoked pays nothing', async () => {
+    const { me } = await newPayer();
+    const { agent_token: token, id } = await mint(me);
+    assert.equal((await me.send('DELETE', `/agent_tokens/${id}`)).body.status, 'revoked');
+    const intentId = await addIntent(store);
+    const { body } = await merchant.post(`/payment_intents/${intentId}/confirm`, {
+      agent_token: token,
+    });
+    assert.equal(declineOf(body), 'agent_token_expired');
+  });
+
+  test('of an agent waits for its payer like a pass, and is held meanwhile', async () => {
+    const { me } = await newPayer();
+    const { agent_token: token } = await mint(me, 70_000_000);
+    const confirm = (intentId: string) =>
+      merchant.post(`/payment_intents/${intentId}/confirm`, { agent_token: token });
+    const first = await addIntent(store, { amount: 70_000_000 });
+    const second = await addIntent(store, { amount: 70_000_000 });
+    assert.equal((await confirm(first)).body.status, 'requires_action');
+    assert.deepEqual(await statusesOf(me), ['held']);
+    assert.equal(declineOf((await confirm(second)).body), 'agent_token_used');
+    await me.post(`/confirmations/${first}/reject`);
+    assert.deepEqual(await statusesOf(me), ['active']);
+    assert.equal((await confirm(second)).body.status, 'requires_action');
+    assert.equal((await me.post(`/confirmations/${second}/approve`)).body.status, 'succeeded');
+    assert.deepEqual(await statusesOf(me), ['spent']);
+  });
+
+  test('of another kind is a bad request', async () => {
+    const { me } = await newPayer();
+    const pass = (await me.post('/passes', {})).body;
+    const intentId = await addIntent(store);
+    for (const token of [pass.nfc_id, 'agt_short', 'tlsk_test_x', '', 7]) {
+      const { status, body } = await merchant.post(`/payment_intents/${intentId}/confirm`, {
+        agent_token: token,
+      });
+      assert.equal(status, 400);
+      assert.equal(codeOf(body), 'parameter_invalid');
+    }
+  });
+
+  test('cannot be minted for a merchant that is not there, or for too long', async () => {
+    const { me } = await newPayer();
+    const { accountId: account } = store.standing.tenant;
+    const wrong = [
+      { account: 'acct_0000000000000000000000', amount: 1, expires_in: 600 },
+      { account, amount: 0, expires_in: 600 },
+      { account, amount: 1, expires_in: 59 },
+      { account, amount: 1, expires_in: 86_401 },
+      { account, amount: 1 },
+    ];
+    for (const body of wrong) assert.equal((await me.post('/agent_tokens', body)).status, 400);
+  });
+});
+
+describe('the history', () => {
+  test('lists the payer’s own payments at all merchants, page by page, newest first', async () => {
+    const { me } = await newPayer();
+    const pass = (await me.post('/passes', {})).body;
+    const paid: unknown[] = [];
+    for (let i = 0; i < 5; i++) {
+      paid.unshift((await tap(await addIntent(store), pass.nfc_id)).payment);
+    }
+    const seen: unknown[] = [];
+    let cursor: unknown = null;
+    do {
+      const query = cursor === null ? '' : `&cursor=${cursor}`;
+      const { body } = await me.get(`/payments?limit=2${query}`);
+      const data = body.data as { id: string; merchant_name: string }[];
+      assert.ok(data.every((one) => one.merchant_name === 'Corner Shop'));
+      seen.push(...data.map(({ id }) => id));
+      cursor = body.next_cursor;
+    } while (cursor !== null);
+    assert.deepEqual(seen, paid);
+  });
+
+  test('of another payer cannot be walked with this one’s cursor', async () => {
+    const one = await newPayer();
+    const pass = (await one.me.post('/passes', {})).body;
+    for (let i = 0; i < 2; i++) await tap(await addIntent(store), pass.nfc_id);
+    const { body } = await one.me.get('/payments?limit=1');
+    const other = await newPayer();
+    const foreign = await other.me.get(`/payments?limit=1&cursor=${body.next_cursor}`);
+    assert.equal(codeOf(foreign.body), 'cursor_invalid');
+  });
+});

@@ -1,0 +1,92 @@
+import Type from 'typebox';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { CardSchema } from '#apis/payer/card-schema.ts';
+import { collect, MAX_ROWS } from '#apis/payer/collect-personal-data.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import {
+  AgentTokenSchema,
+  PassSchema,
+  PayerPaymentSchema,
+  PayerRequestSchema,
+  PayerSchema,
+} from '#apis/payer/schema.ts';
+import { answerWith } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { objectType, Timestamp } from '#http/schema.ts';
+import { checkFreshSignIn, erasePayer, type PayerSession } from '#payers/personal-data.ts';
+import { selectSignedInAt } from '#payers/personal-data-queries.ts';
+
+const TAG = 'Payer app';
+
+const PersonalDataSchema = Type.Object(
+  {
+    object: objectType('personal_data'),
+    exported_at: Timestamp,
+    payer: PayerSchema,
+    passes: Type.Array(PassSchema),
+    cards: Type.Array(CardSchema),
+    agent_tokens: Type.Array(AgentTokenSchema),
+    requests: Type.Array(PayerRequestSchema),
+    sessions: Type.Array(Type.Object({ created: Timestamp, expires_at: Timestamp })),
+    payments: Type.Array(PayerPaymentSchema),
+    payments_left_out: Type.Boolean({
+      description: `Whether there are more than ${MAX_ROWS} payments: GET /payments has them all.`,
+    }),
+  },
+  { title: 'PayerPersonalData' },
+);
+
+function sessionOf(caller: PayerCaller, now: Date): PayerSession {
+  const sessionHash = present(caller.sessionHash, 'session');
+  return { payerId: payerOfCaller(caller).id, sessionHash, now };
+}
+
+const FRESH = 'Needs a sign-in from the last five minutes.';
+
+function exportRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/me/export',
+    operationId: 'exportPayerData',
+    tag: TAG,
+    summary: 'Everything that is kept about the payer, in one document',
+    description: `Credentials and their hashes are left out. ${FRESH}`,
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: PersonalDataSchema, description: 'The document.' } },
+    errors: ['second_factor_required'],
+    handle: async ({ caller, now }) => {
+      const { sessionHash } = sessionOf(caller, now);
+      const refused = checkFreshSignIn(await selectSignedInAt(deps.db, sessionHash), now);
+      return refused ?? answerWith(200, await collect(deps, payerOfCaller(caller), now));
+    },
+  });
+}
+
+function eraseRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/me/erase',
+    operationId: 'erasePayerData',
+    tag: TAG,
+    summary: 'Erase passes, tokens, limits, requests and sessions',
+    description:
+      'Cannot be undone, and ends this session. Payments keep address and amounts, and the ' +
+      'wallet stays known for them; a payment that is on its way is not undone. Allowance and ' +
+      `spending policy are on the chain: revoke them with the wallet. ${FRESH}`,
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 204: { schema: null, description: 'It is erased.' } },
+    errors: ['second_factor_required'],
+    handle: async ({ caller, now }) => {
+      const refused = await erasePayer(deps.db, sessionOf(caller, now));
+      return refused ?? { status: 204, body: '' };
+    },
+  });
+}
+
+/** A payer's data: taken along, or erased. */
+export function personalDataRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [exportRoute(deps), eraseRoute(deps)];
+}

@@ -1,0 +1,108 @@
+import Type from 'typebox';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { answerWith, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { nullable, objectType } from '#http/schema.ts';
+import { deletePush, isPushed, upsertPush } from '#push/queries.ts';
+import { checkEndpointUrl, MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
+
+const PushSchema = Type.Object(
+  {
+    object: objectType('push'),
+    public_key: nullable(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{87}$',
+        minLength: 87,
+        maxLength: 87,
+        examples: [
+          'BOOl_-1ahGEvUcvcFrzvcNl-dAMhhyIe_ZpDFuf3fVTVqjr9S5lzR2PBl9FnR0_MVSP7FwpHHLlT1sYUlkcqZ8A',
+        ],
+        description:
+          'The key that a browser subscribes for (`applicationServerKey`, base64url). null: the ' +
+          'operator has not set up Web Push.',
+      }),
+    ),
+    subscribed: Type.Boolean({ description: 'Whether the browser of this session is rung.' }),
+  },
+  { title: 'Push' },
+);
+
+const PushBody = Type.Object({
+  endpoint: Type.String({
+    minLength: 1,
+    maxLength: MAX_URL_LENGTH,
+    description: 'The `endpoint` of the browser’s `PushSubscription`.',
+  }),
+});
+
+const shared = {
+  path: '/push',
+  tag: 'Payer app',
+  scope: null,
+  idempotency: 'ignored',
+  responses: { 200: { schema: PushSchema, description: 'As it is now.' } },
+} as const;
+
+function answerOf({ push }: PayerDeps, subscribed: boolean) {
+  const key = push?.publicKey.toString('base64url') ?? null;
+  return answerWith(200, { object: 'push', public_key: key, subscribed });
+}
+
+const sessionOf = ({ sessionHash }: PayerCaller) => present(sessionHash, 'session of a payer');
+
+function readRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    ...shared,
+    method: 'GET',
+    operationId: 'retrievePush',
+    summary: 'Whether this browser is rung while the wallet is closed',
+    errors: [],
+    handle: async ({ caller }) => answerOf(deps, await isPushed(deps.db, sessionOf(caller))),
+  });
+}
+
+function saveRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof PushBody>({
+    ...shared,
+    method: 'PUT',
+    operationId: 'savePush',
+    summary: 'Ring this browser when a payment waits for a yes',
+    description: 'Until the session ends. A ring has no content: the push service learns nothing.',
+    body: PushBody,
+    bodyExample: { endpoint: 'https://push.example.com/send/f3kQ0Zx' },
+    errors: ['not_configured', 'url_not_allowed'],
+    handle: async ({ caller, body, now }) => {
+      if (deps.push === null) {
+        return refuse('not_configured', 'The operator of this network has not set up Web Push.');
+      }
+      const payer = payerOfCaller(caller);
+      const check = { livemode: payer.livemode, ...deps.network };
+      const refused = await checkEndpointUrl(body.endpoint, check);
+      if (refused !== null) return { ...refused, param: 'endpoint' };
+      const sessionHash = sessionOf(caller);
+      await upsertPush(deps.db, { sessionHash, payerId: payer.id, endpoint: body.endpoint, now });
+      return answerOf(deps, true);
+    },
+  });
+}
+
+function endRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    ...shared,
+    method: 'DELETE',
+    operationId: 'deletePush',
+    summary: 'Ring this browser no more',
+    errors: [],
+    handle: async ({ caller }) => {
+      await deletePush(deps.db, sessionOf(caller));
+      return answerOf(deps, false);
+    },
+  });
+}
+
+/** Web Push of the wallet app (behavior.md 14.6). */
+export function pushRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [readRoute(deps), saveRoute(deps), endRoute(deps)];
+}

@@ -1,0 +1,21 @@
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { agentTokenStatus, renderAgentToken, type TokenUse } from '#payers/agent-token.ts';
+import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
+import { isTokenTaken } from '#payments/credential.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { selectIntents } from '#payments/queries.ts';
+
+function useOf(row: AgentTokenRow, intent: PaymentIntent | undefined, now: Date): TokenUse {
+  if (intent === undefined || !isTokenTaken(row.id, intent, now)) return 'unused';
+  return intent.status === 'succeeded' ? 'spent' : 'held';
+}
+
+export async function renderTokens(deps: PayerDeps, rows: readonly AgentTokenRow[], now: Date) {
+  const ids = rows.flatMap((row) => row.payment_intent_id ?? []);
+  const intents = ids.length === 0 ? [] : await selectIntents(deps.db, ids);
+  const byId = new Map(intents.map((intent) => [intent.id, intent]));
+  return rows.map((row) => {
+    const use = useOf(row, byId.get(row.payment_intent_id ?? ''), now);
+    return renderAgentToken(row, agentTokenStatus(row, use, now));
+  });
+}

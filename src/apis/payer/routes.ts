@@ -1,0 +1,80 @@
+import Type from 'typebox';
+import { agentTokenRoutes } from '#apis/payer/agent-token-routes.ts';
+import { approvalRoutes } from '#apis/payer/approval-routes.ts';
+import {
+  createPayerAuthenticator,
+  type PayerCaller,
+  payerOfCaller,
+} from '#apis/payer/authenticate.ts';
+import { cardRoutes } from '#apis/payer/card-routes.ts';
+import { confirmationRoutes } from '#apis/payer/confirmation-routes.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { NETWORKS_PATH, networkRoutes } from '#apis/payer/network-routes.ts';
+import { passCodeRoutes } from '#apis/payer/pass-code-routes.ts';
+import { passFileRoutes } from '#apis/payer/pass-file-routes.ts';
+import { passRoutes } from '#apis/payer/pass-routes.ts';
+import { personalDataRoutes } from '#apis/payer/personal-data-routes.ts';
+import { pushRoutes } from '#apis/payer/push-routes.ts';
+import { PayerPaymentSchema } from '#apis/payer/schema.ts';
+import { OPEN_PATHS, signInRoutes } from '#apis/payer/sign-in-routes.ts';
+import { isRefusal } from '#core/answer.ts';
+import { answerPage, readPage } from '#http/paging.ts';
+import { defineRoute, type Surface } from '#http/route.ts';
+import { listOf, pageParameters } from '#http/schema.ts';
+import { selectPayerPayments } from '#payments/payment-queries.ts';
+import { renderPayment } from '#payments/render.ts';
+
+const ROOT = '/api/payer/v1';
+const HistoryQuery = Type.Object(pageParameters);
+
+function historyRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, typeof HistoryQuery>({
+    method: 'GET',
+    path: '/payments',
+    operationId: 'listPayerPayments',
+    tag: 'Payer app',
+    summary: "The payer's payments at all merchants, newest first",
+    scope: null,
+    idempotency: 'ignored',
+    query: HistoryQuery,
+    responses: { 200: { schema: listOf(PayerPaymentSchema), description: 'One page.' } },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query }) => {
+      const payer = payerOfCaller(caller);
+      const { cursorKey } = deps;
+      const walk = { list: 'payments of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readPage(walk, query);
+      if (isRefusal(page)) return page;
+      const found = await selectPayerPayments(deps.db, payer.id, page);
+      const rows = found.map(({ payment, merchantName }) => ({
+        created: payment.settledAt,
+        position: payment.settlementNumber,
+        shown: { ...renderPayment(payment), merchant_name: merchantName },
+      }));
+      return answerPage(walk, page, rows, ({ shown }) => shown);
+    },
+  });
+}
+
+/** The payer app's API (behavior.md 14.2). */
+export function payerSurface(deps: PayerDeps): Surface<PayerCaller> {
+  const open = [...OPEN_PATHS, NETWORKS_PATH].map((path) => ROOT + path);
+  return {
+    root: ROOT,
+    authenticate: createPayerAuthenticator(deps.db, open),
+    routes: [
+      ...networkRoutes(deps),
+      ...signInRoutes(deps),
+      ...passRoutes(deps),
+      ...cardRoutes(deps),
+      ...passCodeRoutes(deps),
+      ...passFileRoutes(deps),
+      ...approvalRoutes(deps),
+      ...confirmationRoutes(deps),
+      ...agentTokenRoutes(deps),
+      historyRoute(deps),
+      ...personalDataRoutes(deps),
+      ...pushRoutes(deps),
+    ],
+  };
+}

@@ -1,0 +1,348 @@
+import Type from 'typebox';
+import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { WaitParameter } from '#apis/merchant/terminal-schema.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
+import {
+  Amount,
+  AtomsOut,
+  Currency,
+  commonFields,
+  idOf,
+  nullable,
+  objectType,
+  oneOf,
+  openObject,
+  Timestamp,
+  text,
+} from '#http/schema.ts';
+import { AGENT_TOKEN_STATUSES } from '#payers/agent-token.ts';
+import { AGENT_TOKEN_SECONDS } from '#payers/create-agent-token.ts';
+import { MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
+
+export const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'A wallet address.',
+});
+
+export const Signature = Type.Unsafe<`0x${string}`>({
+  type: 'string',
+  pattern: '^0x[0-9a-fA-F]{128,130}$',
+  description: 'The signature of the wallet, 64 or 65 bytes in hex.',
+});
+
+/** A list that fits one answer. */
+export function shortListOf<S extends Type.TSchema>(item: S) {
+  return Type.Object({
+    object: objectType('list'),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Null(),
+  });
+}
+
+export const ExpiresIn = Type.Integer({
+  minimum: AGENT_TOKEN_SECONDS.min,
+  maximum: AGENT_TOKEN_SECONDS.max,
+  description: 'Seconds until the token expires: 60 to 86400.',
+});
+
+const agentTokenFields = {
+  id: idOf('agtok_', 'agent token'),
+  ...commonFields('agent_token'),
+  account: idOf('acct_', 'account'),
+  amount: Amount,
+  currency: Currency,
+  status: oneOf(AGENT_TOKEN_STATUSES, 'held: its intent is under way. spent: it has paid.'),
+  payment_intent: nullable(idOf('pi_', 'payment intent')),
+  expires_at: Timestamp,
+  created: Timestamp,
+};
+
+export const AgentTokenSchema = Type.Object(agentTokenFields, { title: 'AgentToken' });
+
+export const NewAgentTokenSchema = Type.Object(
+  {
+    ...agentTokenFields,
+    agent_token: Type.String({ description: 'The token itself (agt_…). Shown only once.' }),
+  },
+  { title: 'NewAgentToken' },
+);
+
+export const NewAgentTokenBody = Type.Object({
+  account: idOf('acct_', 'merchant account'),
+  amount: Amount,
+  expires_in: ExpiresIn,
+});
+
+const passFields = {
+  id: idOf('pass_', 'pass'),
+  ...commonFields('pass'),
+  label: text(100, 'What the payer calls it.'),
+  status: oneOf(['active', 'revoked'] as const, 'A revoked pass pays nothing.'),
+  revoked_at: nullable(Timestamp),
+  created: Timestamp,
+};
+
+export const PassSchema = Type.Object(passFields, { title: 'Pass' });
+
+export const NewPassSchema = Type.Object(
+  {
+    ...passFields,
+    nfc_id: Type.String({ description: 'What the chip says (nfc_…). Shown only once.' }),
+  },
+  { title: 'NewPass' },
+);
+
+export const NewPassBody = Type.Object({
+  label: Type.Optional(text(100, 'Up to 100 characters: what the payer calls it.')),
+});
+
+const Limit = nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_AMOUNT,
+    description: 'USDC atoms, 1 to 1000000000000; null: no limit of its own.',
+  }),
+);
+
+const ConfirmFirst = Type.Boolean({
+  description: 'Whether each first payment at a merchant has to be confirmed.',
+});
+
+export const PayerSchema = Type.Object(
+  {
+    id: idOf('pyr_', 'payer'),
+    ...commonFields('payer'),
+    address: Address,
+    status: oneOf(['active', 'blocked'] as const, 'A blocked payer is declined everywhere.'),
+    limits: Type.Object({
+      per_payment: Limit,
+      per_day: Limit,
+      confirm_first_payment: ConfirmFirst,
+    }),
+    created: Timestamp,
+  },
+  { title: 'Payer' },
+);
+
+export const LimitsBody = Type.Object({
+  per_payment: Type.Optional(Limit),
+  per_day: Type.Optional(Limit),
+  confirm_first_payment: Type.Optional(ConfirmFirst),
+});
+
+export const NonceSchema = Type.Object({
+  nonce: Type.String({ description: 'For one EIP-4361 message.' }),
+  expires_at: Timestamp,
+});
+
+export const SignInBody = Type.Object({
+  message: Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: 'The EIP-4361 message, exactly as it was signed.',
+  }),
+  signature: Signature,
+});
+
+export const SessionSchema = Type.Object(
+  {
+    object: objectType('payer_session'),
+    token: Type.String({ description: 'Bearer token (tlps_…). Shown only once.' }),
+    expires_at: Timestamp,
+    payer: PayerSchema,
+  },
+  { title: 'PayerSession' },
+);
+
+/** Unix seconds as the contract keeps them. */
+const UnixSeconds = Type.Integer({
+  minimum: 0,
+  maximum: 2 ** 40 - 1,
+  description: 'Unix seconds.',
+});
+
+/** The contract's caps are 48 bits wide. */
+const Cap = Type.Integer({ minimum: 1, maximum: 2 ** 48 - 1, description: 'USDC atoms.' });
+
+export const ApprovalBody = Type.Object({
+  permit: Type.Optional(
+    Type.Object(
+      {
+        value: Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'USDC atoms that the settlement contract may take in all.',
+        }),
+        deadline: UnixSeconds,
+        signature: Signature,
+      },
+      { additionalProperties: false, description: 'An EIP-2612 permit.' },
+    ),
+  ),
+  policy: Type.Optional(
+    Type.Object(
+      {
+        per_payment: Cap,
+        per_period: Cap,
+        period_seconds: Type.Integer({ minimum: 60, maximum: 2 ** 24 - 1 }),
+        expires_at: UnixSeconds,
+        max_fee_rate: Type.Integer({
+          minimum: 0,
+          maximum: 10_000,
+          description: 'Basis points of acquirer and protocol fee together.',
+        }),
+        deadline: UnixSeconds,
+        signature: Signature,
+      },
+      { additionalProperties: false, description: 'A standing spending policy.' },
+    ),
+  ),
+});
+
+export const PayerRequestSchema = Type.Object(
+  {
+    id: Type.String({ description: 'apv_… or fct_…' }),
+    object: oneOf(['approval', 'faucet_grant'] as const, 'What was requested from the chain.'),
+    livemode: Type.Boolean(),
+    network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
+    status: oneOf(['pending', 'succeeded', 'failed'] as const, '`pending` resolves by itself.'),
+    failure_code: nullable(Type.String()),
+    tx_hash: nullable(Type.String()),
+    created: Timestamp,
+    updated: Timestamp,
+  },
+  { title: 'PayerRequest' },
+);
+
+const network = {
+  livemode: Type.Boolean({ description: 'false on the test network.' }),
+  network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
+  chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
+  usdc: Address,
+  usdc_domain: Type.Object({ name: Type.String(), version: Type.String() }),
+  settlement: Address,
+};
+
+export const NetworkSchema = Type.Object(
+  {
+    object: objectType('network'),
+    ...network,
+    rpc_url: nullable(
+      Type.String({
+        format: 'uri',
+        description: 'A public node of the chain, for browsers that ask it themselves; or null.',
+      }),
+    ),
+    pass_files: Type.Array(oneOf(['apple', 'google'] as const, 'A wallet of phones.'), {
+      maxItems: 2,
+      uniqueItems: true,
+      description: 'The wallets of phones that the operator makes pass files for.',
+    }),
+  },
+  { title: 'PayerNetwork' },
+);
+
+const BasisPoints = Type.Integer({
+  minimum: 0,
+  maximum: 10_000,
+  description: 'Basis points of the sale.',
+});
+
+const MessageToSign = Type.Object({
+  typed_data: openObject('EIP-712: domain, types, primaryType and message.'),
+  body: openObject('The same for `POST /approvals`, which also wants its `signature`.'),
+});
+
+/** What a wallet holds and allows, and all that its next signatures need. */
+export const WalletSchema = Type.Object(
+  {
+    object: objectType('wallet'),
+    ...network,
+    address: Address,
+    balance: AtomsOut,
+    allowance: AtomsOut,
+    policy: nullable(
+      Type.Object({
+        per_payment: AtomsOut,
+        per_period: AtomsOut,
+        period_seconds: Type.Integer(),
+        spent: AtomsOut,
+        expires_at: Timestamp,
+        max_fee_rate: Type.Integer(),
+      }),
+    ),
+    fee_rates: Type.Object(
+      { acquirer: BasisPoints, protocol: BasisPoints, cashback: BasisPoints },
+      {
+        description:
+          'What the contract charges the payer on top of a sale, and gives back of it; each is ' +
+          'rounded down.',
+      },
+    ),
+    nonces: Type.Object({ permit: Type.Integer(), policy: Type.Integer() }),
+    to_sign: Type.Object(
+      { permit: MessageToSign, policy: MessageToSign },
+      {
+        description:
+          'Both messages with suggested terms, ready for `eth_signTypedData_v4`. A payment ' +
+          'needs both. To change a term, change it in the message and in the body.',
+      },
+    ),
+  },
+  { title: 'Wallet' },
+);
+
+export const ConfirmationSchema = Type.Object(
+  {
+    object: objectType('confirmation'),
+    livemode: Type.Boolean(),
+    network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
+    payment_intent: idOf('pi_', 'payment intent'),
+    status: Type.String({ description: 'The status of the payment intent.' }),
+    account: idOf('acct_', 'account'),
+    merchant_name: Type.String(),
+    amount: { ...Amount, description: 'What is to be paid, sale and tip: USDC atoms.' },
+    currency: Currency,
+    tip: AtomsOut,
+    order_id: Type.String(),
+    description: nullable(Type.String()),
+    reason_code: nullable(Type.String()),
+    expires_at: nullable(Timestamp),
+    payment: nullable(idOf('pay_', 'payment')),
+    decline_code: nullable(Type.String()),
+  },
+  { title: 'Confirmation' },
+);
+
+export const PayerPaymentSchema = Type.Object(
+  {
+    ...PaymentSchema.properties,
+    merchant_name: Type.String({ description: 'The name of the merchant.' }),
+  },
+  { title: 'PayerPayment' },
+);
+
+export const FaucetBody = Type.Object({
+  amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_FAUCET_ATOMS,
+      description: 'Test USDC atoms, 1 to 1000000000; default 100000000.',
+    }),
+  ),
+});
+
+/** A handful: a payer is asked by one or two terminals at a time. */
+export const ConfirmationsQuery = Type.Object({
+  wait: WaitParameter,
+  known: Type.Optional(
+    Type.String({
+      maxLength: 1_000,
+      pattern: '^(pi_[0-9A-Za-z]+(,pi_[0-9A-Za-z]+)*)?$',
+      description:
+        'With `wait`: the payment intents that the app shows already, separated by commas. ' +
+        'Answers as soon as other payments wait.',
+    }),
+  ),
+});

@@ -1,0 +1,99 @@
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#apis/payer/schema.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { renderPayer } from '#payers/render.ts';
+import { deleteSession } from '#payers/session-queries.ts';
+import { createNonce, signIn } from '#payers/sign-in.ts';
+
+const TAG = 'Payer app';
+
+/** Reached without a session. */
+export const OPEN_PATHS = ['/sign_in/nonce', '/sign_in'];
+
+function nonceRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/sign_in/nonce',
+    operationId: 'createPayerNonce',
+    tag: TAG,
+    summary: 'A nonce for one sign-in message',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 201: { schema: NonceSchema, description: 'Valid for five minutes, once.' } },
+    errors: [],
+    handle: async ({ now }) => {
+      const { nonce, expiresAt } = await createNonce(deps.db, now);
+      return answerWith(201, { nonce, expires_at: expiresAt.toISOString() });
+    },
+  });
+}
+
+function signInRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller, undefined, typeof SignInBody>({
+    method: 'POST',
+    path: '/sign_in',
+    operationId: 'signInPayer',
+    tag: TAG,
+    summary: 'Sign in with the wallet',
+    description:
+      'An EIP-4361 message for this site, signed by the wallet. The chain of the message chooses ' +
+      'the network.',
+    scope: null,
+    idempotency: 'ignored',
+    body: SignInBody,
+    multiline: ['message'],
+    responses: { 201: { schema: SessionSchema, description: 'The session, valid for a day.' } },
+    errors: ['sign_in_failed'],
+    handle: async ({ body, now }) => {
+      const session = await signIn(deps.signIn, body, now);
+      if (isRefusal(session)) return session;
+      return answerWith(201, {
+        object: 'payer_session',
+        token: session.token,
+        expires_at: session.expiresAt.toISOString(),
+        payer: renderPayer(session.payer),
+      });
+    },
+  });
+}
+
+function signOutRoute(deps: PayerDeps) {
+  return defineRoute<PayerCaller>({
+    method: 'POST',
+    path: '/sign_out',
+    operationId: 'signOutPayer',
+    tag: TAG,
+    summary: 'End this session',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 204: { schema: null, description: 'It is over.' } },
+    errors: [],
+    handle: async ({ caller }) => {
+      await deleteSession(deps.db, present(caller.sessionHash, 'session'));
+      return { status: 204, body: '' };
+    },
+  });
+}
+
+function meRoute() {
+  return defineRoute<PayerCaller>({
+    method: 'GET',
+    path: '/me',
+    operationId: 'retrievePayer',
+    tag: TAG,
+    summary: 'The payer who is signed in',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: PayerSchema, description: 'The payer.' } },
+    errors: [],
+    handle: async ({ caller }) => answerWith(200, renderPayer(payerOfCaller(caller))),
+  });
+}
+
+/** Sign-in with the wallet's key (EIP-4361). */
+export function signInRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
+  return [nonceRoute(deps), signInRoute(deps), signOutRoute(deps), meRoute()];
+}

@@ -1,0 +1,79 @@
+import type { PayerDeps } from '#apis/payer/deps.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { approvalToSign } from '#payers/approval-to-sign.ts';
+import type { PayerRow } from '#payers/queries.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+
+interface WalletState {
+  readonly chain: Chain;
+  readonly account: PayerAccount;
+  readonly permitNonce: bigint;
+  readonly rates: FeeRates;
+}
+
+export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<WalletState | Refusal> {
+  const chain = deps.chains.find((one) => one.config.livemode === payer.livemode);
+  const away = () => refuse('service_unavailable', 'The chain cannot be reached: try again.');
+  if (chain === undefined) return away();
+  try {
+    const [account, permitNonce, rates] = await Promise.all([
+      readPayerAccount(chain, payer.address),
+      readPermitNonce(chain, payer.address),
+      readFeeRates(chain),
+    ]);
+    return { chain, account, permitNonce, rates };
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return away();
+    throw error;
+  }
+}
+
+/** An unlimited allowance is more than a JSON number holds exactly: shown as the largest one. */
+function shownAtoms(value: bigint): number {
+  const max = BigInt(Number.MAX_SAFE_INTEGER);
+  return toJsonAtoms(value > max ? max : value);
+}
+
+function renderPolicy({ policy }: PayerAccount) {
+  if (policy.status !== 'set') return null;
+  return {
+    per_payment: toJsonAtoms(policy.perPayment),
+    per_period: toJsonAtoms(policy.perPeriod),
+    period_seconds: policy.periodSeconds,
+    spent: toJsonAtoms(policy.spent),
+    expires_at: policy.expiresAt.toISOString(),
+    max_fee_rate: policy.maxFeeRate,
+  };
+}
+
+export function renderWallet(payer: PayerRow, state: WalletState, now: Date) {
+  const { chain, account, permitNonce, rates } = state;
+  const { config } = chain;
+  return {
+    object: 'wallet',
+    livemode: payer.livemode,
+    network: networkOf(payer.livemode),
+    address: payer.address,
+    balance: shownAtoms(account.balance),
+    allowance: shownAtoms(account.allowance),
+    policy: renderPolicy(account),
+    fee_rates: rates,
+    chain_id: config.chainId,
+    usdc: config.usdc,
+    usdc_domain: config.usdcDomain,
+    settlement: config.settlement,
+    nonces: { permit: Number(permitNonce), policy: Number(account.nonce) },
+    to_sign: approvalToSign({
+      network: config,
+      payer: payer.address,
+      nonces: { permit: permitNonce, policy: account.nonce },
+      feeRate: rates.acquirer + rates.protocol,
+      now,
+    }),
+  };
+}

@@ -1,0 +1,114 @@
+import type { Sql, Tx } from '#db/database.ts';
+
+/** A test account's clock after an advance. */
+export interface AdvancedTo {
+  /** Seconds ahead of the service's clock. */
+  readonly total: number;
+  readonly now: Date;
+}
+
+// Deadlines of an account's test mode, one statement per table: they come nearer by the service's
+// clock and stay where they are by the account's. Spans are whole seconds; a deadline that was
+// reached keeps its distance to the others.
+
+/** The account's clock, locked from here to the commit: two advances add up. @returns its total. */
+export async function addToClock(tx: Tx, accountId: string, seconds: number): Promise<number> {
+  const rows = await tx.query<{ total: bigint }>(
+    `insert into test_clocks as c (account_id, advanced_seconds) values ($1, $2)
+     on conflict (account_id) do update
+     set advanced_seconds = c.advanced_seconds + excluded.advanced_seconds
+     returning advanced_seconds as total`,
+    [accountId, seconds],
+  );
+  return Number(rows[0]?.total ?? seconds);
+}
+
+/**
+ * From the commit on, what the account creates counts as created by its new time. Takes the lock of
+ * its order: call it last. Nobody who has read the former time can write right after it,
+ * since that would count as created before.
+ */
+export async function advanceOrder(tx: Tx, accountId: string, at: AdvancedTo): Promise<void> {
+  await tx.query(
+    `update account_modes
+     set ahead_seconds = $2, stamped_at = greatest(stamped_at, $3)
+     where account_id = $1 and not livemode`,
+    [accountId, at.total, at.now],
+  );
+}
+
+export async function selectClock(sql: Sql, accountId: string): Promise<number> {
+  const rows = await sql.query<{ total: bigint }>(
+    'select advanced_seconds as total from test_clocks where account_id = $1',
+    [accountId],
+  );
+  return Number(rows[0]?.total ?? 0);
+}
+
+/** Intents that have not ended. Locked in the order of their ids, like everywhere. */
+export async function advanceIntents(tx: Tx, accountId: string, seconds: number): Promise<void> {
+  await tx.query(
+    `with due as materialized (
+       select id from payment_intents
+       where account_id = $1 and not livemode
+         and status in ('requires_payment_method', 'requires_action', 'processing')
+       order by id for update
+     )
+     update payment_intents i
+     set ahead_seconds = ahead_seconds + $2,
+       expires_at = expires_at - $2 * interval '1 second',
+       confirm_by = confirm_by - $2 * interval '1 second'
+     from due where i.id = due.id`,
+    [accountId, seconds],
+  );
+}
+
+export async function advanceRefundWindows(
+  tx: Tx,
+  accountId: string,
+  seconds: number,
+): Promise<void> {
+  await tx.query(
+    `with due as materialized (
+       select id from payments where account_id = $1 and not livemode order by id for update
+     )
+     update payments p
+     set ahead_seconds = ahead_seconds + $2,
+       refundable_until = refundable_until - $2 * interval '1 second'
+     from due where p.id = due.id`,
+    [accountId, seconds],
+  );
+}
+
+export async function advanceAgentTokens(
+  tx: Tx,
+  accountId: string,
+  seconds: number,
+): Promise<void> {
+  await tx.query(
+    `update agent_tokens set expires_at = expires_at - $2 * interval '1 second'
+     where account_id = $1 and not livemode`,
+    [accountId, seconds],
+  );
+}
+
+/** Stored responses; requests that still run keep their key. */
+export async function advanceIdempotencyKeys(
+  tx: Tx,
+  accountId: string,
+  seconds: number,
+): Promise<void> {
+  await tx.query(
+    `update idempotency_keys set expires_at = expires_at - $2 * interval '1 second'
+     where account_id = $1 and not livemode and status = 'completed'`,
+    [accountId, seconds],
+  );
+}
+
+/** Events that are past their retention by the account's clock are gone for good. */
+export async function dropEventsBefore(tx: Tx, accountId: string, before: Date): Promise<void> {
+  await tx.query('delete from events where account_id = $1 and not livemode and created < $2', [
+    accountId,
+    before,
+  ]);
+}

@@ -1,0 +1,14 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { AnyRoute } from '#http/route.ts';
+
+const HELPERS = '/test_helpers/';
+
+/** With a live key there are no test helpers: said before anything of the request is read. */
+export function liveRefusal(
+  route: Pick<AnyRoute<MerchantCaller>, 'path'>,
+  caller: MerchantCaller,
+): Refusal | null {
+  if (!route.path.startsWith(HELPERS) || !caller.tenant.livemode) return null;
+  return refuse('route_missing', 'Test helpers exist for test keys only.');
+}

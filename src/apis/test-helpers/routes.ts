@@ -1,0 +1,284 @@
+import Type, { type Static } from 'typebox';
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { EventSchema } from '#apis/merchant/event-schema.ts';
+import { PaymentIntentSchema, TipAmount } from '#apis/merchant/payment-schema.ts';
+import { TappedCredential } from '#apis/merchant/terminal-schema.ts';
+import { ExpiresIn, NewAgentTokenSchema } from '#apis/payer/schema.ts';
+import { type CardTapDeps, cardTapRoutes } from '#apis/test-helpers/card-tap-routes.ts';
+import { clockRoutes } from '#apis/test-helpers/clock-routes.ts';
+import type { SampleType } from '#apis/test-helpers/sample-objects.ts';
+import { triggerEvent } from '#apis/test-helpers/trigger-event.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import { atoms } from '#core/money.ts';
+import { hashSecret, isSecret } from '#core/secrets.ts';
+import type { WaitingRoom } from '#db/waiting-room.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { EVENT_TYPES } from '#events/types.ts';
+import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { Amount, idOf, oneOf } from '#http/schema.ts';
+import { findReplay } from '#idempotency/run-once.ts';
+import { renderAgentToken } from '#payers/agent-token.ts';
+import { AGENT_TOKEN_SECONDS, createAgentToken } from '#payers/create-agent-token.ts';
+import { selectPassByHash, selectPayer } from '#payers/queries.ts';
+import { awaitSettled } from '#payments/await-settlement.ts';
+import { answerConfirmation } from '#payments/confirm.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { expireNow } from '#payments/expire-now.ts';
+import type { PayIntent } from '#payments/pay.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { type Presented, readTapped } from '#payments/presented.ts';
+import { selectNextForTerminals, updatePickedUp } from '#payments/queries.ts';
+import { renderIntent } from '#payments/render.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+import { selectTerminal } from '#terminals/queries.ts';
+
+export interface TestHelperDeps extends CardTapDeps {
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly intents: WaitingRoom<PaymentIntent>;
+  readonly payIntent: PayIntent;
+  readonly readiness: Readiness;
+  readonly settleWithinS: number;
+  /** The pass (nfc_…) that is tapped when none is named; null where there is no demo data. */
+  readonly defaultPass: string | null;
+}
+
+const TAG = 'Test helpers';
+
+const intentResponse = (description: string) => ({
+  schema: PaymentIntentSchema,
+  description,
+  example: PAYMENT_INTENT_EXAMPLE,
+});
+
+function passMissing(param: string): Refusal {
+  return refuse('parameter_missing', `${param} is required: there is no demo pass here.`, param);
+}
+
+const HelperTapBody = Type.Object({
+  credential: Type.Optional(TappedCredential),
+  payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
+  tip_amount: Type.Optional(TipAmount),
+});
+
+function presentedIn(
+  body: Static<typeof HelperTapBody>,
+  defaultPass: string | null,
+): Presented | Refusal {
+  if (body.credential !== undefined) return readTapped(body.credential);
+  return defaultPass === null ? passMissing('credential') : { type: 'nfc_id', value: defaultPass };
+}
+
+async function findOpenIntent(
+  deps: TestHelperDeps,
+  terminalId: string,
+  now: Date,
+): Promise<string | Refusal> {
+  const [intent] = await selectNextForTerminals(deps.db, [terminalId], now);
+  if (intent !== undefined) return intent.id;
+  return refuse(
+    'payment_intent_unexpected_state',
+    'The terminal has no open payment intent: create one first.',
+  );
+}
+
+function tapRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof HelperTapBody>({
+    method: 'POST',
+    path: '/test_helpers/terminals/{id}/tap',
+    operationId: 'testTapTerminal',
+    tag: TAG,
+    summary: 'As if a customer tapped a pass on the terminal',
+    description: 'Default: the demo pass `ok` on the oldest open intent of the terminal.',
+    scope: 'payments:write',
+    idempotency: 'accepted',
+    params: { id: 'terminal' },
+    body: HelperTapBody,
+    bodyExample: {},
+    responses: { 200: intentResponse('The intent after the tap.') },
+    errors: [
+      'route_missing',
+      'resource_missing',
+      'terminal_inactive',
+      'payment_intent_unexpected_state',
+    ],
+    handle: async ({ caller, params, body, idempotency, requestId, now, whenGone }) => {
+      const presented = presentedIn(body, deps.defaultPass);
+      if (isRefusal(presented)) return presented;
+      const terminal = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
+      if (terminal === null) return resourceMissing('terminal');
+      if (terminal.status === 'inactive') {
+        return refuse('terminal_inactive', 'The terminal is inactive: activate it first.');
+      }
+      // Before the terminal's intents are looked at: the first request has changed them.
+      const replay = await findReplay(deps.db, idempotency, now);
+      if (replay !== null) return replay;
+      const intentId = body.payment_intent ?? (await findOpenIntent(deps, terminal.id, now));
+      if (isRefusal(intentId)) return intentId;
+      await updatePickedUp(deps.db, { id: intentId, terminalId: terminal.id, now });
+      return deps.payIntent({
+        standing: caller.standing,
+        intentId,
+        terminalId: terminal.id,
+        presented,
+        tip: body.tip_amount === undefined ? null : atoms(body.tip_amount),
+        idempotency,
+        requestId,
+        now,
+        gone: whenGone(),
+      });
+    },
+  });
+}
+
+const PayerConfirmBody = Type.Object({
+  approve: Type.Boolean({ description: 'true: the payer says yes; false: no.' }),
+});
+
+function payerConfirmRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof PayerConfirmBody>({
+    method: 'POST',
+    path: '/test_helpers/payment_intents/{id}/payer_confirm',
+    operationId: 'testPayerConfirm',
+    tag: TAG,
+    summary: "As if the payer answered in the payer app's confirmation",
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    body: PayerConfirmBody,
+    bodyExample: { approve: true },
+    responses: { 200: intentResponse("The intent after the payer's answer.") },
+    errors: [
+      'route_missing',
+      'resource_missing',
+      'payment_intent_unexpected_state',
+      'service_unavailable',
+    ],
+    handle: async ({ caller, params, body, now, whenGone }) => {
+      const { accountId, livemode } = caller.tenant;
+      const intent = await answerConfirmation(deps, {
+        intentId: params.id ?? '',
+        mayAnswer: ({ tenant }) => tenant.accountId === accountId && tenant.livemode === livemode,
+        approve: body.approve,
+        now,
+      });
+      if (isRefusal(intent)) return intent;
+      const settled =
+        intent.status === 'processing' ? await awaitSettled(deps, intent.id, whenGone()) : intent;
+      return answerWith(200, renderIntent(settled ?? intent));
+    },
+  });
+}
+
+function expireRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller>({
+    method: 'POST',
+    path: '/test_helpers/payment_intents/{id}/expire',
+    operationId: 'testExpirePaymentIntent',
+    tag: TAG,
+    summary: 'As if an unpaid intent had expired',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    params: { id: 'paymentIntent' },
+    responses: { 200: intentResponse('The intent, canceled as expired.') },
+    errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
+    handle: async ({ caller, params, now }) => {
+      const { tenant } = caller;
+      const intent = await expireNow(deps, { tenant, intentId: params.id ?? '', now });
+      return isRefusal(intent) ? intent : answerWith(200, renderIntent(intent));
+    },
+  });
+}
+
+const HelperTokenBody = Type.Object({
+  amount: Amount,
+  expires_in: Type.Optional(ExpiresIn),
+  pass: Type.Optional(
+    Type.String({
+      pattern: '^nfc_[0-9A-Za-z]{1,196}$',
+      description: 'A pass (nfc_…) of the payer whose agent gets the token.',
+    }),
+  ),
+});
+
+function agentTokenRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof HelperTokenBody>({
+    method: 'POST',
+    path: '/test_helpers/agent_tokens',
+    operationId: 'testCreateAgentToken',
+    tag: TAG,
+    summary: 'As if a payer gave an AI agent a token for this account and amount',
+    description: 'Default: the payer of the demo pass `ok`, one hour.',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    body: HelperTokenBody,
+    bodyExample: { amount: 2500000 },
+    responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown only once.' } },
+    errors: ['route_missing'],
+    handle: async ({ caller, body, now }) => {
+      const pass = body.pass ?? deps.defaultPass;
+      if (pass === null) return passMissing('pass');
+      const known = isSecret('pass', pass)
+        ? await selectPassByHash(deps.db, hashSecret(pass))
+        : undefined;
+      const payer = known && (await selectPayer(deps.db, known.payer_id));
+      if (payer === undefined || payer.livemode) {
+        return refuse('parameter_invalid', 'pass is not a pass of the test network.', 'pass');
+      }
+      const { row, secret } = await deps.db.transaction((tx) =>
+        createAgentToken(tx, {
+          payerId: payer.id,
+          tenant: caller.tenant,
+          amount: body.amount,
+          expiresIn: body.expires_in ?? AGENT_TOKEN_SECONDS.default,
+          now,
+        }),
+      );
+      return answerWith(201, { ...renderAgentToken(row, 'active'), agent_token: secret });
+    },
+  });
+}
+
+const SAMPLE_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'ping');
+
+const TriggerBody = Type.Object({
+  type: oneOf(SAMPLE_TYPES as readonly SampleType[], 'An event type; not ping.'),
+});
+
+function triggerRoute(deps: TestHelperDeps) {
+  return defineRoute<MerchantCaller, undefined, typeof TriggerBody>({
+    method: 'POST',
+    path: '/test_helpers/events/trigger',
+    operationId: 'testTriggerEvent',
+    tag: TAG,
+    summary: 'Send an event of any type',
+    description:
+      'The event is about the newest object of the account that was in such a state, or else ' +
+      'about the newest of that kind, shown in that state. The object itself does ' +
+      'not change. Only an account without such objects gets an event about a ' +
+      'made-up one.',
+    scope: 'payments:write',
+    idempotency: 'ignored',
+    body: TriggerBody,
+    bodyExample: { type: 'refund.failed' },
+    responses: { 201: { schema: EventSchema, description: 'The event.' } },
+    errors: ['route_missing'],
+    handle: async ({ caller, body, now }) => {
+      return triggerEvent(deps, { tenant: caller.tenant, type: body.type, now });
+    },
+  });
+}
+
+/** What a developer plays with curl (behavior.md 17.1). Test keys only. */
+export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>[] {
+  return [
+    tapRoute(deps),
+    payerConfirmRoute(deps),
+    expireRoute(deps),
+    agentTokenRoute(deps),
+    triggerRoute(deps),
+    ...cardTapRoutes(deps),
+    ...clockRoutes(deps),
+  ];
+}

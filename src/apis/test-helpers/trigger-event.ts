@@ -1,0 +1,78 @@
+import { selectNewestBody, selectNewestObject } from '#apis/test-helpers/queries.ts';
+import { type Sample, type SampleType, sampleOf } from '#apis/test-helpers/sample-objects.ts';
+import type { Answer } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Json } from '#core/canonical-json.ts';
+import type { Tenant } from '#core/mode.ts';
+import { stampOrder } from '#db/commit-order.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { appendEvents } from '#events/append.ts';
+import { EVENT_TYPES, familyOf } from '#events/types.ts';
+
+type JsonObject = { [key: string]: Json };
+
+/** What the state of an object consists of; the rest says which object it is. */
+const STATE = new Set([
+  ...['status', 'payment', 'tx_hash', 'next_action', 'last_payment_error', 'cancellation_reason'],
+  ...['canceled_at', 'tapped_at', 'amount_refunded', 'failure_code', 'failure_message'],
+  ...['disabled_reason', 'failing_since', 'updated'],
+]);
+
+/** Members that name another object, by the family of its events. */
+const RELATED: Readonly<Record<string, string>> = {
+  terminal: 'terminal.*',
+  payment_intent: 'payment_intent.*',
+  payment: 'payment.*',
+};
+
+const typesOf = (family: string) => EVENT_TYPES.filter((type) => familyOf(type) === family);
+
+/** The account's newest object of the kind, in the state that the sample shows. */
+function inState(real: JsonObject, sample: JsonObject): JsonObject {
+  const state = Object.entries(sample).filter(
+    ([name]) => STATE.has(name) && !(name in RELATED && real[name] != null),
+  );
+  return { ...real, ...Object.fromEntries(state) };
+}
+
+/**
+ * What the event is about: an object that was in such a state, or one of the kind put into it, so
+ * that whoever looks it up finds it. An account that has none of the kind gets a made-up one.
+ */
+async function findSample(
+  tx: Tx,
+  wanted: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
+): Promise<Sample> {
+  const { tenant, type, now } = wanted;
+  const sample = sampleOf(type, tenant.accountId, now);
+  if (familyOf(type) === 'kyb.*') return sample;
+  const same = await selectNewestObject(tx, tenant, [type]);
+  if (same !== undefined) return { ...sample, ...same };
+  const kin = await selectNewestObject(tx, tenant, typesOf(familyOf(type)));
+  const real = kin?.object ?? {};
+  const object = kin === undefined ? { ...sample.object } : inState(real, sample.object);
+  for (const [name, family] of Object.entries(RELATED)) {
+    if (typeof object[name] !== 'string' || object[name] === real[name]) continue;
+    const related = await selectNewestObject(tx, tenant, typesOf(family));
+    object[name] = related?.objectId ?? object[name];
+  }
+  return { ...sample, object, objectId: kin?.objectId ?? sample.objectId };
+}
+
+/** Sends an event to every endpoint that listens. Nothing else happens. */
+export async function triggerEvent(
+  deps: { readonly db: Database; readonly wakeups: Wakeups },
+  request: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
+): Promise<Answer> {
+  const { tenant, type, now } = request;
+  const { body, deliveries } = await deps.db.transaction(async (tx) => {
+    const sample = await findSample(tx, request);
+    const stamp = await stampOrder(tx, tenant, now, 1);
+    const deliveries = await appendEvents(tx, [{ tenant, type, stamp, ...sample }]);
+    const at = { objectId: sample.objectId, created: stamp.created };
+    return { body: present(await selectNewestBody(tx, tenant, at), 'triggered event'), deliveries };
+  });
+  if (deliveries > 0) deps.wakeups.send('deliveries');
+  return { status: 201, body };
+}

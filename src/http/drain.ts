@@ -1,0 +1,83 @@
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { PROCESS_ENDS } from '#core/ending.ts';
+
+/** How a server goes out of service: no request is cut, and nothing that waits keeps it. */
+export interface Drain {
+  /** Whether each answer closes its connection, because there will not be another. */
+  isClosing(): boolean;
+  /**
+   * Aborts when the client is gone, or (with {@link PROCESS_ENDS}) when it is time to answer with
+   * what is known: a wait for work first, a wait for something that was asked for later.
+   */
+  waiting(response: ServerResponse, of: { readonly isPoll: boolean }): AbortSignal;
+  /**
+   * Stops the server: what runs is finished, and what waits is answered. Answers close their
+   * connections only once nobody listens any more. Earlier, clients would come back in new ones,
+   * and the system resets those that have been made and not been accepted when the listener closes.
+   */
+  close(app: FastifyInstance): Promise<void>;
+}
+
+/** A kept connection brings its next request within this time; its answer ends the connection. */
+const LAST_REQUESTS_MS = 500;
+/** A settlement takes about a second; a tap that still waits then is answered `processing`. */
+const SETTLE_MS = 4_000;
+/** Whatever still runs is cut: a stop takes 10 s at most, and workers stop after this. */
+const CLOSE_MS = 5_000;
+
+interface Waiting {
+  readonly response: ServerResponse;
+  readonly controller: AbortController;
+  readonly isPoll: boolean;
+}
+
+/** Node's own `close` of an HTTP server also cuts idle connections, which may be bringing one. */
+function stopListening(server: Server): void {
+  NetServer.prototype.close.call(server);
+}
+
+export function createDrain(): Drain {
+  const all = new Set<Waiting>();
+  const ended = { polls: false, others: false };
+  let isClosing = false;
+  const endNow = ({ response, controller }: Waiting) => {
+    if (!response.headersSent) response.shouldKeepAlive = false;
+    controller.abort(PROCESS_ENDS);
+  };
+  const end = (what: 'polls' | 'others') => {
+    ended[what] = true;
+    for (const one of all) if (one.isPoll === (what === 'polls')) endNow(one);
+  };
+  return {
+    isClosing: () => isClosing,
+    waiting: (response, { isPoll }) => {
+      const one = { response, controller: new AbortController(), isPoll };
+      if (response.destroyed) one.controller.abort();
+      else if (ended[isPoll ? 'polls' : 'others']) endNow(one);
+      else {
+        all.add(one);
+        // The response's own event: a listener on a kept-alive socket would outlive the request.
+        response.once('close', () => {
+          all.delete(one);
+          one.controller.abort();
+        });
+      }
+      return one.controller.signal;
+    },
+    close: async (app) => {
+      stopListening(app.server);
+      isClosing = true;
+      await sleep(LAST_REQUESTS_MS);
+      end('polls');
+      const timers = [
+        setTimeout(() => end('others'), SETTLE_MS),
+        setTimeout(() => app.server.closeAllConnections(), CLOSE_MS),
+      ];
+      await app.close();
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+
+const STYLE =
+  'body{font:17px/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;padding:0 1rem}' +
+  'button{font:inherit;padding:.6rem 1.2rem}';
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** No script, nothing from elsewhere, and a form goes nowhere but back here. */
+const HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy':
+    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; ` +
+    "base-uri 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Robots-Tag': 'noindex, nofollow',
+  'Cache-Control': 'no-store',
+} as const;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
+}
+
+/** A page of our own that needs no web app. `body` is HTML. */
+export function plainPage(title: string, body: string): string {
+  return (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n' +
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
+    `<title>${title}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n` +
+    `<main>\n<h1>${title}</h1>\n${body}\n</main>\n</body>\n</html>\n`
+  );
+}
+
+export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
+  return reply.code(status).headers(HEADERS).send(html);
+}

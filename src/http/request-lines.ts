@@ -1,0 +1,51 @@
+import type { FastifyRequest } from 'fastify';
+import { type LogFields, writeEntry } from '#core/log.ts';
+import type { Call } from '#http/call.ts';
+
+/** Which requests are a line of the log. `failed`: answered with 500 or more. */
+export const LOGGED_REQUESTS = ['none', 'failed', 'all'] as const;
+
+export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
+
+export interface RequestLines {
+  note(request: FastifyRequest, call: Call, status: number): void;
+  /** All of them from now on; the second time as many as at first again. */
+  toggle(): void;
+}
+
+const FAILED_FROM = 500;
+
+/**
+ * The route, never the path: links of customers are worth something to whoever has them. No address
+ * and nothing of the body: the request log of the dashboard has more, for the merchant alone.
+ */
+function lineOf(request: FastifyRequest, call: Call, status: number): LogFields {
+  const { caller, route } = call;
+  return {
+    request: call.requestId,
+    method: request.method,
+    route: route?.path ?? null,
+    operation: route?.operationId ?? null,
+    status,
+    code: call.code,
+    ms: Math.round((performance.now() - call.startedMs) * 10) / 10,
+    account: caller?.tenant.accountId ?? null,
+    livemode: caller?.tenant.livemode ?? null,
+    object: call.objectId,
+  };
+}
+
+/** Requests as lines on stderr, for as long as somebody wants to see them. */
+export function createRequestLines(first: LoggedRequests): RequestLines {
+  let shown = first;
+  return {
+    note: (request, call, status) => {
+      if (shown === 'none' || (shown === 'failed' && status < FAILED_FROM)) return;
+      const time = new Date().toISOString();
+      writeEntry({ time, level: 'info', message: 'request', ...lineOf(request, call, status) });
+    },
+    toggle: () => {
+      shown = shown === 'all' ? (first === 'all' ? 'none' : first) : 'all';
+    },
+  };
+}
