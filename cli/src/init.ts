@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { WrongUse } from './wrong-use.ts';
+
+/** What knows the settings of the service: the clone that it is run from. */
+const COMMAND = 'src/ops/settings-command.ts';
+const NAME = 'tapline-network';
+
+function isClone(folder: string): boolean {
+  const file = path.join(folder, 'package.json');
+  if (!existsSync(file) || !existsSync(path.join(folder, COMMAND))) return false;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === NAME;
+}
+
+/** This folder or one above it; else the clone that this program stands in. */
+function findClone(): string {
+  const begins = [process.cwd(), import.meta.dirname];
+  for (const begin of begins) {
+    for (let folder = begin; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+      if (isClone(folder)) return folder;
+    }
+  }
+  throw new WrongUse('Settings belong to a clone of Tapline: run this in its folder.');
+}
+
+/**
+ * Makes (`init`) or looks at (`check`) the settings of a network in `folder`. The service itself
+ * does it: only its code knows what a start takes. @returns the exit code
+ */
+export async function settingsOfNetwork(
+  command: 'init' | 'check',
+  options: { readonly folder: string; readonly json?: boolean },
+): Promise<number> {
+  const clone = findClone();
+  const own = path.join(clone, 'node_modules/.bin/node');
+  const node = existsSync(own) ? own : process.execPath;
+  const args = [path.join(clone, COMMAND), command, '--folder', path.resolve(options.folder)];
+  const all = options.json === true ? [...args, '--json'] : args;
+  const child = spawn(node, all, { stdio: 'inherit' });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code ?? 1;
+}

@@ -1,0 +1,109 @@
+import type { Event, WebhookEvent } from 'tapline';
+import {
+  checkReceiver,
+  type Forwarded,
+  forward,
+  isDelivered,
+  listenSecret,
+  wordsOf,
+} from './forward.ts';
+import { acceptResends } from './listeners.ts';
+import type { Settings } from './settings.ts';
+import { WrongUse } from './wrong-use.ts';
+
+export interface ListenOptions {
+  readonly forwardTo?: string;
+  readonly events?: string;
+  readonly printSecret?: boolean;
+  readonly after?: string;
+  /** Ends with 0 when an event of this type was seen, and delivered where it is forwarded. */
+  readonly until?: string;
+  /** Seconds; without the event of `until` by then it ends with 1. */
+  readonly timeout?: string;
+}
+
+/** Shows events as they happen, and forwards them signed to a receiver on this machine. */
+export async function listen(settings: Settings, options: ListenOptions): Promise<number> {
+  const { out, tapline } = settings;
+  const secret = listenSecret(settings.apiKey);
+  if (options.printSecret === true) {
+    out.show({ secret }, secret);
+    return 0;
+  }
+  const url = options.forwardTo === undefined ? null : checkReceiver(options.forwardTo);
+  const ends = endOf(options);
+  // The place is taken before it says that it is ready: what happens from then on is seen.
+  const after = options.after ?? (await tapline.events.list({ limit: 1 }).page).data[0]?.id;
+  const deliver = async (event: Event | WebhookEvent): Promise<Forwarded | null> => {
+    const result = url === null ? null : await forward(event, { url, secret });
+    const words = result === null ? '' : `  ->  ${wordsOf(result)}`;
+    out.show({ event, forward: result }, `${event.created}  ${event.type}  ${event.id}${words}`);
+    return result;
+  };
+  const close = await acceptResends(settings, async (id) => {
+    const result = await deliver(await tapline.events.retrieve(id));
+    return result ?? { status: null, error: 'listening without --forward-to', duration_ms: 0 };
+  });
+  const to = url === null ? 'Listening' : `Forwarding to ${url}`;
+  out.show(
+    { ready: true, forward_to: url, secret, after: after ?? null },
+    `${to}. Secret: ${secret}`,
+  );
+  try {
+    return await follow(settings, { options, after, deliver, ends });
+  } finally {
+    close();
+  }
+}
+
+interface Ends {
+  readonly signal: AbortSignal;
+  readonly timedOut: () => boolean;
+}
+
+/** Ends at Ctrl-C, or when the time is over. */
+function endOf({ timeout, until }: ListenOptions): Ends {
+  const control = new AbortController();
+  const stop = () => control.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  if (timeout === undefined) return { signal: control.signal, timedOut: () => false };
+  const seconds = Number(timeout);
+  if (!(seconds > 0)) throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
+  const timer = AbortSignal.timeout(seconds * 1_000);
+  const signal = AbortSignal.any([control.signal, timer]);
+  return { signal, timedOut: () => timer.aborted && until !== undefined };
+}
+
+interface Following {
+  readonly options: ListenOptions;
+  readonly after: string | undefined;
+  readonly deliver: (event: WebhookEvent) => Promise<Forwarded | null>;
+  readonly ends: Ends;
+}
+
+async function follow(settings: Settings, of: Following): Promise<number> {
+  const { options, after, deliver, ends } = of;
+  const { events: types, until } = options;
+  const { signal } = ends;
+  /** A slow receiver holds up no other event; so many at once are as many as the network sends. */
+  const underWay = new Set<Promise<unknown>>();
+  const stream = settings.tapline.events.stream({
+    signal,
+    ...(types === undefined ? {} : { types }),
+    ...(after === undefined ? {} : { after }),
+  });
+  for await (const event of stream) {
+    const delivered = deliver(event);
+    if (event.type === until) {
+      const result = await delivered;
+      await Promise.all(underWay);
+      return result === null || isDelivered(result) ? 0 : 1;
+    }
+    underWay.add(delivered);
+    delivered.finally(() => underWay.delete(delivered));
+    if (underWay.size >= 8) await Promise.race(underWay);
+  }
+  await Promise.all(underWay);
+  if (ends.timedOut()) settings.out.note(`No ${until} came in ${options.timeout} s.`);
+  return ends.timedOut() ? 1 : 0;
+}

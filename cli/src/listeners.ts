@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Forwarded } from './forward.ts';
+
+/**
+ * How `resend` reaches a `listen` in another window: each has a socket in a folder that only this
+ * user can enter. The network takes no part in it, because nothing new has happened there.
+ */
+function folder(): string {
+  const { uid } = userInfo();
+  const place = path.join(tmpdir(), `tapline-${uid}`);
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const { uid: owner, mode } = statSync(place);
+  if (owner !== uid || (mode & 0o077) !== 0) throw new Error(`${place} is not this user's alone.`);
+  return place;
+}
+
+/** Listeners of one key at one network. */
+function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): string {
+  const { baseUrl, apiKey } = place;
+  return createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('hex').slice(0, 16);
+}
+
+type Resend = (eventId: string) => Promise<Forwarded>;
+
+/** @returns what closes it */
+export async function acceptResends(
+  place: { readonly baseUrl: string; readonly apiKey: string },
+  resend: Resend,
+): Promise<() => void> {
+  const file = path.join(folder(), `${groupOf(place)}-${process.pid}.sock`);
+  rmSync(file, { force: true });
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    createInterface(socket).on('line', async (id) => {
+      const result = await resend(id).catch((error: Error) => ({ error: error.message }));
+      socket.end(`${JSON.stringify(result)}\n`);
+    });
+  });
+  server.listen(file);
+  await once(server, 'listening');
+  return () => {
+    server.close();
+    rmSync(file, { force: true });
+  };
+}
+
+/** Has every listener of this key forward an event again. @returns what their receivers said */
+export async function askListeners(
+  place: { readonly baseUrl: string; readonly apiKey: string },
+  eventId: string,
+): Promise<Forwarded[]> {
+  const group = groupOf(place);
+  const files = readdirSync(folder()).filter((name) => name.startsWith(group));
+  const answers = await Promise.all(
+    files.map((name) => askOne(path.join(folder(), name), eventId)),
+  );
+  return answers.filter((answer) => answer !== null);
+}
+
+async function askOne(file: string, eventId: string): Promise<Forwarded | null> {
+  const socket = connect(file);
+  try {
+    await once(socket, 'connect');
+  } catch {
+    // It was killed and left its socket behind.
+    rmSync(file, { force: true });
+    return null;
+  }
+  socket.write(`${eventId}\n`);
+  for await (const line of createInterface(socket)) return JSON.parse(line) as Forwarded;
+  return null;
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TaplineError } from 'tapline';
+import type { Settings } from './settings.ts';
+import { WrongUse } from './wrong-use.ts';
+
+export interface LogsOptions {
+  /** `404`, or a family such as `4xx`. */
+  readonly status?: string;
+  readonly method?: string;
+  readonly limit: string;
+  readonly follow: boolean;
+  readonly email?: string;
+  readonly account?: string;
+}
+
+interface LoggedRequest {
+  readonly id: string;
+  readonly created: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly duration_ms: number;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** The request log belongs to people, not to keys: it is read with a person's session. */
+export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
+  const fits = filterOf(options);
+  const read = await signIn(settings, options);
+  const { out } = settings;
+  const seen = new Set<string>();
+  let first = true;
+  const control = new AbortController();
+  process.once('SIGINT', () => control.abort()).once('SIGTERM', () => control.abort());
+  do {
+    const requests = (await read(100)).filter(fits);
+    const fresh = requests.filter(({ id }) => !seen.has(id));
+    const shown = first ? fresh.slice(0, Number(options.limit)) : fresh;
+    for (const one of requests) seen.add(one.id);
+    for (const request of shown.reverse()) {
+      const { created, status, method, path, code, duration_ms } = request;
+      const words = `${created}  ${status}  ${method} ${path}  ${code ?? ''}  ${duration_ms} ms`;
+      out.show(request, words);
+    }
+    first = false;
+    const paused = { signal: control.signal };
+    if (options.follow) await sleep(LOOK_EVERY_MS, undefined, paused).catch(() => {});
+  } while (options.follow && !control.signal.aborted);
+  return 0;
+}
+
+function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => boolean {
+  if (status !== undefined && !/^([1-5]xx|[1-5]\d\d)$/i.test(status)) {
+    throw new WrongUse(`--status takes 404 or 4xx, not ${status}.`);
+  }
+  const wanted = new RegExp(`^${(status ?? '...').replaceAll(/x/gi, '\\d')}$`);
+  return (request) =>
+    wanted.test(String(request.status)) &&
+    (method === undefined || request.method === method.toUpperCase());
+}
+
+type Read = (limit: number) => Promise<readonly LoggedRequest[]>;
+
+async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
+  const { sandbox, baseUrl, apiKey } = settings;
+  const email = options.email ?? process.env.TAPLINE_EMAIL ?? sandbox?.dashboard.email;
+  const password = process.env.TAPLINE_PASSWORD ?? sandbox?.dashboard.password;
+  if (email === undefined || password === undefined) {
+    throw new WrongUse(
+      'The request log is read as a person of the dashboard: set TAPLINE_EMAIL and ' +
+        'TAPLINE_PASSWORD.',
+    );
+  }
+  const root = `${baseUrl}/dashboard/v1`;
+  const signedIn = await fetch(`${root}/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const session = (await bodyOf(signedIn)) as { status: string };
+  if (session.status !== 'signed_in') {
+    throw new Error('This person has a second factor: read the log in the dashboard.');
+  }
+  const cookie = signedIn.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  const get = async (path: string) => bodyOf(await fetch(root + path, { headers: { cookie } }));
+  const account = options.account ?? sandbox?.account ?? (await onlyAccount(get));
+  const mode = apiKey.startsWith('tlsk_live') ? 'live' : 'test';
+  return async (limit) => {
+    const page = await get(`/accounts/${account}/${mode}/request_log?limit=${limit}`);
+    return (page as { data: LoggedRequest[] }).data;
+  };
+}
+
+async function onlyAccount(get: (path: string) => Promise<unknown>): Promise<string> {
+  const { data } = (await get('/accounts')) as { data: readonly { readonly id: string }[] };
+  const [only, ...others] = data;
+  if (only !== undefined && others.length === 0) return only.id;
+  throw new WrongUse(`Say which: --account, one of ${data.map(({ id }) => id).join(', ')}.`);
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const body = (await response.json()) as { error?: { code: string; message: string } };
+  if (response.ok) return body;
+  const { code = null, message = `The dashboard answered ${response.status}.` } = body.error ?? {};
+  throw new TaplineError(message, { status: response.status, code });
+}

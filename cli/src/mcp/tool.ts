@@ -1,0 +1,76 @@
+import type { Tapline } from 'tapline';
+
+/** What a tool works with. */
+export interface ToolDeps {
+  readonly tapline: Tapline;
+  readonly apiKey: string;
+  /** The web root of the network: its documents are there. */
+  readonly webUrl: string;
+  /** Atoms that one refund may be, at most. */
+  readonly refundLimit: number;
+  /** Where payments are taken when no terminal is named. */
+  readonly terminal: () => Promise<string>;
+}
+
+export interface Property {
+  readonly type: 'string';
+  readonly description: string;
+  readonly pattern?: string;
+}
+
+/** What a client may believe of a tool without trying it: it asks its person less where it may. */
+export interface Annotations {
+  readonly title: string;
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+export type Arguments = Readonly<Record<string, string>>;
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, Property>>;
+    readonly required: readonly string[];
+    readonly additionalProperties: false;
+  };
+  readonly annotations: Annotations;
+  readonly run: (deps: ToolDeps, given: Arguments) => Promise<object>;
+}
+
+/** The model called a tool with something that it does not take; the words are for the model. */
+export class ToolRefusal extends Error {}
+
+export function inputs(
+  properties: Readonly<Record<string, Property>>,
+  required: readonly string[],
+): Tool['inputSchema'] {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+export function reads(title: string): Annotations {
+  const none = { destructiveHint: false, openWorldHint: false };
+  return { title, readOnlyHint: true, idempotentHint: true, ...none };
+}
+
+/** The arguments, if they are what the schema says. */
+export function checkArguments(tool: Tool, given: unknown): Arguments {
+  const { properties, required } = tool.inputSchema;
+  const values = (given ?? {}) as Record<string, unknown>;
+  for (const name of required) {
+    if (values[name] === undefined) throw new ToolRefusal(`${name} is missing.`);
+  }
+  for (const [name, value] of Object.entries(values)) {
+    const property = properties[name];
+    if (property === undefined) {
+      throw new ToolRefusal(`There is no ${name}: ${Object.keys(properties).join(', ')}.`);
+    }
+    const fits = typeof value === 'string' && new RegExp(property.pattern ?? '').test(value);
+    if (!fits) throw new ToolRefusal(`${name} is not right: ${property.description}`);
+  }
+  return values as Arguments;
+}

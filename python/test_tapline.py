@@ -1,0 +1,175 @@
+"""Run by test/examples: python3 test_tapline.py <base_url> <api_key> <terminal>"""
+
+import hashlib
+import hmac
+import http.server
+import json
+import sys
+import threading
+import time
+import unittest
+
+from tapline import (ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError, UsageError,
+                     WebhookVerificationError, format_usdc, usdc, verify)
+
+BASE_URL, API_KEY, TERMINAL = sys.argv[1:4]
+tapline = Tapline(API_KEY, base_url=BASE_URL)
+
+
+def tap(intent):
+    body = {"payment_intent": intent["id"]}
+    tapline.request("POST", f"/test_helpers/terminals/{TERMINAL}/tap", body, keyed=True)
+
+
+class Sale(unittest.TestCase):
+    def test_a_sale_and_its_refund(self):
+        intent = tapline.payment_intents.create(amount=usdc("2.50"), terminal=TERMINAL)
+        tap(intent)
+        paid = tapline.payment_intents.wait_for(intent["id"], timeout=30, every=0.1)
+        self.assertEqual(paid["status"], "succeeded")
+        self.assertEqual(tapline.payments.retrieve(paid["payment"])["amount"], 2500000)
+        found = list(tapline.payments.list(payment_intent=intent["id"]))
+        self.assertEqual([one["id"] for one in found], [paid["payment"]])
+        refund = tapline.refunds.create(payment=paid["payment"], reason="changed mind")
+        self.assertIn(refund["status"], ("succeeded", "pending"))
+        with self.assertRaises(TaplineError) as refused:
+            tapline.refunds.create(payment=paid["payment"])
+        self.assertEqual(refused.exception.code, "payment_already_refunded")
+
+    def test_lists_are_walked_over_their_pages(self):
+        ids = [tapline.payment_intents.create(amount=1, terminal=TERMINAL)["id"] for _ in range(3)]
+        walked = []
+        for intent in tapline.payment_intents.list(limit=1, terminal=TERMINAL):
+            walked.append(intent["id"])
+            if len(walked) == 3:
+                break
+        self.assertEqual(walked, ids[::-1])
+
+    def test_the_same_key_is_the_same_payment(self):
+        asked = dict(amount=1000000, terminal=TERMINAL, idempotency_key="python-order-1")
+        first = tapline.payment_intents.create(**asked)
+        self.assertEqual(tapline.payment_intents.create(**asked)["id"], first["id"])
+        self.assertEqual(tapline.payment_intents.cancel(first["id"])["status"], "canceled")
+
+
+class Faults(unittest.TestCase):
+    """A service that answers as it is told."""
+
+    def setUp(self):
+        self.seen, self.script = [], []
+        test = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def answer(self):
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                test.seen.append((self.command, self.path, self.headers.get("Idempotency-Key")))
+                step = test.script.pop(0) if len(test.script) > 1 else test.script[0]
+                if step == "cut":
+                    self.close_connection = True
+                    return
+                status, body = step
+                text = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = answer
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        base_url = f"http://127.0.0.1:{self.server.server_port}/api"
+        self.client = Tapline(API_KEY, base_url=base_url, max_retries=2)
+
+    def tearDown(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def refusal(self, status, type, code):
+        return (status, {"error": {"type": type, "code": code, "message": code, "param": None,
+                                   "request_id": "req_1", "doc_url": ""}})
+
+    def test_every_try_of_a_call_has_the_same_key(self):
+        broken = self.refusal(500, "api_error", "internal_error")
+        self.script = ["cut", broken, (201, {"id": "re_1"})]
+        self.assertEqual(self.client.refunds.create(payment="pay_1"), {"id": "re_1"})
+        self.assertEqual(len(self.seen), 3)
+        self.assertEqual(len({key for _, _, key in self.seen}), 1)
+
+    def test_a_lost_answer_is_unknown_and_can_be_asked_for(self):
+        self.script = ["cut"]
+        with self.assertRaises(OutcomeUnknownError) as lost:
+            self.client.payment_intents.create(amount=1, terminal="tml_1", order_id="A")
+        missing = self.refusal(404, "invalid_request_error", "resource_missing")
+        self.script = [missing, (200, {"data": []})]
+        with self.assertRaises(OutcomeUnknownError):
+            lost.exception.resolve()
+        self.script = [missing, (200, {"data": [{"id": "pi_1"}]})]
+        self.assertEqual(lost.exception.resolve(), {"id": "pi_1"})
+        known = {"status": "completed", "resource": "pi_1", "response_status": 201}
+        self.script = [(200, known), (200, {"id": "pi_1", "status": "succeeded"})]
+        self.seen.clear()
+        self.assertEqual(lost.exception.resolve()["status"], "succeeded")
+        self.assertTrue(all(method == "GET" for method, _, _ in self.seen))
+
+    def test_what_only_reads_is_never_unknown(self):
+        self.script = ["cut"]
+        with self.assertRaises(ConnectionFailed):
+            self.client.payments.retrieve("pay_1")
+
+    def test_a_refusal_is_not_repeated(self):
+        self.script = [self.refusal(409, "invalid_request_error", "order_id_in_use")]
+        with self.assertRaises(TaplineError):
+            self.client.payment_intents.create(amount=1, terminal="tml_1")
+        self.assertEqual(len(self.seen), 1)
+
+
+class BadInput(unittest.TestCase):
+    def test_it_says_what_to_do(self):
+        cases = [
+            (lambda: usdc("2,50"), r"usdc\('2.50'\)"),
+            (lambda: usdc(2.5), r"usdc\('2.50'\)"),
+            (lambda: tapline.refunds.create(payment="pay_1", amount=2.5), "has to be an integer"),
+            (lambda: tapline.payments.retrieve(""), "id is missing"),
+            (lambda: Tapline("tldk_test_x"), "begins with tlsk_test_"),
+            (lambda: Tapline("tlsk_live_x"), "needs the base_url"),
+            (lambda: Tapline("tlsk_live_x", "http://x/api").request("POST", "/test_helpers/x"),
+             "use a tlsk_test_"),
+        ]
+        for act, words in cases:
+            with self.assertRaisesRegex(UsageError, words):
+                act()
+
+    def test_amounts_are_exact(self):
+        self.assertEqual([usdc("2.50"), usdc("0.000001"), usdc("10")], [2500000, 1, 10000000])
+        self.assertEqual([format_usdc(2500000), format_usdc(1), format_usdc(-1)],
+                         ["2.50", "0.000001", "-0.000001"])
+
+
+class Webhooks(unittest.TestCase):
+    secret, body = "whsec_x", b'{"id": "evt_1", "type": "ping"}'
+
+    def sign(self, at):
+        signed = f"{at}.".encode() + self.body
+        return f"t={at},v1={hmac.new(self.secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+    def test_a_good_message_is_its_event(self):
+        headers = {"Service-Signature": self.sign(int(time.time()))}
+        self.assertEqual(verify(self.body, headers, self.secret)["id"], "evt_1")
+
+    def test_others_are_refused(self):
+        good = {"service-signature": self.sign(int(time.time()))}
+        old = {"service-signature": self.sign(int(time.time()) - 301)}
+        for body, headers, secret in [(self.body, good, "whsec_y"), (b"{}", good, self.secret),
+                                      (self.body, old, self.secret), (self.body, {}, self.secret),
+                                      (self.body, {"service-signature": "t=1"}, self.secret),
+                                      ({"id": "evt_1"}, good, self.secret), (self.body, good, "")]:
+            with self.assertRaises(WebhookVerificationError):
+                verify(body, headers, secret)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,304 @@
+import { type Answered, Call } from './call.ts';
+import { type ErrorDetails, TaplineError } from './error.ts';
+import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.ts';
+
+export interface ClientOptions {
+  /** Where the API is: it ends with `/api`. @default http://127.0.0.1:4242/api, for test keys */
+  readonly baseUrl?: string;
+  /** Milliseconds that one try may take. @default 70000, because a refund waits for its block */
+  readonly timeout?: number;
+  /** How often a call is tried again, where that is safe. @default 3 */
+  readonly maxRetries?: number;
+  /** What sends the requests. @default the global `fetch` */
+  readonly fetch?: typeof fetch;
+}
+
+/** What every call takes beside its parameters. */
+export interface RequestOptions {
+  /** Of a POST: the same key never does the same thing twice. @default a random one per call */
+  readonly idempotencyKey?: string;
+  readonly timeout?: number;
+  readonly maxRetries?: number;
+  readonly signal?: AbortSignal;
+  /** The dated version of the API. @default the key's own */
+  readonly version?: string;
+}
+
+/** A request as a method of a resource asks for it. */
+export interface Asked {
+  readonly method: string;
+  /** Below `/v1`, with its ids. */
+  readonly path: string;
+  readonly query?: object | undefined;
+  readonly body?: object | undefined;
+  /** Whether the service keeps the answer under the key: a repetition then does nothing twice. */
+  readonly keyed: boolean;
+}
+
+export interface Connection {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly options: ClientOptions;
+}
+
+const TIMEOUT_MS = 70_000;
+const RETRIES = 3;
+const FIRST_DELAY_MS = 150;
+const LONGEST_DELAY_MS = 8_000;
+/** What runs is mostly waiting for a block. */
+const RUNNING_DELAY_MS = 1_000;
+/** An answer that asks for more patience is an error: the caller decides whether to wait. */
+const LONGEST_RETRY_AFTER_S = 60;
+
+/** Starts a call. What is wrong with it rejects the promise, like everything else. */
+export function ask<T>(
+  to: Connection,
+  asked: Asked | (() => Asked),
+  options: RequestOptions = {},
+): Call<T> {
+  return new Call<T>(send<T>(to, asked, options));
+}
+
+/** A request with everything decided that all of its tries share, the key first of all. */
+interface Prepared {
+  readonly to: Connection;
+  readonly asked: Asked;
+  readonly options: RequestOptions;
+  readonly url: string;
+  readonly init: RequestInit;
+  readonly key: string | null;
+  readonly timeoutMs: number;
+  /** Until when (of `performance.now()`) it waits for an earlier try that still runs. */
+  readonly patientUntil: number;
+}
+
+async function send<T>(to: Connection, what: Asked | (() => Asked), options: RequestOptions) {
+  const asked = typeof what === 'function' ? what() : what;
+  const request = prepare(to, asked, options);
+  const { signal } = options;
+  // What is given up before anything is sent is not in doubt.
+  signal?.throwIfAborted();
+  let retries = options.maxRetries ?? to.options.maxRetries ?? RETRIES;
+  /** Whether a try may have reached the service without our having seen its answer. */
+  let doubtful = false;
+  for (let attempt = 0; ; attempt++) {
+    const result = await attemptOnce<T>(request);
+    if ('data' in result) return result;
+    doubtful ||= result.doubtful;
+    // Waiting for the first request to end is no new try: it is bounded by time, not by number.
+    const waits = isRunning(result) && performance.now() < request.patientUntil;
+    const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
+    if (delay !== null) await sleep(delay, signal);
+    if (delay !== null && !signal?.aborted) continue;
+    throw doubtful && !isRefusal(result) ? unknownOutcome<T>(request, result) : result.error;
+  }
+}
+
+function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepared {
+  const { method, path, body } = asked;
+  checkNumbers(body);
+  const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
+  const url = `${to.baseUrl}/v1${path}${queryOf(asked.query)}`;
+  const headers: Record<string, string> = { Authorization: `Bearer ${to.apiKey}` };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (key !== null) headers['Idempotency-Key'] = key;
+  if (options.version !== undefined) headers['Service-Version'] = options.version;
+  const init = { method, headers, redirect: 'manual' as const };
+  // Written once, so that every try sends the same bytes.
+  const text = body === undefined ? {} : { body: JSON.stringify(body) };
+  const timeoutMs = options.timeout ?? to.options.timeout ?? TIMEOUT_MS;
+  const patientUntil = performance.now() + timeoutMs;
+  return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, patientUntil };
+}
+
+/** A fraction would be refused by the service; here the stack trace says where it came from. */
+function checkNumbers(body: object | undefined): void {
+  for (const [name, value] of Object.entries(body ?? {})) {
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+      throw new UsageError(
+        `${name} is ${value}, and has to be an integer. Amounts are in USDC atoms: 2500000 is ` +
+          `2.50 USDC, and usdc('2.50') says so.`,
+        { param: name },
+      );
+    }
+  }
+}
+
+export function queryOf(query: object | undefined): string {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value != null);
+  const text = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, `${value}`]),
+  );
+  return given.length === 0 ? '' : `?${text}`;
+}
+
+interface Failed {
+  readonly error: TaplineError;
+  /** The request may have been carried out. */
+  readonly doubtful: boolean;
+  readonly retryAfterS: number | null;
+}
+
+async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> {
+  const { to, asked, options, url, init, key, timeoutMs } = request;
+  const { signal } = options;
+  const control = new AbortController();
+  const giveUp = () => control.abort();
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal?.addEventListener('abort', giveUp);
+  try {
+    const response = await (to.options.fetch ?? fetch)(url, { ...init, signal: control.signal });
+    const body = parse(await response.text());
+    const requestId = response.headers.get('Request-Id');
+    if (!response.ok) return failureOf(asked, response, body);
+    // An answer that was cut off is no answer, whatever its status was.
+    if (body === undefined) throw new Error('the answer was cut off');
+    return { data: body as T, response, requestId, idempotencyKey: key };
+  } catch (cause) {
+    if (signal?.aborted && !asked.keyed) throw signal.reason;
+    const why = control.signal.aborted
+      ? 'No answer came in time.'
+      : `No answer: ${reasonOf(cause)}.`;
+    return { error: new ConnectionError(why, { cause }), doubtful: asked.keyed, retryAfterS: null };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** `fetch failed` says nothing; what it was caused by does. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { message?: string } };
+  return cause?.message || message || String(error);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failureOf(asked: Asked, response: Response, body: unknown): Failed {
+  const error = errorOf(response, body);
+  const { status, code } = error;
+  const after = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  // "Nothing was done" is said by this code alone; any other fault may have come after the deed.
+  const fault = (status ?? 0) >= 500 && code !== 'service_unavailable';
+  const doubtful = asked.keyed && (fault || code === RUNNING);
+  return { error, doubtful, retryAfterS: Number.isNaN(after) ? null : after };
+}
+
+const RUNNING = 'idempotency_request_in_progress';
+
+function isRunning({ error }: Failed): boolean {
+  return error.code === RUNNING;
+}
+
+/**
+ * A refusal of the request itself holds for its earlier tries too: had one of them been carried
+ * out, its answer would have come again. One of the caller or the moment (401, 429) says nothing.
+ */
+function isRefusal({ error: { type, status }, doubtful }: Failed): boolean {
+  return type !== null && !doubtful && [400, 404, 409].includes(status ?? 0);
+}
+
+/** Milliseconds to wait before the next try; null where another one is not safe, or no use. */
+function delayBefore(attempt: number, failed: Failed, asked: Asked): number | null {
+  const { status, code } = failed.error;
+  const lost = failed.error instanceof ConnectionError || status === 500 || status === 503;
+  const refused = status === 429 || code === 'service_unavailable' || code === RUNNING;
+  // Without a key that the service keeps, a repetition could do it twice.
+  const repeatable = asked.keyed || asked.method === 'GET' || asked.method === 'PATCH';
+  if (!refused && !(lost && repeatable)) return null;
+  if (failed.retryAfterS !== null) {
+    return failed.retryAfterS > LONGEST_RETRY_AFTER_S ? null : failed.retryAfterS * 1_000;
+  }
+  const most = code === RUNNING ? RUNNING_DELAY_MS : LONGEST_DELAY_MS;
+  const longest = Math.min(FIRST_DELAY_MS * 2 ** attempt, most);
+  return longest * (0.5 + Math.random() / 2);
+}
+
+/** Ends early when the signal is aborted, and is no error then. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+  });
+}
+
+function unknownOutcome<T>(request: Prepared, { error }: Failed): OutcomeUnknownError<T> {
+  const { status, type, param, requestId, docUrl } = error;
+  const details: ErrorDetails = { status, type, param, requestId, docUrl, cause: error };
+  const again = () => unknownOutcome<T>(request, { error, doubtful: true, retryAfterS: null });
+  return new OutcomeUnknownError<T>({
+    idempotencyKey: request.key ?? '',
+    why: error.message,
+    resolve: () =>
+      resolveOutcome<T>(request, again).catch((cause: unknown) => {
+        throw isSilence(cause) ? again() : cause;
+      }),
+    details,
+  });
+}
+
+/** The service could not be asked, which tells nothing of the request. */
+function isSilence(error: unknown): boolean {
+  if (!(error instanceof TaplineError) || error instanceof OutcomeUnknownError) return false;
+  const { status } = error;
+  return error instanceof ConnectionError || status === 429 || (status ?? 0) >= 500;
+}
+
+interface KnownKey {
+  readonly status: 'in_progress' | 'completed';
+  readonly resource: string | null;
+  readonly response_status: number | null;
+}
+
+/** Where the object of a POST is read. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  pi: '/payment_intents',
+  re: '/refunds',
+  wdl: '/webhook_deliveries',
+};
+
+/**
+ * Asks for the key. One that the service does not know is not a failure: the request may still be
+ * on its way. Then the order id tells, if there is one, because no two intents share it.
+ */
+async function resolveOutcome<T>(request: Prepared, unknown: () => TaplineError): Promise<T> {
+  const { to, asked, key } = request;
+  const get = <R>(path: string, query?: object) =>
+    ask<R>(to, { method: 'GET', path, query, keyed: false });
+  const known = await get<KnownKey>(`/idempotency_keys/${encodeURIComponent(key ?? '')}`).catch(
+    (error: unknown) => {
+      if (error instanceof TaplineError && error.code === 'resource_missing') return null;
+      throw error;
+    },
+  );
+  if (known?.status === 'completed') {
+    const where = RESOURCES[known.resource?.split('_')[0] ?? ''];
+    const refused = (known.response_status ?? 0) >= 400;
+    if (where !== undefined && !refused) return get<T>(`${where}/${known.resource}`);
+    // The stored refusal comes again, and nothing runs.
+    return ask<T>(to, asked, { ...request.options, idempotencyKey: key ?? '' });
+  }
+  const found = known === null ? await findByOrder<T>(request) : undefined;
+  if (found === undefined) throw unknown();
+  return found;
+}
+
+async function findByOrder<T>({ to, asked }: Prepared): Promise<T | undefined> {
+  const { order_id } = (asked.body ?? {}) as { order_id?: string };
+  if (order_id === undefined || asked.path !== '/payment_intents') return undefined;
+  const query = { order_id, limit: 1 };
+  const list = await ask<{ data: T[] }>(to, { ...asked, method: 'GET', query, body: undefined });
+  return list.data[0];
+}

@@ -1,0 +1,71 @@
+import type { Call } from './call.ts';
+import { UsageError } from './errors.ts';
+import { List, type Page } from './list.ts';
+import { type Asked, ask, type Connection, type RequestOptions } from './request.ts';
+import type { Operations } from './types.ts';
+
+type Route = keyof Operations;
+/** Operations whose answer the service keeps under the Idempotency-Key. */
+type KeyedRoute = {
+  [R in Route]: Operations[R] extends { idempotencyKey: string } ? R : never;
+}[Route];
+type Answer<R extends Route> = Operations[R]['response'];
+type Item<R extends Route> = Answer<R> extends { data: (infer I)[] } ? I : never;
+
+/** What a method passes on: ids in the order of the path, then what the operation takes. */
+interface Sent {
+  readonly ids?: readonly string[];
+  readonly query?: object | undefined;
+  readonly body?: object | undefined;
+}
+
+/** What the resources share: a route of the API becomes a typed call. */
+export class Resource {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  protected call<R extends Exclude<Route, KeyedRoute>>(
+    route: R,
+    sent: Sent,
+    options?: RequestOptions,
+  ): Call<Answer<R>> {
+    return ask(this.connection, () => this.asked(route, sent, false), options);
+  }
+
+  /** A call that may be repeated under its key. */
+  protected keyed<R extends KeyedRoute>(
+    route: R,
+    sent: Sent,
+    options?: RequestOptions,
+  ): Call<Answer<R>> {
+    return ask(this.connection, () => this.asked(route, sent, true), options);
+  }
+
+  protected pages<R extends Exclude<Route, KeyedRoute>>(
+    route: R,
+    sent: Sent,
+    options?: RequestOptions,
+  ): List<Item<R>, Answer<R> & Page<Item<R>>> {
+    return new List((cursor) => {
+      const query = cursor === undefined ? sent.query : { ...sent.query, cursor };
+      return this.call(route, { ...sent, query }, options) as Call<Answer<R> & Page<Item<R>>>;
+    });
+  }
+
+  private asked(route: Route, { ids = [], query, body }: Sent, keyed: boolean): Asked {
+    const [method = '', template = ''] = route.split(' /v1');
+    if (template.startsWith('/test_helpers') && this.connection.apiKey.startsWith('tlsk_live')) {
+      throw new UsageError('Test helpers play the customer in test mode: use a tlsk_test_… key.');
+    }
+    const left = [...ids];
+    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const id = left.shift();
+      if (typeof id === 'string' && id !== '') return encodeURIComponent(id);
+      throw new UsageError(`${name} is missing: ${route} needs it, as text.`, { param: name });
+    });
+    return { method, path, query, body, keyed };
+  }
+}

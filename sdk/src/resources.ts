@@ -1,0 +1,217 @@
+import type { RequestOptions } from './request.ts';
+import { Resource } from './resource.ts';
+import { followEvents, type StreamOptions } from './stream.ts';
+import type * as T from './types.ts';
+import { type WaitOptions, waitFor } from './wait.ts';
+
+type Options = RequestOptions;
+
+export class PaymentIntents extends Resource {
+  /** Asks a terminal to collect an amount. */
+  create(body: T.CreatePaymentIntentBody, options?: Options) {
+    return this.keyed('POST /v1/payment_intents', { body }, options);
+  }
+
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/payment_intents/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListPaymentIntentsQuery, options?: Options) {
+    return this.pages('GET /v1/payment_intents', { query }, options);
+  }
+
+  /** Ends an intent that is not paid. One that is on its way cannot be canceled any more. */
+  cancel(id: string, options?: Options) {
+    return this.keyed('POST /v1/payment_intents/{id}/cancel', { ids: [id] }, options);
+  }
+
+  /** Pays an intent with the token of an AI agent. */
+  confirm(id: string, body: T.ConfirmPaymentIntentBody, options?: Options) {
+    return this.keyed('POST /v1/payment_intents/{id}/confirm', { ids: [id], body }, options);
+  }
+
+  /** Waits until the intent is paid or canceled, and returns it. */
+  waitFor(id: string, options: WaitOptions<T.PaymentIntent> = {}): Promise<T.PaymentIntent> {
+    const until = ({ status }: T.PaymentIntent) => status === 'succeeded' || status === 'canceled';
+    const read = () => this.retrieve(id);
+    return waitFor(this.connection, { id, types: 'payment_intent.*', read, until }, options);
+  }
+}
+
+export class Payments extends Resource {
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/payments/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListPaymentsQuery, options?: Options) {
+    return this.pages('GET /v1/payments', { query }, options);
+  }
+}
+
+export class Refunds extends Resource {
+  /** Gives money back: all that is left of the payment, or `amount`. */
+  create(body: T.CreateRefundBody, options?: Options) {
+    return this.keyed('POST /v1/refunds', { body }, options);
+  }
+
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/refunds/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListRefundsQuery, options?: Options) {
+    return this.pages('GET /v1/refunds', { query }, options);
+  }
+
+  /** Waits until the refund has succeeded or failed, and returns it. */
+  waitFor(id: string, options: WaitOptions<T.Refund> = {}): Promise<T.Refund> {
+    const until = ({ status }: T.Refund) => status !== 'pending';
+    const read = () => this.retrieve(id);
+    return waitFor(this.connection, { id, types: 'refund.*', read, until }, options);
+  }
+}
+
+export class Terminals extends Resource {
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/terminals/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListTerminalsQuery, options?: Options) {
+    return this.pages('GET /v1/terminals', { query }, options);
+  }
+}
+
+export class Balance extends Resource {
+  /** What the settlement contract holds for you. */
+  retrieve(options?: Options) {
+    return this.call('GET /v1/balance', {}, options);
+  }
+}
+
+export class Events extends Resource {
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/events/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListEventsQuery, options?: Options) {
+    return this.pages('GET /v1/events', { query }, options);
+  }
+
+  /**
+   * Events as they happen, oldest first, over reconnections, without a gap. An event may come
+   * twice: its id tells. Ends when `signal` is aborted.
+   */
+  stream(options: StreamOptions = {}): AsyncGenerator<T.WebhookEvent, void, undefined> {
+    return followEvents(this.connection, options);
+  }
+}
+
+export class WebhookEndpoints extends Resource {
+  /** The answer holds the signing `secret`, which is never shown again. */
+  create(body: T.CreateWebhookEndpointBody, options?: Options) {
+    return this.call('POST /v1/webhook_endpoints', { body }, options);
+  }
+
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/webhook_endpoints/{id}', { ids: [id] }, options);
+  }
+
+  /** All of them: there is one page. */
+  list(options?: Options) {
+    return this.pages('GET /v1/webhook_endpoints', {}, options);
+  }
+
+  update(id: string, body: T.UpdateWebhookEndpointBody, options?: Options) {
+    return this.call('PATCH /v1/webhook_endpoints/{id}', { ids: [id], body }, options);
+  }
+
+  delete(id: string, options?: Options) {
+    return this.call('DELETE /v1/webhook_endpoints/{id}', { ids: [id] }, options);
+  }
+
+  /** A new secret, shown once. For 24 hours messages are signed with the old one too. */
+  rotateSecret(id: string, options?: Options) {
+    return this.call('POST /v1/webhook_endpoints/{id}/rotate_secret', { ids: [id] }, options);
+  }
+
+  /** Sends a `ping` and says how the endpoint answered. */
+  test(id: string, options?: Options) {
+    return this.call('POST /v1/webhook_endpoints/{id}/test', { ids: [id] }, options);
+  }
+
+  deliveries(id: string, query?: T.ListWebhookDeliveriesQuery, options?: Options) {
+    const sent = { ids: [id], query };
+    return this.pages('GET /v1/webhook_endpoints/{id}/deliveries', sent, options);
+  }
+
+  /** Sends the events of a span of time again. */
+  replay(id: string, body: T.ReplayWebhookEventsBody, options?: Options) {
+    return this.call('POST /v1/webhook_endpoints/{id}/replay', { ids: [id], body }, options);
+  }
+
+  retrieveReplay(id: string, options?: Options) {
+    return this.call('GET /v1/webhook_replays/{id}', { ids: [id] }, options);
+  }
+}
+
+export class WebhookDeliveries extends Resource {
+  retrieve(id: string, options?: Options) {
+    return this.call('GET /v1/webhook_deliveries/{id}', { ids: [id] }, options);
+  }
+
+  /** Sends it again at once, whatever became of it. */
+  retry(id: string, options?: Options) {
+    return this.call('POST /v1/webhook_deliveries/{id}/retry', { ids: [id] }, options);
+  }
+}
+
+export class IdempotencyKeys extends Resource {
+  /** What became of the request that was sent with this key. */
+  retrieve(key: string, options?: Options) {
+    return this.call('GET /v1/idempotency_keys/{key}', { ids: [key] }, options);
+  }
+}
+
+/** Plays the customer, in test mode. */
+export class TestHelpers extends Resource {
+  /** As if a customer tapped a pass on the terminal. */
+  tap(terminal: string, body?: T.TestTapTerminalBody, options?: Options) {
+    const sent = { ids: [terminal], body };
+    return this.keyed('POST /v1/test_helpers/terminals/{id}/tap', sent, options);
+  }
+
+  /** What a card would give to a reader next: the `url` of a credential of type `nfc_sun`. */
+  tapCard(card: string, options?: Options) {
+    return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
+  }
+
+  /** As if the payer answered in the app. */
+  payerConfirm(intent: string, body: T.TestPayerConfirmBody, options?: Options) {
+    const sent = { ids: [intent], body };
+    return this.call('POST /v1/test_helpers/payment_intents/{id}/payer_confirm', sent, options);
+  }
+
+  /** As if the time of an unpaid intent were over. */
+  expire(intent: string, options?: Options) {
+    const sent = { ids: [intent] };
+    return this.call('POST /v1/test_helpers/payment_intents/{id}/expire', sent, options);
+  }
+
+  /** A token as a payer's AI agent would bring it. */
+  createAgentToken(body: T.TestCreateAgentTokenBody, options?: Options) {
+    return this.call('POST /v1/test_helpers/agent_tokens', { body }, options);
+  }
+
+  /** An event of any type. */
+  triggerEvent(body: T.TestTriggerEventBody, options?: Options) {
+    return this.call('POST /v1/test_helpers/events/trigger', { body }, options);
+  }
+
+  clock(options?: Options) {
+    return this.call('GET /v1/test_helpers/clock', {}, options);
+  }
+
+  /** Lets time pass for the account's test mode. */
+  advanceClock(body: T.TestAdvanceClockBody, options?: Options) {
+    return this.call('POST /v1/test_helpers/clock/advance', { body }, options);
+  }
+}

@@ -1,0 +1,134 @@
+import { TaplineError } from './error.ts';
+import { errorOf } from './errors.ts';
+import { ask, type Connection, queryOf, sleep } from './request.ts';
+import type { WebhookEvent } from './types.ts';
+
+export interface StreamOptions {
+  /** Types and families, by comma: `payment.succeeded,refund.*`. @default all */
+  readonly types?: string;
+  /** The id of the last event that you have seen. @default what happens from now on */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** The service sends a comment every 15 s: three missed ones are a dead connection. */
+const SILENT_MS = 45_000;
+const POLL_MS = 1_000;
+const LONGEST_DELAY_MS = 10_000;
+
+/**
+ * Events from one place on, whatever happens to the connection: it always comes back behind the
+ * last event that it has yielded. Without a stream (an older service, too many open ones) it asks
+ * the list once a second.
+ */
+export async function* followEvents(
+  to: Connection,
+  { types, after, signal }: StreamOptions,
+): AsyncGenerator<WebhookEvent, void, undefined> {
+  let last = after ?? (await newestEvent(to));
+  let failures = 0;
+  let polls = false;
+  while (!signal?.aborted) {
+    try {
+      // Before its first event an account has no place to begin behind: the list is asked.
+      polls ||= last === null;
+      const events = polls ? eventsBehind(to, last) : streamed(to, { types, last, signal });
+      for await (const event of events) {
+        failures = 0;
+        last = event.id;
+        if (!polls || matches(types, event.type)) yield event;
+      }
+      if (polls) await sleep(POLL_MS, signal);
+    } catch (error) {
+      if (signal?.aborted) return;
+      const { status = null, code = null } = error instanceof TaplineError ? error : {};
+      // A service without the route takes `stream` for the id of an event.
+      if (status === 404 || status === 429 || code === 'parameter_unknown') polls = true;
+      else if (status !== null && status < 500) throw error;
+      await sleep(Math.min(250 * 2 ** failures++, LONGEST_DELAY_MS), signal);
+    }
+  }
+}
+
+interface EventPage {
+  readonly data: readonly WebhookEvent[];
+  readonly next_cursor: string | null;
+}
+
+function eventPage(to: Connection, query: object) {
+  return ask<EventPage>(to, { method: 'GET', path: '/events', query, keyed: false });
+}
+
+export async function newestEvent(to: Connection): Promise<string | null> {
+  return (await eventPage(to, { limit: 1 })).data[0]?.id ?? null;
+}
+
+/** What the list holds behind an event, oldest first. The list's order is the order of commits. */
+async function* eventsBehind(to: Connection, last: string | null) {
+  const found: WebhookEvent[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await eventPage(to, { limit: 100, cursor });
+    const known = page.data.findIndex((event) => event.id === last);
+    found.push(...(known < 0 ? page.data : page.data.slice(0, known)));
+    cursor = known < 0 ? (page.next_cursor ?? undefined) : undefined;
+  } while (cursor !== undefined);
+  yield* found.reverse();
+}
+
+function matches(types: string | undefined, type: string): boolean {
+  if (types === undefined) return true;
+  return types.split(',').some((one) => {
+    const wanted = one.trim();
+    return wanted.endsWith('*') ? type.startsWith(wanted.slice(0, -1)) : wanted === type;
+  });
+}
+
+interface From {
+  readonly types: string | undefined;
+  readonly last: string | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** One connection, until it ends. */
+async function* streamed(to: Connection, { types, last, signal }: From) {
+  const control = new AbortController();
+  const end = () => control.abort();
+  let alarm = setTimeout(end, SILENT_MS);
+  signal?.addEventListener('abort', end);
+  try {
+    const url = `${to.baseUrl}/v1/events/stream${queryOf({ types })}`;
+    const headers = {
+      Authorization: `Bearer ${to.apiKey}`,
+      Accept: 'text/event-stream',
+      ...(last === null ? {} : { 'Last-Event-ID': last }),
+    };
+    const response = await (to.options.fetch ?? fetch)(url, { headers, signal: control.signal });
+    if (!response.ok || response.body === null) {
+      throw errorOf(response, await response.json().catch(() => null));
+    }
+    for await (const block of blocksOf(response.body)) {
+      clearTimeout(alarm);
+      alarm = setTimeout(end, SILENT_MS);
+      const data = block.split('\n').find((line) => line.startsWith('data:'));
+      if (data !== undefined) yield JSON.parse(data.slice('data:'.length)) as WebhookEvent;
+    }
+  } finally {
+    clearTimeout(alarm);
+    signal?.removeEventListener('abort', end);
+    control.abort();
+  }
+}
+
+/** The text between empty lines. */
+async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value } = (await reader.read()) as { done: boolean; value?: string };
+    if (done) return;
+    const blocks = (text + value).replaceAll('\r', '').split('\n\n');
+    text = blocks.pop() ?? '';
+    yield* blocks;
+  }
+}

@@ -1,0 +1,113 @@
+import { TaplineError } from './error.ts';
+import type { WebhookEvent } from './types.ts';
+
+export type { EventType, WebhookEvent } from './types.ts';
+export { TaplineError };
+
+/** The message is not from the service, or too old. Answer 400 and do nothing. */
+export class WebhookVerificationError extends TaplineError {}
+
+/** `Headers`, or the `headers` of a Node request. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | { readonly [name: string]: string | readonly string[] | undefined };
+
+export interface VerifyOptions {
+  /** How many seconds a message may be old. @default 300 */
+  readonly tolerance?: number;
+  /** The time, in seconds since 1970: for tests. */
+  readonly now?: number;
+}
+
+const HEADER = 'service-signature';
+const TOLERANCE = 300;
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/**
+ * The event of a webhook, once its signature and age are proved.
+ * @param rawBody the bytes as they came, before any JSON parsing
+ * @param secret the endpoint's `whsec_…`; several while you change endpoints
+ */
+export async function verify(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const body = bytesOf(rawBody);
+  const { timestamp, signatures } = parse(headerOf(headers));
+  const now = options.now ?? Date.now() / 1000;
+  if (!(Math.abs(now - Number(timestamp)) <= (options.tolerance ?? TOLERANCE))) {
+    throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+  }
+  for (const one of [secret].flat() as string[]) {
+    const key = await keyOf(one);
+    const signed = signedBytes(timestamp, body);
+    for (const signature of signatures) {
+      // `verify` compares in constant time.
+      if (await crypto.subtle.verify('HMAC', key, signature, signed)) {
+        return JSON.parse(new TextDecoder().decode(body));
+      }
+    }
+  }
+  throw new WebhookVerificationError(
+    'The signature does not fit: another secret, or a changed body.',
+  );
+}
+
+/** The `Service-Signature` of a message, as the service makes it: for tests of your receiver. */
+export async function sign(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  secret: string,
+  timestamp: number = Math.floor(Date.now() / 1000),
+): Promise<string> {
+  const bytes = signedBytes(String(timestamp), bytesOf(rawBody));
+  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), bytes));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `t=${timestamp},v1=${hex}`;
+}
+
+function bytesOf(body: unknown): Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return encoder.encode(body);
+  if (body instanceof ArrayBuffer || body instanceof Uint8Array) return new Uint8Array(body);
+  throw new WebhookVerificationError(
+    'The body was parsed already. Give verify() the raw bytes: it parses them. In Express, use ' +
+      "express.raw({type: 'application/json'}) for this path.",
+  );
+}
+
+function headerOf(headers: WebhookHeaders): string {
+  const { get } = headers;
+  const found =
+    typeof get === 'function'
+      ? get.call(headers, HEADER)
+      : Object.entries(headers).find(([name]) => name.toLowerCase() === HEADER)?.[1];
+  if (typeof found === 'string') return found;
+  throw new WebhookVerificationError('There is no Service-Signature header.');
+}
+
+function parse(header: string): { timestamp: string; signatures: Uint8Array<ArrayBuffer>[] } {
+  const parts = header.split(',').map((part) => part.trim().split('='));
+  const timestamp = parts.find(([name]) => name === 't')?.[1] ?? '';
+  const signatures = parts.flatMap(([name, hex = '']) =>
+    name === 'v1' && /^[0-9a-f]{64}$/.test(hex)
+      ? [Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))]
+      : [],
+  );
+  if (/^\d+$/.test(timestamp) && signatures.length > 0) return { timestamp, signatures };
+  throw new WebhookVerificationError('The Service-Signature header is not t=…,v1=….');
+}
+
+function keyOf(secret: string) {
+  if (!secret) throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
+  const hmac = { name: 'HMAC', hash: 'SHA-256' };
+  return crypto.subtle.importKey('raw', encoder.encode(secret), hmac, false, ['sign', 'verify']);
+}
+
+function signedBytes(timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const head = encoder.encode(`${timestamp}.`);
+  const bytes = new Uint8Array(head.length + body.length);
+  bytes.set(head);
+  bytes.set(body, head.length);
+  return bytes;
+}

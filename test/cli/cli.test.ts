@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { sign, verify } from 'tapline/webhooks';
+import { EVENT_TYPES } from '#events/types.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+import { eventually } from '#testing/webhooks.ts';
+import { type JsonObject, type Ran, runCli, startCli } from './run-cli.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let env: Record<string, string>;
+
+before(async () => {
+  folder = await temporaryDataDir();
+  network = await spawnNetwork({ dataDir: folder.path, env: { RATE_LIMIT: '1000/1' } });
+  env = { TAPLINE_DATA_DIR: folder.path, XDG_CONFIG_HOME: path.join(folder.path, 'config') };
+});
+
+after(async () => {
+  await network?.stop();
+  await folder?.remove();
+});
+
+const cli = (...args: string[]) => runCli([...args, '--json'], env);
+
+async function done(...args: string[]): Promise<JsonObject> {
+  const ran = await cli(...args);
+  assert.equal(ran.code, 0, `${args}: ${ran.stdout}${ran.stderr}`);
+  return ran.objects[0] ?? {};
+}
+
+interface Received {
+  readonly url: string;
+  readonly type: string;
+  readonly id: string;
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  close(): Promise<void>;
+}
+
+/** A merchant's receiver, as the SDK's guide shows it. It keeps what is properly signed. */
+async function startReceiver(secret: string): Promise<Receiver> {
+  const received: Received[] = [];
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    try {
+      const event = await verify(body, request.headers, secret);
+      // The headers of Standard Webhooks are there too, and good.
+      const headers = request.headers as Record<string, string>;
+      new Webhook(secret).verify(body.toString(), headers);
+      received.push({ url: request.url ?? '', type: event.type, id: event.id });
+      response.writeHead(200).end();
+    } catch {
+      response.writeHead(400).end();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    close: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const typeOf = ({ event }: JsonObject) => (event as { type?: string } | undefined)?.type;
+
+describe('listen and trigger', () => {
+  let receiver: Receiver;
+  let wire: TcpProxy;
+
+  before(async () => {
+    const { secret } = await done('listen', '--print-secret');
+    receiver = await startReceiver(String(secret));
+    wire = await startTcpProxy(Number(new URL(network.sandbox.base_url).port));
+  });
+
+  after(async () => {
+    await wire?.close();
+    await receiver?.close();
+  });
+
+  test('every type of event reaches a receiver, signed, over connections that break', async () => {
+    const baseUrl = `http://127.0.0.1:${wire.port}/api`;
+    const to = `${receiver.url}/hook?shop=7`;
+    const listening = startCli(['listen', '--forward-to', to, '--base-url', baseUrl], env);
+    await listening.until(({ ready }) => ready === true);
+    const types = EVENT_TYPES.filter((type) => type !== 'ping');
+    const cutting = setInterval(() => wire.cutAll(), 700);
+    const left = [...types];
+    const worker = async () => {
+      for (let type = left.pop(); type !== undefined; type = left.pop())
+        await done('trigger', type);
+    };
+    await Promise.all([worker(), worker(), worker(), worker()]);
+    clearInterval(cutting);
+    for (const type of types) await listening.until((line) => typeOf(line) === type);
+    // Nothing was lost: what the network lists is forwarded, each event at least once.
+    const { objects } = await cli('events', '--limit', '100');
+    const begun = objects.findIndex(({ type }) => type === 'kyb.status_changed');
+    const listed = objects.slice(0, begun).map(({ id }) => String(id));
+    const forwarded = () => new Set(receiver.received.map(({ id }) => id));
+    await eventually('all is forwarded', async () => listed.every((id) => forwarded().has(id)));
+    assert.equal(await listening.stop(), 0);
+    assert.deepEqual([...new Set(receiver.received.map(({ type }) => type))].sort(), types.sort());
+    assert.ok(receiver.received.every(({ url }) => url === '/hook?shop=7'));
+  });
+
+  test('an event that is sent again reaches the listener, and says what became of it', async () => {
+    const listening = startCli(['listen', '--forward-to', receiver.url], env);
+    await listening.until(({ ready }) => ready === true);
+    const { intent } = await done('trigger', 'payment_intent.canceled');
+    const canceled = (line: JsonObject) => typeOf(line) === 'payment_intent.canceled';
+    const { event } = await listening.until(canceled);
+    const { id } = event as { id: string };
+    const again = await done('resend', id);
+    assert.equal((again.forward as { status: number }).status, 200);
+    assert.equal(receiver.received.filter((one) => one.id === id).length, 2);
+    assert.ok((intent as { id: string }).id.startsWith('pi_'));
+    await listening.stop();
+    const alone = await cli('resend', id);
+    assert.equal(alone.code, 1);
+    assert.match(alone.stdout, /Nobody listens here/);
+  });
+
+  test('--events chooses what is shown and forwarded', async () => {
+    const chosen = 'payment_intent.canceled';
+    const args = ['listen', '--events', chosen, '--forward-to', receiver.url];
+    const listening = startCli(args, env);
+    await listening.until(({ ready }) => ready === true);
+    receiver.received.length = 0;
+    await done('trigger', 'payment.succeeded');
+    await done('trigger', chosen);
+    await listening.until((line) => typeOf(line) === chosen);
+    assert.equal(await listening.stop(), 0);
+    assert.ok(receiver.received.length > 0);
+    assert.ok(receiver.received.every(({ type }) => type === chosen));
+    const types = listening.objects.map(typeOf).filter((type) => type !== undefined);
+    assert.ok(types.every((type) => type === chosen));
+  });
+
+  test('in CI: --until ends with 0 once delivered, with 1 in time or when refused', async () => {
+    const seen = startCli(['listen', '--until', 'payment_intent.canceled', '--timeout', '60'], env);
+    await seen.until(({ ready }) => ready === true);
+    const ended = once(seen.child, 'exit');
+    await done('trigger', 'payment_intent.canceled');
+    assert.deepEqual(await ended, [0, null]);
+    const late = await cli('listen', '--until', 'refund.failed', '--timeout', '0.5');
+    assert.equal(late.code, 1);
+    const until = ['--until', 'payment_intent.canceled'];
+    const refused = startCli(
+      ['listen', ...until, '--forward-to', `${network.sandbox.web_url}/x`],
+      env,
+    );
+    await refused.until(({ ready }) => ready === true);
+    const refusal = once(refused.child, 'exit');
+    await done('trigger', 'payment_intent.canceled');
+    assert.deepEqual(await refusal, [1, null]);
+  });
+
+  test('replay --forward-to sends the events of a span of time again, oldest first', async () => {
+    receiver.received.length = 0;
+    const ran = await cli(
+      'replay',
+      '--since',
+      '1h',
+      '--types',
+      'payment.*',
+      '--forward-to',
+      receiver.url,
+    );
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.ok(receiver.received.length >= 3);
+    assert.ok(receiver.received.every(({ type }) => type.startsWith('payment.')));
+    const ids = ran.objects.map(({ event }) => event);
+    assert.deepEqual(
+      receiver.received.map(({ id }) => id),
+      ids,
+    );
+  });
+
+  test('doctor finds a receiver that takes everything', async () => {
+    const good = await cli('doctor', '--receiver', receiver.url);
+    assert.equal(good.code, 0, good.stdout);
+    const naive = createServer((request, response) =>
+      request.resume().on('end', () => response.end()),
+    );
+    naive.listen(0, '127.0.0.1');
+    await once(naive, 'listening');
+    const url = `http://127.0.0.1:${(naive.address() as AddressInfo).port}`;
+    const bad = await cli('doctor', '--receiver', url);
+    naive.close();
+    assert.equal(bad.code, 1);
+    const failed = bad.objects.filter(({ ok }) => ok === false).map(({ check }) => check);
+    assert.deepEqual(failed, [
+      'receiver refuses a wrong signature',
+      'receiver refuses an old signature',
+    ]);
+    const away = await cli('doctor', '--base-url', `${url}/api`);
+    assert.equal(away.code, 1);
+    assert.match(String(away.objects[0]?.detail), /does not answer.*ECONNREFUSED/);
+  });
+});
+
+describe('playing the customer', () => {
+  test('tap, confirm, expire and clock do what they say', async () => {
+    // First the no: after a yes this pass pays at this merchant without a question.
+    const doubted = await done('tap', '--pass', 'confirm', '--amount', '2.51');
+    const rejected = await done('confirm', String(doubted.id), '--reject');
+    assert.equal((rejected.last_payment_error as JsonObject).decline_code, 'payer_rejected');
+    await done('expire', String(doubted.id));
+    const asked = await done('tap', '--pass', 'confirm', '--amount', '2.50');
+    assert.equal(asked.status, 'requires_action');
+    const confirmed = await done('confirm', String(asked.id));
+    assert.ok(['processing', 'succeeded'].includes(String(confirmed.status)));
+    const poor = await done('tap', '--pass', 'insufficient_funds', '--amount', '2.50');
+    assert.equal((poor.last_payment_error as JsonObject).decline_code, 'insufficient_funds');
+    const expired = await done('expire', String(poor.id));
+    assert.equal(expired.cancellation_reason, 'expired');
+    assert.equal((await done('get', String(poor.id))).id, poor.id);
+    const { advanced_seconds: before } = await done('clock');
+    const { advanced_seconds } = await done('clock', '--advance', '2m');
+    assert.equal(advanced_seconds, Number(before) + 120);
+  });
+
+  test('logs tail goes on with what comes', async () => {
+    const tailing = startCli(['logs', 'tail', '--status', '4xx', '--limit', '1'], env);
+    const id = 'pi_111111111111111111111111';
+    const lost = ({ path: asked }: JsonObject) => String(asked).includes(id);
+    // Asked until it is seen: the first look may come before or after any one request.
+    const asking = setInterval(() => void cli('get', id), 500);
+    const seen = await tailing.until(lost).finally(() => clearInterval(asking));
+    assert.equal(seen.status, 404);
+    assert.equal(await tailing.stop(), 0);
+    assert.ok(tailing.objects.every(({ status }) => String(status).startsWith('4')));
+  });
+
+  test('logs shows requests by their status', async () => {
+    const missing = await cli('get', 'pi_000000000000000000000000');
+    assert.equal(missing.code, 1);
+    const deadline = Date.now() + 10_000;
+    let found: Ran;
+    do found = await cli('logs', '--status', '4xx');
+    while (found.objects.length === 0 && Date.now() < deadline);
+    assert.ok(found.objects.some(({ status }) => status === 404));
+    assert.ok(found.objects.every(({ status }) => String(status).startsWith('4')));
+  });
+
+  test('login keeps a checked key for a network, readable for this user alone', async () => {
+    const { base_url, test: mode } = network.sandbox;
+    const remote = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? '' };
+    const bad = await runCli(['login', '--base-url', base_url], remote, 'tlsk_test_wrong\n');
+    assert.equal(bad.code, 1);
+    const args = ['login', '--base-url', base_url];
+    const good = await runCli(args, remote, `${mode.secret_key}\n`);
+    assert.equal(good.code, 0, good.stderr);
+    const file = path.join(remote.XDG_CONFIG_HOME, 'tapline/login.json');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const balance = await runCli(['get', 'balance', '--json'], remote);
+    assert.equal(balance.objects[0]?.object, 'balance');
+    await runCli(['logout'], remote);
+    assert.equal((await runCli(['get', 'balance'], remote)).code, 2);
+  });
+});
+
+describe('without a network', () => {
+  test('wrong use ends with 2 and says what to do', async () => {
+    const nowhere = { XDG_CONFIG_HOME: '/nonexistent' };
+    const cases: readonly (readonly [readonly string[], RegExp])[] = [
+      [['nonsense'], /unknown command/],
+      [['get'], /missing required argument/],
+      [['replay'], /required option '--since/],
+      [['completion', 'tcsh'], /bash, zsh and fish/],
+    ];
+    for (const [args, words] of cases) {
+      const { code, stderr } = await runCli(args, nowhere);
+      assert.equal(code, 2, args.join(' '));
+      assert.match(stderr, words);
+    }
+    for (const args of [
+      ['get', 'xx_1'],
+      ['clock', '--advance', 'soon'],
+      ['tap', '--pass', 'gold'],
+    ]) {
+      assert.equal((await cli(...args)).code, 2, args.join(' '));
+    }
+    const fraction = await cli('tap', '--amount', '2,50');
+    assert.equal(fraction.code, 2);
+    assert.match(fraction.stdout, /usdc\('2.50'\)/);
+  });
+
+  test('verify says whether a kept message is good', async () => {
+    const body = JSON.stringify({ id: 'evt_1', type: 'ping', data: { object: {} } });
+    const signature = await sign(body, 'whsec_x');
+    const verifying = (secret: string) =>
+      runCli(['verify', '--signature', signature, '--secret', secret, '--json'], {}, body);
+    const good = await verifying('whsec_x');
+    assert.deepEqual([good.code, good.objects[0]?.valid], [0, true]);
+    const bad = await verifying('whsec_y');
+    assert.deepEqual([bad.code, bad.objects[0]?.valid], [1, false]);
+  });
+
+  test('completion knows the commands and their options', async () => {
+    const { stdout } = await runCli(['completion', 'bash'], {});
+    const call = `_tapline; echo "\${COMPREPLY[@]}"`;
+    const ask = (line: string) => {
+      const words = `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1))`;
+      return execFileSync('bash', ['-c', `${stdout}\n${words}\n${call}`]).toString();
+    };
+    assert.match(ask('tapline li'), /^listen/);
+    assert.match(ask('tapline listen --for'), /^--forward-to/);
+    for (const shell of ['zsh', 'fish']) {
+      assert.match((await runCli(['completion', shell], {})).stdout, /forward-to/);
+    }
+  });
+});

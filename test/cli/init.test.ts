@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { createServer, type Server } from 'node:tls';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+import { type MailServer, startMailServer } from '#testing/mail-server.ts';
+import { runCli } from './run-cli.ts';
+
+let folder = '';
+let ground: ChaosGround;
+let mail: MailServer;
+let https: Server;
+let settings: Record<string, string> = {};
+
+/** A certificate of its own for this machine, good for as long as is said. */
+function certificate(days: number): { key: string; cert: string; file: string } {
+  const file = (name: string) => path.join(folder, `${days}-${name}.pem`);
+  execFileSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-keyout', file('key'), '-out', file('cert'), '-days', String(days)],
+    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'],
+  ]);
+  const read = (name: string) => execFileSync('cat', [file(name)], { encoding: 'utf8' });
+  return { key: read('key'), cert: read('cert'), file: file('cert') };
+}
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-init-'));
+  ground = await openChaosGround();
+  mail = await startMailServer();
+  const good = certificate(90);
+  https = createServer({ key: good.key, cert: good.cert }, (socket) => socket.end());
+  https.listen(0, 'localhost');
+  await once(https, 'listening');
+  settings = {
+    ...chaosEnv(ground),
+    SMTP_URL: mail.url,
+    TAPLINE_PUBLIC_URL: `https://localhost:${(https.address() as AddressInfo).port}`,
+  };
+});
+
+after(async () => {
+  https.close();
+  await mail.stop();
+  await ground.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const env = () => ({ NODE_EXTRA_CA_CERTS: path.join(folder, '90-cert.pem') });
+const read = (name: string) => readFile(path.join(folder, 'made', name), 'utf8');
+
+/** Looks at these settings. @returns what was found wrong, by its name. */
+async function wrongIn(changes: Readonly<Record<string, string>>, trust = env()) {
+  const place = await mkdtemp(path.join(folder, 'settings-'));
+  const all = Object.entries({ ...settings, ...changes });
+  const ofWorker = all.filter(([name]) => name.endsWith('RELAYER_KEYS'));
+  const ofRegistrar = all.filter(([name]) => name.endsWith('REGISTRAR_KEY'));
+  const common = all.filter(([name]) => !/(RELAYER_KEYS|REGISTRAR_KEY)$/.test(name));
+  const files = { tapline: common, worker: ofWorker, registrar: ofRegistrar };
+  for (const [name, entries] of Object.entries(files)) {
+    const text = entries.map(([key, value]) => `${key}=${value}\n`).join('');
+    await writeFile(path.join(place, `${name}.env`), text);
+  }
+  const ran = await runCli(['doctor', '--settings', place, '--json'], trust);
+  assert(ran.objects.length > 0, ran.stderr);
+  const bad = ran.objects.filter(({ ok }) => ok !== true);
+  assert.equal(ran.code, bad.length === 0 ? 0 : 1);
+  return Object.fromEntries(bad.map(({ check, detail }) => [check, String(detail)]));
+}
+
+test('init makes three closed files with secrets of their own, and never changes one', async () => {
+  const args = ['init', '--folder', path.join(folder, 'made'), '--json'];
+  const first = await runCli(args, {});
+  assert.equal(first.code, 1, 'nobody can start with what only the operator knows missing');
+  const wrong = first.objects.filter(({ ok }) => ok === false);
+  assert.match(String(wrong[0]?.detail), /NODE_ENV=production needs DATABASE_URL/);
+  const texts = await Promise.all(['tapline.env', 'worker.env', 'registrar.env'].map(read));
+  for (const name of ['tapline.env', 'worker.env', 'registrar.env']) {
+    assert.equal((await stat(path.join(folder, 'made', name))).mode & 0o777, 0o600);
+  }
+  const [common = '', worker = '', registrar = ''] = texts;
+  assert.match(common, /^TAPLINE_SECRET=[0-9a-f]{64}$/m);
+  const keys = [...`${worker}${registrar}`.matchAll(/0x[0-9a-f]{64}/g)].map(([key]) => key);
+  assert.equal(new Set(keys).size, 10, 'four relayers and a registrar for each network');
+  assert(!keys.some((key) => common.includes(key)), 'no key is where every process reads it');
+  const told = first.objects.map(({ detail }) => String(detail)).join('\n');
+  for (const key of keys) {
+    assert(!told.includes(key));
+    assert(told.includes(privateKeyToAccount(key as `0x${string}`).address));
+  }
+  const again = await runCli(args, {});
+  assert(!again.objects.some(({ check }) => check === 'made'));
+  const after = await Promise.all(['tapline.env', 'worker.env', 'registrar.env'].map(read));
+  assert.deepEqual(after, texts);
+});
+
+test('settings that a start takes, with all that they lead to, are in order', async () => {
+  assert.deepEqual(await wrongIn({}), {});
+});
+
+test('whatever a start or the first payment would trip over is named', async () => {
+  const stranger = `0x${'7'.repeat(64)}`;
+  const wrong = await wrongIn({
+    CHAIN_TESTNET_RELAYER_KEYS: stranger,
+    CHAIN_MAINNET_CHAIN_ID: '5',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    TAPLINE_PUBLIC_URL: 'https://localhost:1',
+  });
+  const { address } = privateKeyToAccount(stranger as `0x${string}`);
+  assert.match(wrong['testnet: roles of the keys'] ?? '', /has no OPERATOR_ROLE/);
+  assert.match(wrong['testnet: coin for gas'] ?? '', new RegExp(`send coin to ${address}`));
+  assert.match(wrong['mainnet: chain'] ?? '', /but 5 is expected/);
+  assert.match(wrong.mail ?? '', /ECONNREFUSED/);
+  assert.match(wrong.Redis ?? '', /ECONNREFUSED|closed/i);
+  assert.match(wrong.TLS ?? '', /start the proxy/);
+  assert.equal(Object.keys(wrong).length, 6);
+});
+
+test('a wrong setting, a database that is away and a strange certificate are named', async () => {
+  assert.match((await wrongIn({ RATE_LIMIT: 'many' }))['settings of api'] ?? '', /RATE_LIMIT=many/);
+  const away = await wrongIn({ DATABASE_URL: 'postgres://app:secret-word@127.0.0.1:1/none' });
+  assert.match(away.database ?? '', /ECONNREFUSED/);
+  assert(!JSON.stringify(away).includes('secret-word'));
+  const { TLS = '' } = await wrongIn({}, { NODE_EXTRA_CA_CERTS: '' });
+  assert.match(TLS, /self-signed/);
+});

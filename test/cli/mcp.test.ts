@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Tapline } from 'tapline';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type McpClient, startMcp, type ToolAnswer } from './mcp-client.ts';
+import { runCli } from './run-cli.ts';
+
+/** A model calls again when it is unsure: each call is made so often. */
+const TIMES = 10;
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let tapline: Tapline;
+let env: Record<string, string>;
+let mcp: McpClient;
+
+before(async () => {
+  folder = await temporaryDataDir();
+  network = await spawnNetwork({ dataDir: folder.path, env: { RATE_LIMIT: '1000/1' } });
+  const { base_url: baseUrl, test: mode } = network.sandbox;
+  tapline = new Tapline(mode.secret_key, { baseUrl });
+  env = { TAPLINE_DATA_DIR: folder.path };
+  mcp = startMcp(['--refund-limit', '5'], env);
+});
+
+after(async () => {
+  assert.equal(await mcp?.close(), 0);
+  await network?.stop();
+  await folder?.remove();
+});
+
+/** The same call many times at once. @returns the answer that all of them were */
+async function repeated(name: string, given: object): Promise<ToolAnswer> {
+  const answers = await Promise.all(Array.from({ length: TIMES }, () => mcp.call(name, given)));
+  const texts = new Set(answers.map((answer) => JSON.stringify(answer)));
+  assert.equal(texts.size, 1, [...texts].join('\n'));
+  return answers[0] as ToolAnswer;
+}
+
+test('it greets as the protocol wants, in a version that both know', async () => {
+  const { result } = await mcp.ask('initialize', { protocolVersion: '2025-06-18' });
+  assert.equal(result?.protocolVersion, '2025-06-18');
+  mcp.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+  const other = await mcp.ask('initialize', { protocolVersion: '1999-01-01' });
+  assert.notEqual(other.result?.protocolVersion, '1999-01-01');
+  assert.deepEqual((await mcp.ask('ping')).result, {});
+  assert.equal((await mcp.ask('resources/list')).error?.code, -32_601);
+  assert.equal((await mcp.ask('tools/call', { name: 'charge' })).error?.code, -32_602);
+  mcp.send('not json');
+  mcp.send('[]');
+  await mcp.ask('ping');
+  assert.deepEqual(mcp.strays.map(({ error }) => error?.code).sort(), [-32_600, -32_700]);
+});
+
+test('a sale and its refund, every call made ten times: money moves once each way', async () => {
+  const order = { order_id: 'mcp-1', amount: '2.50' };
+  const created = (await repeated('create_payment', order)).structuredContent;
+  const intents = await tapline.paymentIntents.list({ order_id: 'mcp-1' }).page;
+  assert.deepEqual(
+    intents.data.map(({ id }) => id),
+    [created?.payment_intent],
+  );
+  const id = String(created?.payment_intent);
+  await tapline.testHelpers.tap(network.sandbox.test.terminal, { payment_intent: id });
+  const { payment } = await tapline.paymentIntents.waitFor(id);
+  // After the payment, too, the order stays what it is.
+  const again = (await repeated('create_payment', order)).structuredContent;
+  assert.deepEqual([again?.payment_intent, again?.status], [id, 'succeeded']);
+  const found = (await repeated('find_payment_by_order', { order_id: 'mcp-1' })).structuredContent;
+  assert.deepEqual([found?.found, found?.payment], [true, payment]);
+  await repeated('get_payment', { id });
+  await repeated('get_payment', { id: payment });
+  await repeated('explain_decline', { payment_intent: id });
+  await repeated('list_terminals', {});
+  const docs = await repeated('search_docs', { query: 'idempotency key retry' });
+  assert.match(docs.content[0]?.text ?? '', /Idempotency/);
+  const guide = await repeated('search_docs', { query: 'paywall facilitator bridge' });
+  assert.match(guide.content[0]?.text ?? '', /\/docs\/agents\.md: x402/);
+
+  const asked = (await repeated('refund_payment', { payment, amount: '1.50' })).structuredContent;
+  assert.equal(asked?.status, 'needs_confirmation');
+  assert.equal((await tapline.refunds.list({ payment: String(payment) }).page).data.length, 0);
+  const { confirmation } = asked as { confirmation: string };
+  const given = (await repeated('refund_payment', { payment, confirmation })).structuredContent;
+  const refunds = await tapline.refunds.list({ payment: String(payment) }).page;
+  assert.deepEqual(
+    refunds.data.map((refund) => [refund.id, refund.amount, refund.status]),
+    [[given?.refund, 1_500_000, 'succeeded']],
+  );
+});
+
+test('what a model gets wrong is told to it in words, and moves nothing', async () => {
+  const wrong: readonly (readonly [string, object, RegExp])[] = [
+    ['create_payment', { order_id: 'mcp-1', amount: '9.99' }, /has a payment already.*2\.50 USDC/],
+    ['create_payment', { order_id: 'too long an id', amount: '1' }, /1 to 8 characters/],
+    ['create_payment', { order_id: 'mcp-2', amount: 2.5 }, /USDC as text/],
+    ['create_payment', { order_id: 'mcp-2' }, /amount is missing/],
+    ['create_payment', { order_id: 'mcp-2', amount: '1', tip: '1' }, /There is no tip/],
+    ['get_payment', { id: 'pi_000000000000000000000000' }, /resource_missing/],
+    ['refund_payment', { payment: 'pay_0', confirmation: '1-0-abc' }, /does not fit this payment/],
+  ];
+  for (const [name, given, words] of wrong) {
+    const answer = await repeated(name, given);
+    assert.equal(answer.isError, true);
+    assert.match(answer.content[0]?.text ?? '', words);
+  }
+  const none = await tapline.paymentIntents.list({ order_id: 'mcp-2' }).page;
+  assert.equal(none.data.length, 0);
+});
+
+test('a refund above the limit is not given, with or without a confirmation', async () => {
+  await mcp.call('create_payment', { order_id: 'mcp-big', amount: '6.00' });
+  const { data } = await tapline.paymentIntents.list({ order_id: 'mcp-big' }).page;
+  const id = String(data[0]?.id);
+  await tapline.testHelpers.tap(network.sandbox.test.terminal, { payment_intent: id });
+  const { payment } = await tapline.paymentIntents.waitFor(id);
+  const refused = await mcp.call('refund_payment', { payment });
+  assert.match(refused.content[0]?.text ?? '', /at most 5\.00 USDC/);
+  const generous = startMcp(['--refund-limit', '50'], env);
+  const asked = await generous.call('refund_payment', { payment });
+  await generous.close();
+  const { confirmation } = asked.structuredContent as { confirmation: string };
+  const confirmed = await mcp.call('refund_payment', { payment, confirmation });
+  assert.match(confirmed.content[0]?.text ?? '', /at most 5\.00 USDC/);
+  assert.equal((await tapline.refunds.list({ payment: String(payment) }).page).data.length, 0);
+});
+
+test('a decline is explained with what can be done', async () => {
+  const created = await mcp.call('create_payment', { order_id: 'mcp-poor', amount: '2.50' });
+  const { payment_intent: id } = created.structuredContent as { payment_intent: string };
+  const value = network.sandbox.test.passes.insufficient_funds ?? '';
+  const credential = { type: 'nfc_id' as const, value };
+  const body = { payment_intent: id, credential };
+  await tapline.testHelpers.tap(network.sandbox.test.terminal, body);
+  const { structuredContent: why } = await mcp.call('explain_decline', { payment_intent: id });
+  assert.deepEqual([why?.decline_code, why?.may_try_again], ['insufficient_funds', true]);
+  assert.match(String(why?.advice), /too little USDC/);
+});
+
+test('annotations are true: what says that it only reads, reads only', async () => {
+  const { result } = await mcp.ask('tools/list');
+  const tools = (result as { tools: { name: string; annotations: Record<string, boolean> }[] })
+    .tools;
+  const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint);
+  assert.deepEqual(writing.map(({ name }) => name).sort(), ['create_payment', 'refund_payment']);
+  // Each may be repeated: the tests above do.
+  assert.ok(tools.every(({ annotations }) => annotations.idempotentHint));
+  const destructive = tools.filter(({ annotations }) => annotations.destructiveHint);
+  assert.deepEqual(
+    destructive.map(({ name }) => name),
+    ['refund_payment'],
+  );
+});
+
+test('real money needs --live, and a key that may do little', async () => {
+  const { base_url, live } = network.sandbox;
+  const place = ['--base-url', base_url, '--api-key', live.secret_key];
+  const unasked = await runCli(['mcp', ...place], {});
+  assert.deepEqual([unasked.code, /--live/.test(unasked.stderr)], [2, true]);
+  const allowedAll = await runCli(['mcp', '--live', ...place], {});
+  assert.deepEqual([allowedAll.code, /may do everything/.test(allowedAll.stderr)], [2, true]);
+});

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as JSON, one object per line. */
+  readonly objects: readonly JsonObject[];
+}
+
+export interface JsonObject {
+  readonly [field: string]: unknown;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** Every object that it has written so far. */
+  readonly objects: JsonObject[];
+  /** Waits until it has written one that fits. */
+  until(fits: (object: JsonObject) => boolean): Promise<JsonObject>;
+  /** Ctrl-C. @returns the exit code */
+  stop(): Promise<number | null>;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+function start(args: readonly string[], env: Env, input?: string): ChildProcess {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    // Settings of the shell that runs the tests must not reach it.
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin?.end(input ?? '');
+  return child;
+}
+
+export async function runCli(args: readonly string[], env: Env, input?: string): Promise<Ran> {
+  const child = start(args, env, input);
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  const lines = args.includes('--json') ? text.stdout.split('\n').filter(Boolean) : [];
+  return { code, ...text, objects: lines.map((line) => JSON.parse(line)) };
+}
+
+/** A command that goes on, such as `listen`. */
+export function startCli(args: readonly string[], env: Env): Running {
+  const child = start([...args, '--json'], env);
+  const objects: JsonObject[] = [];
+  const waiting: (() => void)[] = [];
+  if (child.stdout === null) throw new Error('no standard output');
+  child.stderr?.resume();
+  createInterface(child.stdout).on('line', (line) => {
+    objects.push(JSON.parse(line));
+    for (const wake of waiting.splice(0)) wake();
+  });
+  child.once('exit', () => {
+    for (const wake of waiting.splice(0)) wake();
+  });
+  return {
+    child,
+    objects,
+    until: async (fits) => {
+      for (;;) {
+        const found = objects.find(fits);
+        if (found !== undefined) return found;
+        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+    },
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGINT');
+      const [code] = (await ended) as [number | null];
+      return code;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+
+/** The packages as they would be published, in a folder that knows nothing of this one. */
+
+const run = promisify(execFile);
+const ROOT = path.join(import.meta.dirname, '../..');
+const PACKAGES = ['sdk', 'cli', 'x402'];
+
+let folder: string;
+
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-packed-'));
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+  for (const name of PACKAGES) {
+    // Built files are fresh: fresh.test.ts sees to it.
+    const pack = ['pack', '--ignore-scripts', '--pack-destination', folder];
+    await run('npm', pack, { cwd: path.join(ROOT, name) });
+  }
+  await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const tarballs = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  assert.equal(tarballs.length, PACKAGES.length);
+  const files = tarballs.map((name) => `./${name}`);
+  await run('npm', ['install', ...quiet, ...files], { cwd: folder });
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+test('the packages hold what they need, and no more', async () => {
+  for (const name of ['tapline', 'tapline-cli', 'tapline-x402']) {
+    const files = await readdir(path.join(folder, 'node_modules', name));
+    for (const wanted of ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'package.json']) {
+      assert.ok(files.includes(wanted), `${name} has ${files}`);
+    }
+    assert.ok(!files.includes('src') && !files.includes('tsconfig.json'), `${name} has ${files}`);
+  }
+});
+
+test('the client and the command run', async () => {
+  const program = `
+    import { Tapline, usdc } from 'tapline';
+    import { sign, verify } from 'tapline/webhooks';
+    const headers = { 'service-signature': await sign('{"id":"evt_1"}', 'whsec_x') };
+    const event = await verify('{"id":"evt_1"}', headers, 'whsec_x');
+    console.log(usdc('2.50'), event.id, typeof new Tapline('tlsk_test_x').refunds.create);`;
+  await writeFile(path.join(folder, 'use.js'), program);
+  const { stdout } = await run(process.execPath, ['use.js'], { cwd: folder });
+  assert.equal(stdout.trim(), '2500000 evt_1 function');
+  const command = path.join(folder, 'node_modules/.bin/tapline');
+  const version = await run(command, ['--version'], { cwd: folder });
+  assert.match(version.stdout, /^\d+\.\d+\.\d+$/m);
+});
+
+test('the facilitator runs, and says which settings it misses', async () => {
+  const program = `
+    import { openFacilitator, paywallOf, routesOf, serverOf } from 'tapline-x402';
+    console.log([openFacilitator, paywallOf, routesOf, serverOf].map((one) => typeof one).join());`;
+  await writeFile(path.join(folder, 'sell.js'), program);
+  const { stdout } = await run(process.execPath, ['sell.js'], { cwd: folder });
+  assert.equal(stdout.trim(), 'function,function,function,function');
+  const command = path.join(folder, 'node_modules/.bin/tapline-x402');
+  const env = { PATH: process.env.PATH, TAPLINE_ACCOUNT: 'acct_x' };
+  await assert.rejects(run(command, { env }), (error: { code: number; stderr: string }) => {
+    assert.match(error.stderr, /^Set TAPLINE_BASE_URL, TAPLINE_API_KEY, TAPLINE_TERMINAL/);
+    return error.code === 2;
+  });
+});
+
+const USE = `
+import { Tapline, type Payment, type PaymentIntent, OutcomeUnknownError } from 'tapline';
+import { verify } from 'tapline/webhooks';
+const tapline = new Tapline('tlsk_test_x');
+const intent: PaymentIntent = await tapline.paymentIntents.create({ amount: 1, terminal: 'tml_x' });
+for await (const payment of tapline.payments.list({ limit: 2 })) payment satisfies Payment;
+const { data, requestId } = await tapline.refunds.create({ payment: 'pay_x' }).withResponse();
+export const seen: [string, string | null] = [data.status, requestId];
+const event = await verify('', new Headers(), 'whsec_x');
+if (event.type === 'payment.succeeded') event.data.object satisfies Payment;
+export const unknown = (error: unknown) => error instanceof OutcomeUnknownError;
+export { intent };
+`;
+
+test('its types are there for TypeScript, in both ways of finding modules', async () => {
+  await writeFile(path.join(folder, 'use.ts'), USE);
+  const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
+  const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
+  const lib = ['--lib', 'es2022,dom,dom.asynciterable', '--types', ''];
+  for (const modules of [['nodenext'], ['esnext', '--moduleResolution', 'bundler']]) {
+    const args = [...strict, ...lib, '--module', ...modules, '--ignoreConfig', 'use.ts'];
+    await run(tsc, args, { cwd: folder }).catch((error: { stdout: string }) => {
+      assert.fail(`${modules}: ${error.stdout}`);
+    });
+  }
+  const wrong = USE.replace("terminal: 'tml_x'", 'till: 1');
+  await writeFile(path.join(folder, 'use.ts'), wrong);
+  const args = [...strict, ...lib, '--module', 'nodenext', '--ignoreConfig', 'use.ts'];
+  await assert.rejects(run(tsc, args, { cwd: folder }));
+});

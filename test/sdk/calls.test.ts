@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  AuthenticationError,
+  ConnectionError,
+  IdempotencyError,
+  InvalidRequestError,
+  OutcomeUnknownError,
+  RateLimitError,
+  Tapline,
+  TaplineError,
+} from 'tapline';
+import { KEY, refusal, type ScriptedApi, type Step, startScriptedApi } from './scripted-api.ts';
+
+let api: ScriptedApi;
+let tapline: Tapline;
+
+before(async () => {
+  api = await startScriptedApi();
+  tapline = api.tapline;
+});
+
+after(() => api.close());
+
+const INTENT = { id: 'pi_1', object: 'payment_intent', status: 'requires_payment_method' };
+const DONE: Step = { status: 200, body: INTENT, headers: { 'Request-Id': 'req_9' } };
+const ORDER = { amount: 2_500_000, terminal: 'tml_1', order_id: 'A-1' };
+const RUNNING = refusal(409, 'idempotency_error', 'idempotency_request_in_progress');
+const NOTHING_DONE = refusal(503, 'api_error', 'service_unavailable');
+const BROKEN = refusal(500, 'api_error', 'internal_error');
+
+function keysSent(): unknown[] {
+  return api.seen.map(({ headers }) => headers['idempotency-key']);
+}
+
+describe('a POST', () => {
+  test('carries a key, the same in every try of a call and another one in every call', async () => {
+    api.script('cut', BROKEN, NOTHING_DONE, DONE);
+    assert.deepEqual(await tapline.paymentIntents.create(ORDER), INTENT);
+    const [first, ...others] = keysSent();
+    assert.match(String(first), /^[0-9a-f-]{36}$/);
+    assert.deepEqual(others, [first, first, first]);
+    assert.equal(new Set(api.seen.map(({ body }) => body)).size, 1);
+    api.script(DONE);
+    await tapline.paymentIntents.create(ORDER);
+    assert.notEqual(keysSent()[0], first);
+  });
+
+  test('takes the key that it is given', async () => {
+    api.script(DONE);
+    const options = { idempotencyKey: 'order-A-1' };
+    const { idempotencyKey, requestId } = await tapline.paymentIntents
+      .create(ORDER, options)
+      .withResponse();
+    assert.deepEqual(
+      [keysSent()[0], idempotencyKey, requestId],
+      ['order-A-1', 'order-A-1', 'req_9'],
+    );
+  });
+
+  test('that has no key kept by the service is not repeated after a lost answer', async () => {
+    const create = () =>
+      tapline.webhookEndpoints.create({ url: 'https://shop.example', enabled_events: ['*'] });
+    for (const step of ['cut', BROKEN] as const) {
+      api.script(step, DONE);
+      await assert.rejects(create(), (error) => !(error instanceof OutcomeUnknownError));
+      assert.equal(api.seen.length, 1);
+    }
+    // It said that nothing was done, so there is no harm in asking again.
+    api.script(NOTHING_DONE, DONE);
+    await create();
+    assert.equal(api.seen.length, 2);
+  });
+});
+
+describe('what is tried again', () => {
+  const tried: readonly (readonly [string, Step])[] = [
+    ['a broken connection', 'cut'],
+    ['429', refusal(429, 'rate_limit_error', 'rate_limit_exceeded', { 'Retry-After': '0' })],
+    ['500', BROKEN],
+    ['503 service_unavailable', NOTHING_DONE],
+    ['503 request_timeout', refusal(503, 'api_error', 'request_timeout')],
+    ['409 while the first request runs', RUNNING],
+    ['an answer that was cut off', { status: 201, body: '{"id": "pi_' }],
+  ];
+  for (const [what, step] of tried) {
+    test(what, async () => {
+      api.script(step, DONE);
+      await tapline.refunds.create({ payment: 'pay_1' });
+      assert.equal(api.seen.length, 2);
+    });
+  }
+  const final: readonly (readonly [Step, new (message: string) => TaplineError])[] = [
+    [refusal(400, 'invalid_request_error', 'parameter_invalid'), InvalidRequestError],
+    [refusal(401, 'authentication_error', 'api_key_revoked'), AuthenticationError],
+    [refusal(409, 'invalid_request_error', 'order_id_in_use'), InvalidRequestError],
+    [refusal(409, 'idempotency_error', 'idempotency_key_reused'), IdempotencyError],
+    [refusal(404, 'invalid_request_error', 'resource_missing'), InvalidRequestError],
+    [refusal(429, 'rate_limit_error', 'x', { 'Retry-After': '3600' }), RateLimitError],
+  ];
+  for (const [step, kind] of final) {
+    test(`and what is not: ${JSON.stringify(step).slice(1, 80)}`, async () => {
+      api.script(step, DONE);
+      await assert.rejects(tapline.refunds.create({ payment: 'pay_1' }), (error) => {
+        assert.ok(error instanceof kind);
+        assert.equal(error.requestId, 'req_1');
+        return true;
+      });
+      assert.equal(api.seen.length, 1);
+    });
+  }
+
+  test('as often as maxRetries says, and no more', async () => {
+    api.script('cut');
+    const options = { maxRetries: 1 };
+    await assert.rejects(tapline.payments.retrieve('pay_1', options), ConnectionError);
+    assert.equal(api.seen.length, 2);
+  });
+
+  test('a first request that still runs is waited for, whatever the number of tries', async () => {
+    api.script(...Array<Step>(6).fill(RUNNING), DONE);
+    await tapline.refunds.create({ payment: 'pay_1' }, { maxRetries: 0 });
+    assert.equal(api.seen.length, 7);
+  });
+});
+
+describe('an outcome that is not known', () => {
+  async function unknown(...steps: Step[]): Promise<OutcomeUnknownError> {
+    api.script(...steps);
+    const error = await tapline.paymentIntents
+      .create(ORDER, { maxRetries: 0, timeout: 200, idempotencyKey: 'k 1' })
+      .catch((one: unknown) => one);
+    assert.ok(error instanceof OutcomeUnknownError);
+    assert.equal(error.idempotencyKey, 'k 1');
+    return error;
+  }
+  const missing = refusal(404, 'invalid_request_error', 'resource_missing');
+  const key = (fields: object): Step => ({
+    status: 200,
+    body: { object: 'idempotency_key', resource: null, response_status: null, ...fields },
+  });
+
+  test('is what a lost answer, a time-out, and a fault of anyone on the way leave', async () => {
+    await unknown('cut');
+    await unknown('hang');
+    await unknown(BROKEN);
+    await unknown({ status: 504, body: '<html>Gateway Timeout</html>' });
+    await unknown({ status: 201, body: '{"id"' });
+  });
+
+  test('stays so when a later try is refused for another reason', async () => {
+    api.script('cut', refusal(401, 'authentication_error', 'api_key_revoked'));
+    await assert.rejects(tapline.paymentIntents.create(ORDER), OutcomeUnknownError);
+  });
+
+  test('is known when a later try is told that the request itself is refused', async () => {
+    api.script('cut', refusal(409, 'invalid_request_error', 'order_id_in_use'));
+    await assert.rejects(tapline.paymentIntents.create(ORDER), InvalidRequestError);
+  });
+
+  test('is no failure that says that nothing was done', async () => {
+    api.script(NOTHING_DONE);
+    const error = await tapline.paymentIntents.create(ORDER, { maxRetries: 0 }).catch((e) => e);
+    assert.ok(error instanceof TaplineError && !(error instanceof OutcomeUnknownError));
+  });
+
+  test('resolves to the object, as it is now, once the service knows the key', async () => {
+    const error = await unknown('cut');
+    const paid = { ...INTENT, status: 'succeeded' };
+    const completed = { status: 'completed', resource: 'pi_1', response_status: 201 };
+    api.script(key(completed), { status: 200, body: paid });
+    assert.deepEqual(await error.resolve(), paid);
+    const asked = api.seen.map(({ method, url }) => `${method} ${url}`);
+    assert.deepEqual(asked, [
+      'GET /api/v1/idempotency_keys/k%201',
+      'GET /api/v1/payment_intents/pi_1',
+    ]);
+  });
+
+  test('resolves to the refusal, if it was one', async () => {
+    const error = await unknown('cut');
+    const refused = refusal(409, 'invalid_request_error', 'order_id_in_use');
+    api.script(key({ status: 'completed', response_status: 409 }), refused);
+    await assert.rejects(error.resolve(), InvalidRequestError);
+    assert.equal(api.seen[1]?.headers['idempotency-key'], 'k 1');
+  });
+
+  test('stays so while the first request runs', async () => {
+    const error = await unknown('cut');
+    api.script(key({ status: 'in_progress' }));
+    await assert.rejects(error.resolve(), OutcomeUnknownError);
+    assert.equal(api.seen.length, 1);
+  });
+
+  test('stays so while the service cannot be asked, and is known when it can', async () => {
+    const error = await unknown('cut');
+    api.script('cut');
+    await assert.rejects(error.resolve(), OutcomeUnknownError);
+    const busy = { status: 503, body: 'a page of some proxy' };
+    api.script(busy);
+    await assert.rejects(error.resolve(), OutcomeUnknownError);
+    const completed = { status: 'completed', resource: 'pi_1', response_status: 201 };
+    api.script(key(completed), { status: 200, body: INTENT });
+    assert.deepEqual(await error.resolve(), INTENT);
+  });
+
+  test('is looked up by the order when the service does not know the key', async () => {
+    const error = await unknown('cut');
+    api.script(missing, { status: 200, body: { data: [INTENT] } });
+    assert.deepEqual(await error.resolve(), INTENT);
+    assert.equal(api.seen[1]?.url, '/api/v1/payment_intents?order_id=A-1&limit=1');
+    api.script(missing, { status: 200, body: { data: [] } });
+    await assert.rejects(error.resolve(), OutcomeUnknownError);
+  });
+
+  test('never sends the request again by itself', async () => {
+    const error = await unknown('cut');
+    api.script(missing, { status: 200, body: { data: [] } });
+    await error.resolve().catch(() => {});
+    assert.ok(api.seen.every(({ method }) => method === 'GET'));
+  });
+
+  test('is what giving up a POST leaves; giving up a GET is only that', async () => {
+    // A server of its own: what was given up may still arrive there when another test has begun.
+    const own = await startScriptedApi();
+    own.script('hang');
+    const { refunds, payments } = own.tapline;
+    const soon = () => ({ signal: AbortSignal.timeout(50) });
+    await assert.rejects(refunds.create({ payment: 'pay_1' }, soon()), OutcomeUnknownError);
+    await assert.rejects(payments.retrieve('pay_1', soon()), { name: 'TimeoutError' });
+    const given = { signal: AbortSignal.abort() };
+    await assert.rejects(refunds.create({ payment: 'pay_1' }, given), { name: 'AbortError' });
+    await own.close();
+  });
+});
+
+describe('a list', () => {
+  const page = (ids: string[], cursor: string | null): Step => ({
+    status: 200,
+    body: { data: ids.map((id) => ({ id })), has_more: cursor !== null, next_cursor: cursor },
+  });
+
+  test('is walked page by page, with the same filters', async () => {
+    api.script(page(['pay_3', 'pay_2'], 'next'), page(['pay_1'], null));
+    const ids: string[] = [];
+    for await (const { id } of tapline.payments.list({ limit: 2, terminal: 'tml_1' })) ids.push(id);
+    assert.deepEqual(ids, ['pay_3', 'pay_2', 'pay_1']);
+    const [first, second] = api.seen.map(({ url }) => url.split('?')[1]);
+    assert.equal(first, 'limit=2&terminal=tml_1');
+    assert.equal(second, 'limit=2&terminal=tml_1&cursor=next');
+  });
+
+  test('has a page, which is asked for once and only when wanted', async () => {
+    api.script(page(['pay_3'], 'next'));
+    const list = tapline.payments.list({ limit: 1 });
+    assert.equal(api.seen.length, 0);
+    assert.equal((await list.page).next_cursor, 'next');
+    assert.equal((await list.page).data[0]?.id, 'pay_3');
+    assert.equal(api.seen.length, 1);
+  });
+});
+
+describe('bad input', () => {
+  const words: readonly (readonly [string, () => unknown, RegExp])[] = [
+    [
+      'a fraction',
+      () => tapline.refunds.create({ payment: 'pay_1', amount: 2.5 }),
+      /usdc\('2.50'\)/,
+    ],
+    ['no id', () => tapline.payments.retrieve(''), /id is missing/],
+    [
+      'a live key for a test helper',
+      () =>
+        new Tapline(KEY.replace('test', 'live'), { baseUrl: api.baseUrl }).testHelpers.tap('tml_1'),
+      /use a tlsk_test_/,
+    ],
+    ['a device key', () => new Tapline(KEY.replace('tlsk', 'tldk')), /begins with tlsk_test_/],
+    ['a live key without an address', () => new Tapline(KEY.replace('test', 'live')), /baseUrl/],
+    ['an address without a scheme', () => new Tapline(KEY, { baseUrl: 'shop' }), /https:\/\//],
+  ];
+  for (const [what, act, expected] of words) {
+    test(`${what} is refused before anything is sent`, async () => {
+      api.script(DONE);
+      await assert.rejects(async () => act(), { name: 'UsageError', message: expected });
+      assert.equal(api.seen.length, 0);
+    });
+  }
+
+  test('an address that is not the API says so', async () => {
+    api.script({ status: 404, body: '<html>' });
+    await assert.rejects(tapline.payments.retrieve('pay_1'), /Check baseUrl: it ends with \/api/);
+  });
+
+  test('the key is in no error', async () => {
+    const bad = `${KEY}\n${KEY}`;
+    assert.throws(
+      () => new Tapline(bad),
+      (error: Error) => !error.message.includes(KEY),
+    );
+    api.script('cut');
+    const error = await tapline.payments.retrieve('pay_1', { maxRetries: 0 }).catch((e) => e);
+    assert.ok(!JSON.stringify(error, Object.getOwnPropertyNames(error)).includes(KEY));
+  });
+});
+
+test('a call that fails is reported once, whichever way it is read', async () => {
+  api.script('cut');
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const call = tapline.payments.retrieve('pay_1', { maxRetries: 0 });
+  await assert.rejects(call.withResponse(), ConnectionError);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off('unhandledRejection', note);
+  assert.deepEqual(unhandled, []);
+});

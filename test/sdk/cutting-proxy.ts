@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Where the first connection ends: after so many bytes of what one side sends. */
+export interface Cut {
+  readonly of: 'request' | 'answer';
+  readonly after: number;
+}
+
+export interface CuttingProxy {
+  readonly port: number;
+  /** Bytes that have come from either side of the first connection. */
+  readonly seen: { request: number; answer: number };
+  close(): Promise<void>;
+}
+
+/** Cuts its first connection at one byte, and lets the others pass. */
+export async function startCuttingProxy(target: number, cut: Cut | null): Promise<CuttingProxy> {
+  const seen = { request: 0, answer: 0 };
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((client) => {
+    const first = connections++ === 0;
+    const upstream = connect({ host: '127.0.0.1', port: target });
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    const pass = (side: Cut['of'], to: Socket) => (bytes: Buffer) => {
+      if (!first) return to.write(bytes);
+      const room = cut?.of === side ? Math.max(cut.after - seen[side], 0) : bytes.length;
+      seen[side] += bytes.length;
+      to.write(bytes.subarray(0, room));
+      // What was passed on arrives before the end does: `destroy` would drop it.
+      if (bytes.length > room || (cut?.of === side && seen[side] === cut.after)) {
+        to.end(() => end());
+      }
+    };
+    client.on('data', pass('request', upstream));
+    upstream.on('data', pass('answer', client));
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', end).on('close', end);
+    }
+    if (cut?.after === 0 && cut.of === 'request' && first) end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    seen,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { formatUsdc, Tapline, usdc } from 'tapline';
+import { KEY } from './scripted-api.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const DIST = path.join(ROOT, 'sdk/dist');
+const WHOLE_BYTES = 10_000;
+const WEBHOOKS_BYTES = 1_500;
+
+/** Size of modules as they are published, not minified. */
+function gzipped(files: readonly string[]): number {
+  const text = files.map((file) => readFileSync(path.join(DIST, file), 'utf8')).join('');
+  return gzipSync(text, { level: 9 }).length;
+}
+
+/** A module and what it imports. */
+function withImports(file: string, seen = new Set<string>()): Set<string> {
+  seen.add(file);
+  const text = readFileSync(path.join(DIST, file), 'utf8');
+  for (const [, found = ''] of text.matchAll(/from '\.\/([\w-]+\.js)'/g)) {
+    if (!seen.has(found)) withImports(found, seen);
+  }
+  return seen;
+}
+
+test('the package is at most 10 KB, its webhooks alone at most 1.5 KB', (t) => {
+  const whole = gzipped(readdirSync(DIST).filter((name) => name.endsWith('.js')));
+  const webhooks = gzipped([...withImports('webhooks.js')]);
+  t.diagnostic(`whole ${whole} bytes, webhooks ${webhooks} bytes`);
+  assert.ok(whole <= WHOLE_BYTES, `${whole} bytes`);
+  assert.ok(webhooks <= WEBHOOKS_BYTES, `${webhooks} bytes`);
+});
+
+test('it needs no other package and nothing of Node', () => {
+  const manifest = JSON.parse(readFileSync(path.join(ROOT, 'sdk/package.json'), 'utf8'));
+  assert.equal(manifest.dependencies ?? manifest.peerDependencies, undefined);
+  assert.equal(manifest.sideEffects, false);
+  const files = readdirSync(DIST).filter((name) => name.endsWith('.js'));
+  assert.ok(files.length > 8);
+  for (const file of files) {
+    const text = readFileSync(path.join(DIST, file), 'utf8');
+    for (const [, from] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {
+      assert.match(String(from), /^\.\//, `${file} imports ${from}`);
+    }
+    assert.doesNotMatch(text, /\b(process|Buffer|require|__dirname)\b/, file);
+  }
+});
+
+/** Calls every method of every resource and notes what it would send. */
+async function routesOfMethods(): Promise<Set<string>> {
+  const routes = new Set<string>();
+  const note: typeof fetch = async (input, init) => {
+    const { pathname } = new URL(String(input));
+    const template = pathname.replace('/api', '').replaceAll(/\/x(?=\/|$)/g, '/{id}');
+    routes.add(`${init?.method ?? 'GET'} ${template}`);
+    const body = { data: [], has_more: false, next_cursor: null, id: 'x', status: 'succeeded' };
+    return Response.json(body);
+  };
+  const tapline = new Tapline(KEY, { fetch: note }) as unknown as Record<string, object>;
+  for (const resource of Object.values(tapline)) {
+    for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(resource))) {
+      if (name === 'constructor' || name === 'stream') continue;
+      const method = (resource as Record<string, (...args: unknown[]) => unknown>)[name];
+      // Methods take an id, then a body or options; those without an id ignore the text.
+      const result = method?.call(resource, ...(method.length === 0 ? [{}] : ['x', {}]));
+      await ((result as { page?: unknown }).page ?? result);
+    }
+  }
+  return routes;
+}
+
+test('every operation has a method', async () => {
+  const { paths } = JSON.parse(readFileSync(path.join(ROOT, 'openapi.json'), 'utf8')) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const operations = Object.entries(paths).flatMap(([route, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${route}`),
+  );
+  assert.ok(operations.length >= 30);
+  const methods = await routesOfMethods();
+  const missing = operations
+    // The stream is followed, not called: `events.stream`.
+    .filter((operation) => operation !== 'GET /v1/events/stream')
+    .filter((operation) => !methods.has(operation.replaceAll(/\{\w+\}/g, '{id}')));
+  assert.deepEqual(missing, []);
+});
+
+test('usdc() reads amounts exactly, and takes nothing that could be another amount', () => {
+  const right = { '2.50': 2_500_000, '0.000001': 1, '1000000': 1e12, '0.1': 100_000, '007': 7e6 };
+  for (const [text, atoms] of Object.entries(right)) assert.equal(usdc(text), atoms);
+  const wrong = ['2,50', '', '.5', '5.', '1e3', '-1', ' 1', '1 USDC', '0.0000001', '١', '0x10'];
+  for (const text of wrong) assert.throws(() => usdc(text), { name: 'UsageError' }, text);
+  assert.throws(() => usdc(2.5 as unknown as string), /given the number 2.5.*usdc\('2.50'\)/);
+});
+
+test('formatUsdc() is the way back', () => {
+  const pairs = {
+    '2.50': 2_500_000,
+    '0.000001': 1,
+    '0.00': 0,
+    '12.3456': 12_345_600,
+    '-1.00': -1e6,
+  };
+  for (const [text, atoms] of Object.entries(pairs)) assert.equal(formatUsdc(atoms), text);
+  assert.throws(() => formatUsdc(0.5), { name: 'UsageError' });
+});

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Tapline } from 'tapline';
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** What the server does with one request: an answer, or a connection that breaks. */
+export type Step =
+  | {
+      readonly status: number;
+      readonly body: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | 'cut'
+  | 'hang';
+
+/** A service that misbehaves as it is told: faults that a real one shows too rarely for a test. */
+export interface ScriptedApi {
+  readonly tapline: Tapline;
+  readonly baseUrl: string;
+  readonly seen: Seen[];
+  /** What it does with the next requests; without a step, the last one again. */
+  script(...steps: Step[]): void;
+  close(): Promise<void>;
+}
+
+export const KEY = `tlsk_test_${'a'.repeat(30)}`;
+
+export function refusal(status: number, type: string, code: string, headers = {}): Step {
+  const error = { type, code, message: `Refused: ${code}.`, param: null, request_id: 'req_1' };
+  return { status, body: { error: { ...error, doc_url: '/docs' } }, headers };
+}
+
+export async function startScriptedApi(): Promise<ScriptedApi> {
+  const seen: Seen[] = [];
+  let steps: Step[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url = '', headers } = request;
+    seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+    const step = steps.length > 1 ? steps.shift() : steps[0];
+    if (step === 'hang') return;
+    if (step === undefined || step === 'cut') return request.socket.destroy();
+    const text = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
+    response.writeHead(step.status, { 'Content-Type': 'application/json', ...step.headers });
+    response.end(text);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  return {
+    tapline: new Tapline(KEY, { baseUrl }),
+    baseUrl,
+    seen,
+    script: (...next) => {
+      seen.length = 0;
+      steps = next;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
