@@ -1,7 +1,6 @@
 // A merchant's server in one file. It needs Node.js 20 or newer and nothing else.
 //
 //   npm start                          (in another shell: the sandbox)
-//   WEBHOOK_ALLOW_CIDRS=127.0.0.0/8 npm start   so that webhooks may go to this machine
 //   node examples/merchant-server.mjs
 //   curl -X POST http://127.0.0.1:8787/orders -d '{"order": "A-1001", "amount": 2500000}'
 //

@@ -1,0 +1,23 @@
+// Verifies a Tapline webhook without the package: node verify.ts <secret> <header> < body
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** The event, or null when the message is not from the network or older than five minutes. */
+function verifyWebhook(rawBody: Buffer, header: string, secret: string): { type: string } | null {
+  const parts = header.split(',').map((part) => part.trim().split('='));
+  const timestamp = parts.find(([name]) => name === 't')?.[1] ?? '';
+  const age = Math.abs(Date.now() / 1000 - Number(timestamp));
+  if (!/^\d+$/.test(timestamp) || age > 300) return null;
+  const signed = Buffer.concat([Buffer.from(`${timestamp}.`), rawBody]);
+  const expected = createHmac('sha256', secret).update(signed).digest();
+  const fits = parts.some(([name, value = '']) => {
+    const given = Buffer.from(value, 'hex');
+    return name === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  return fits ? JSON.parse(rawBody.toString()) : null;
+}
+
+const [, , secret = '', header = ''] = process.argv;
+const event = verifyWebhook(readFileSync(0), header, secret);
+if (event === null) process.exit(1);
+console.log(event.type);

@@ -1,0 +1,231 @@
+import {
+  AbstractPaymentProvider,
+  BigNumber,
+  MedusaError,
+  PaymentActions,
+  PaymentSessionStatus,
+} from '@medusajs/framework/utils';
+import { formatUsdc, OutcomeUnknownError, Tapline, TaplineError, usdc } from 'tapline';
+import { verify } from 'tapline/webhooks';
+
+/**
+ * Orders of a point of sale are paid at a terminal: a payment session is a payment intent, the
+ * customer taps, and the money is captured with the tap. There is nothing to capture later.
+ *
+ * @typedef {object} Options
+ * @property {string} apiKey `tlsk_…`, with payments and refunds, read and write
+ * @property {string} baseUrl the API of the network: it ends with `/api`
+ * @property {string} terminal `tml_…`, where a session names none
+ * @property {string} [webhookSecret] `whsec_…` of the endpoint `<medusa>/hooks/payment/tapline_<id>`
+ * @property {string[]} [currencies] taken one to one for USDC; default `['usdc', 'usd']`
+ * @property {number} [waitSeconds] how long completing an order waits for the tap; default 0
+ */
+
+const CURRENCIES = ['usdc', 'usd'];
+/** As long as a payment intent may be open: a queue at the till takes its time. */
+const EXPIRES_IN_SECONDS = 600;
+/** A minute: longer than the network needs to say what became of a request. */
+const LOOKS = 60;
+const LOOK_MS = 1_000;
+const TERMINAL = /^tml_[0-9A-Za-z]+$/;
+
+/** What Medusa calls each state of an intent. */
+const STATUSES = {
+  requires_payment_method: PaymentSessionStatus.PENDING,
+  requires_action: PaymentSessionStatus.REQUIRES_MORE,
+  processing: PaymentSessionStatus.PENDING,
+  succeeded: PaymentSessionStatus.CAPTURED,
+  canceled: PaymentSessionStatus.CANCELED,
+};
+
+/** Events that move an order on; a decline does not, because the customer may tap again. */
+const ACTIONS = {
+  'payment_intent.succeeded': PaymentActions.SUCCESSFUL,
+  'payment_intent.processing': PaymentActions.PENDING,
+  'payment_intent.requires_action': PaymentActions.REQUIRES_MORE,
+  'payment_intent.canceled': PaymentActions.CANCELED,
+};
+
+/** @param {string} message */
+function invalid(message) {
+  return new MedusaError(MedusaError.Types.INVALID_DATA, message);
+}
+
+/** Atoms of an amount of Medusa's. More than six decimals would be rounded, so they are refused. */
+function atomsOf(amount) {
+  return usdc(new BigNumber(amount).bigNumber.toFixed());
+}
+
+/** @param {number} atoms */
+function amountOf(atoms) {
+  return new BigNumber(formatUsdc(atoms));
+}
+
+/** Medusa forgets a refund whose call fails, so an unknown one is asked for until it is known. */
+async function outcomeOf(error) {
+  for (let look = 0; error instanceof OutcomeUnknownError && look < LOOKS; look++) {
+    try {
+      return await error.resolve();
+    } catch (still) {
+      if (!(still instanceof OutcomeUnknownError)) throw still;
+      await new Promise((done) => setTimeout(done, LOOK_MS));
+    }
+  }
+  throw error;
+}
+
+export class TaplinePaymentProvider extends AbstractPaymentProvider {
+  static identifier = 'tapline';
+
+  /** @param {Partial<Options>} options */
+  static validateOptions({ apiKey, baseUrl, terminal }) {
+    if (!/^tlsk_(test|live)_/.test(apiKey ?? '')) {
+      throw invalid('The option apiKey of Tapline is a secret key: tlsk_…');
+    }
+    if (!/^https?:\/\/.*\/api\/?$/.test(baseUrl ?? '')) {
+      throw invalid('The option baseUrl of Tapline is the address of the API: https://…/api');
+    }
+    if (!TERMINAL.test(terminal ?? '')) {
+      throw invalid('The option terminal of Tapline is the id of a terminal: tml_…');
+    }
+  }
+
+  /**
+   * @param {Record<string, unknown>} container
+   * @param {Options} options
+   */
+  constructor(container, options) {
+    super(container, options);
+    this.options = options;
+    this.tapline = new Tapline(options.apiKey, { baseUrl: options.baseUrl });
+  }
+
+  /** Asks the terminal to collect the amount. */
+  async initiatePayment({ amount, currency_code, data = {}, context = {} }) {
+    this.#checkCurrency(currency_code);
+    const session = String(data.session_id ?? context.idempotency_key ?? crypto.randomUUID());
+    return this.#ask({ session, amount, terminal: data.terminal, before: '' });
+  }
+
+  /** Another amount needs another intent: the old one is canceled first, so one at most is paid. */
+  async updatePayment({ amount, currency_code, data = {} }) {
+    this.#checkCurrency(currency_code);
+    const intent = await this.tapline.paymentIntents.retrieve(data.id);
+    if (intent.amount === atomsOf(amount)) return this.#answer(intent, data);
+    await this.#cancel(intent.id);
+    const { session_id: session = '', terminal } = data;
+    return this.#ask({ session, amount, terminal, before: intent.id });
+  }
+
+  /** The key is made from the session and the intent before: a repeated call makes no second one. */
+  async #ask({ session, amount, terminal, before }) {
+    const chosen = terminal ?? this.options.terminal;
+    if (!TERMINAL.test(chosen)) throw invalid(`${chosen} is no terminal: tml_…`);
+    const atoms = atomsOf(amount);
+    const intent = await this.tapline.paymentIntents.create(
+      {
+        amount: atoms,
+        terminal: chosen,
+        expires_in: EXPIRES_IN_SECONDS,
+        metadata: { medusa_session: session },
+      },
+      { idempotencyKey: `medusa ${session} ${before} ${atoms}` },
+    );
+    return this.#answer(intent, { session_id: session, terminal: chosen });
+  }
+
+  #answer(intent, { session_id, terminal }) {
+    const { id, payment, order_id, last_payment_error } = intent;
+    const data = { id, session_id, terminal, payment, order_id, last_payment_error };
+    return { id, data, status: STATUSES[intent.status] ?? PaymentSessionStatus.PENDING };
+  }
+
+  async authorizePayment({ data = {} }) {
+    const timeout = (this.options.waitSeconds ?? 0) * 1000;
+    const { paymentIntents } = this.tapline;
+    const intent =
+      timeout === 0
+        ? await paymentIntents.retrieve(data.id)
+        : await paymentIntents
+            .waitFor(data.id, { timeout })
+            .catch(() => paymentIntents.retrieve(data.id));
+    return this.#answer(intent, data);
+  }
+
+  async getPaymentStatus({ data = {} }) {
+    return this.#answer(await this.tapline.paymentIntents.retrieve(data.id), data);
+  }
+
+  async retrievePayment({ data = {} }) {
+    return this.getPaymentStatus({ data });
+  }
+
+  /** The tap has captured it: here it is only looked at. */
+  async capturePayment({ data = {} }) {
+    const answer = await this.getPaymentStatus({ data });
+    if (answer.status === PaymentSessionStatus.CAPTURED) return answer;
+    throw new MedusaError(
+      MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR,
+      `${data.id} is ${answer.status}: nobody has paid at the terminal.`,
+    );
+  }
+
+  async refundPayment({ amount, data = {}, context = {} }) {
+    const { payment } = await this.tapline.paymentIntents.retrieve(data.id);
+    if (payment === null) throw invalid(`${data.id} is not paid: there is nothing to give back.`);
+    const key = context.idempotency_key;
+    // Without a key of Medusa's every call is a refund of its own, as it is for Medusa.
+    const options = key === undefined ? {} : { idempotencyKey: `medusa refund ${key}` };
+    const refund = await this.tapline.refunds
+      .create({ payment, amount: atomsOf(amount) }, options)
+      .catch(outcomeOf);
+    if (refund.status !== 'failed') return { data: { ...data, payment, refund: refund.id } };
+    throw new MedusaError(
+      MedusaError.Types.UNEXPECTED_STATE,
+      `The refund failed (${refund.failure_code}): ${refund.failure_message}`,
+    );
+  }
+
+  async cancelPayment({ data = {} }) {
+    // Medusa deletes a session that could not be begun: there is nothing to cancel then.
+    if (data.id === undefined) return { data };
+    const intent = await this.#cancel(data.id);
+    return { data: { ...data, status: intent.status } };
+  }
+
+  async deletePayment({ data = {} }) {
+    return this.cancelPayment({ data });
+  }
+
+  async #cancel(id) {
+    try {
+      return await this.tapline.paymentIntents.cancel(id);
+    } catch (error) {
+      if (!(error instanceof TaplineError) || error.status !== 409) throw error;
+      throw new MedusaError(
+        MedusaError.Types.NOT_ALLOWED,
+        `${id} is paid, or about to be. Give the money back instead.`,
+      );
+    }
+  }
+
+  async getWebhookActionAndData({ rawData, headers }) {
+    const { webhookSecret } = this.options;
+    if (webhookSecret === undefined) throw invalid('Set the option webhookSecret of Tapline.');
+    const event = await verify(rawData, headers, webhookSecret);
+    const action = ACTIONS[event.type];
+    const { metadata = {}, amount } = event.data.object;
+    const session_id = metadata.medusa_session;
+    if (action === undefined || session_id === undefined) {
+      return { action: PaymentActions.NOT_SUPPORTED };
+    }
+    return { action, data: { session_id, amount: amountOf(amount) } };
+  }
+
+  /** @param {string} code */
+  #checkCurrency(code) {
+    const currencies = this.options.currencies ?? CURRENCIES;
+    if (currencies.includes(code.toLowerCase())) return;
+    throw invalid(`Tapline takes ${currencies.join(', ')}, and this order is in ${code}.`);
+  }
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sign as signWebhook } from 'tapline/webhooks';
+import { type Address, createTestClient, createWalletClient, http, publicActions } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { readLink, sign } from '#testing/pay-links.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+import { runCli, startCli } from '../cli/run-cli.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+/** A block a second, and the webhook behind it. */
+const PAID_WITHIN_MS = 30_000;
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let merchant: Caller;
+let env: Record<string, string>;
+const children: ChildProcess[] = [];
+
+before(async () => {
+  folder = await temporaryDataDir();
+  network = await spawnNetwork({ dataDir: folder.path });
+  const { base_url, test: mode } = network.sandbox;
+  merchant = caller(`${base_url}/v1`, mode.secret_key);
+  env = { TAPLINE_DATA_DIR: folder.path, EXAMPLE_PORT: '0' };
+});
+
+after(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null) continue;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+  await network?.stop();
+  await folder?.remove();
+});
+
+interface Example {
+  readonly child: ChildProcess;
+  readonly lines: string[];
+  /** Waits for a line that fits. */
+  line(fits: RegExp): Promise<string>;
+}
+
+function startExample(name: string, extra: Readonly<Record<string, string>> = {}): Example {
+  const { EXAMPLE_ARG: argument, ...settings } = extra;
+  const program = name.endsWith('.py') ? 'python3' : process.execPath;
+  const args = [path.join(ROOT, 'examples', name), ...(argument === undefined ? [] : [argument])];
+  const child = spawn(program, args, {
+    env: { ...process.env, ...env, ...settings },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  assert.ok(child.stdout);
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
+  return {
+    child,
+    lines,
+    line: async (fits) => {
+      const until = Date.now() + PAID_WITHIN_MS;
+      for (;;) {
+        const found = lines.find((line) => fits.test(line));
+        if (found !== undefined) return found;
+        assert.ok(Date.now() < until && child.exitCode === null, `${name}: ${lines.join(' / ')}`);
+        await sleep(20);
+      }
+    },
+  };
+}
+
+async function addressOf(example: Example): Promise<string> {
+  return (await example.line(/^listening on /)).replace('listening on ', '');
+}
+
+describe('merchant-server.mjs', () => {
+  let shop: string;
+
+  before(async () => {
+    shop = await addressOf(startExample('merchant-server.mjs'));
+  });
+
+  async function order(name: string): Promise<{ status: string; payment?: string }> {
+    const response = await fetch(`${shop}/orders/${name}`);
+    return (await response.json()) as { status: string; payment?: string };
+  }
+
+  test('an order is paid when its webhook has come, and asking twice asks once', async () => {
+    const ask = async () => {
+      const response = await fetch(`${shop}/orders`, {
+        method: 'POST',
+        body: JSON.stringify({ order: 'A-1001', amount: 2_500_000 }),
+      });
+      assert.equal(response.status, 201);
+      return (await response.json()) as { paymentIntent: string };
+    };
+    const { paymentIntent } = await ask();
+    assert.equal((await ask()).paymentIntent, paymentIntent);
+    assert.equal((await order('A-1001')).status, 'waiting');
+    const tapped = await merchant.post(
+      `/test_helpers/terminals/${network.sandbox.test.terminal}/tap`,
+      { payment_intent: paymentIntent },
+    );
+    assert.equal(tapped.status, 200);
+    const until = Date.now() + PAID_WITHIN_MS;
+    while ((await order('A-1001')).status !== 'paid' && Date.now() < until) await sleep(50);
+    const { body } = await merchant.get(`/payments?payment_intent=${paymentIntent}`);
+    const [payment] = body.data as { id: string }[];
+    assert.deepEqual(await order('A-1001'), { status: 'paid', payment: payment?.id });
+  });
+
+  test('a webhook that is not signed with the secret changes nothing', async () => {
+    const event = { id: 'evt_1', type: 'payment.succeeded', data: { object: { order_id: 'X' } } };
+    const now = Math.floor(Date.now() / 1000);
+    for (const signature of ['', `t=${now},v1=${'00'.repeat(32)}`, 't=1,v1=00', 'nonsense']) {
+      const response = await fetch(`${shop}/webhooks`, {
+        method: 'POST',
+        headers: { 'Service-Signature': signature },
+        body: JSON.stringify(event),
+      });
+      assert.equal(response.status, 400, signature);
+    }
+    const response = await fetch(`${shop}/orders/X`);
+    assert.equal(response.status, 404);
+  });
+});
+
+test('webhook-server.mjs takes what listen forwards, and nothing else', async () => {
+  const { stdout } = await runCli(['listen', '--print-secret'], env);
+  const secret = stdout.trim();
+  const server = startExample('webhook-server.mjs', { TAPLINE_WEBHOOK_SECRET: secret });
+  const url = await addressOf(server);
+  const listening = startCli(['listen', '--forward-to', url], env);
+  await listening.until(({ ready }) => ready === true);
+  const { objects } = await runCli(['trigger', 'payment.succeeded', '--json'], env);
+  await server.line(new RegExp(`is paid by ${String(objects[0]?.payment)}`));
+  assert.equal(await listening.stop(), 0);
+  assert.equal((await fetch(url, { method: 'POST', body: '{}' })).status, 400);
+});
+
+test('till.mjs sells, and says what became of it', async () => {
+  const till = startExample('till.mjs');
+  till.child.stdin?.write('ten\n');
+  await till.line(/An amount, please/);
+  till.child.stdin?.write('2.50\n');
+  await till.line(/2\.50 USDC: tap, please/);
+  till.child.stdin?.write('tap\n');
+  await till.line(/^Paid\. pay_/);
+  const ended = once(till.child, 'exit');
+  till.child.stdin?.end();
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('merchant_server.py knows when an order is paid', async (t) => {
+  if (!isHere('python3')) return t.skip('python3 is not on this machine');
+  const shop = await addressOf(startExample('merchant_server.py'));
+  const ask = async () => {
+    const body = JSON.stringify({ order: 'P-1001', amount: '2.50' });
+    const response = await fetch(`${shop}/orders`, { method: 'POST', body });
+    assert.equal(response.status, 201);
+    return (await response.json()) as { payment_intent: string };
+  };
+  const { payment_intent } = await ask();
+  assert.equal((await ask()).payment_intent, payment_intent);
+  await merchant.post(`/test_helpers/terminals/${network.sandbox.test.terminal}/tap`, {
+    payment_intent,
+  });
+  const until = Date.now() + PAID_WITHIN_MS;
+  const read = async () =>
+    (await (await fetch(`${shop}/orders/P-1001`)).json()) as { status: string };
+  while ((await read()).status !== 'paid' && Date.now() < until) await sleep(50);
+  assert.equal((await read()).status, 'paid');
+  const headers = {
+    'Service-Signature': `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}`,
+  };
+  const forged = await fetch(`${shop}/webhooks`, { method: 'POST', headers, body: '{}' });
+  assert.equal(forged.status, 400);
+});
+
+test('agent.mjs buys from paywall.mjs', async () => {
+  const shop = startExample('paywall.mjs');
+  const url = await addressOf(shop);
+  assert.equal((await fetch(url)).status, 402);
+  const agent = startExample('agent.mjs', { EXAMPLE_ARG: url });
+  await agent.line(/^Paid in 0x[0-9a-f]{64}: .*Sunny/);
+  await shop.line(/^0x[0-9a-fA-F]{40} has paid pi_/);
+});
+
+test('kiosk.mjs shows a code that any wallet can pay', async () => {
+  const url = await addressOf(startExample('kiosk.mjs'));
+  assert.match(await (await fetch(url)).text(), /<button>coffee<\/button>/);
+  const order = async (item: string, key: string) =>
+    await fetch(`${url}/orders/${item}?key=${key}`, { method: 'POST' });
+  assert.equal((await order('steak', 'k0')).status, 400);
+  const placed = (await (await order('coffee', 'kiosk-1')).json()) as KioskOrder;
+  const again = (await (await order('coffee', 'kiosk-1')).json()) as KioskOrder;
+  assert.equal(again.id, placed.id);
+  assert.match(placed.qr, /^<svg/);
+  await payByLink(placed.payment_url);
+  const seen = async (status: string) =>
+    (await (await fetch(`${url}/orders/${placed.id}?seen=${status}`)).json()) as { status: string };
+  let { status } = await seen('requires_payment_method');
+  const until = Date.now() + PAID_WITHIN_MS;
+  while (status !== 'succeeded' && Date.now() < until) ({ status } = await seen(status));
+  assert.equal(status, 'succeeded');
+});
+
+interface KioskOrder {
+  readonly id: string;
+  readonly payment_url: string;
+  readonly qr: string;
+}
+
+/** What a wallet does with the link that it has scanned. */
+async function payByLink(paymentUrl: string): Promise<void> {
+  const { test: mode, base_url } = network.sandbox;
+  const transport = http(mode.rpc_url);
+  const chain = { ...foundry, id: mode.chain_id };
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const node = createTestClient({ mode: 'anvil', chain, transport }).extend(publicActions);
+  await node.setBalance({ address: wallet.address, value: 10n ** 18n });
+  const hash = await createWalletClient({ account: wallet, chain, transport }).writeContract({
+    address: mode.usdc as Address,
+    abi: testUsdcAbi,
+    functionName: 'mint',
+    args: [wallet.address, 10_000_000n],
+  });
+  await node.waitForTransactionReceipt({ hash });
+  const pay = caller(`${base_url}/pay/v1`, 'none');
+  const token = paymentUrl.split('/').at(-1) ?? '';
+  const signature = await sign(wallet, await readLink(pay, token, wallet.address));
+  const { address: from } = wallet;
+  const paid = await pay.post(`/${token}/authorization`, { from, signature });
+  assert.equal(paid.status, 200, JSON.stringify(paid.body));
+}
+
+/** Whether a program is on this machine. */
+function isHere(program: string): boolean {
+  return spawnSync(program, ['--version']).error === undefined;
+}
+
+test('the Python client does what it promises', (t) => {
+  if (!isHere('python3')) return t.skip('python3 is not on this machine');
+  const { base_url, test: mode } = network.sandbox;
+  const args = ['-B', 'test_tapline.py', base_url, mode.secret_key, mode.terminal];
+  const ran = spawnSync('python3', args, { cwd: path.join(ROOT, 'python'), encoding: 'utf8' });
+  assert.equal(ran.status, 0, ran.stderr);
+  const [, count] = /^Ran (\d+) tests/m.exec(ran.stderr) ?? [];
+  assert.ok(Number(count) >= 11, ran.stderr);
+});
+
+const SNIPPETS: readonly (readonly [string, readonly string[]])[] = [
+  [process.execPath, ['verify.ts']],
+  ['python3', ['-B', 'verify.py']],
+  ['php', ['verify.php']],
+  ['go', ['run', 'verify.go']],
+];
+for (const [program, args] of SNIPPETS) {
+  test(`the verification in ${program} takes good messages and no others`, async (t) => {
+    if (!isHere(program)) return t.skip(`${program} is not on this machine`);
+    const cwd = path.join(ROOT, 'examples/verify');
+    const body = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded' });
+    const now = Math.floor(Date.now() / 1000);
+    const good = await signWebhook(body, 'whsec_x', now);
+    const both = `${await signWebhook(body, 'whsec_old', now)},${good.split(',')[1]}`;
+    for (const header of [good, both]) {
+      const type = execFileSync(program, [...args, 'whsec_x', header], { cwd, input: body });
+      assert.equal(type.toString().trim(), 'payment.succeeded');
+    }
+    const wrong: readonly (readonly [string, string])[] = [
+      [body, await signWebhook(body, 'whsec_y', now)],
+      [`${body} `, good],
+      [body, await signWebhook(body, 'whsec_x', now - 301)],
+      [body, 'nonsense'],
+    ];
+    for (const [input, header] of wrong) {
+      const { status } = spawnSync(program, [...args, 'whsec_x', header], { cwd, input });
+      assert.equal(status, 1, header);
+    }
+  });
+}

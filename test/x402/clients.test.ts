@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { decodePaymentResponseHeader } from '@x402/fetch';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
+
+/** Unmodified x402 clients buy from a shop whose money is settled by Tapline. */
+
+const run = promisify(execFile);
+const PRICE = 2_500_000;
+/** 30 and 20 basis points of fees, 5 of them back as cashback. */
+const TOTAL = PRICE + 7_500 + 5_000 - 1_250;
+const FUNDS = 10_000_000n;
+
+let ground: X402Ground;
+let shop: string;
+
+before(async () => {
+  ground = await openX402Ground();
+  shop = await ground.openShop(PRICE);
+});
+
+after(() => ground?.close());
+
+describe('@x402/fetch', () => {
+  test('is asked with 402, pays with one signature, and gets the resource', async () => {
+    const buyer = await ground.newBuyer(FUNDS);
+    const before = await ground.merchantBalance();
+    assert.equal((await fetch(shop)).status, 402);
+
+    const response = await payingFetch(ground, buyer)(shop);
+    const body = (await response.json()) as { coffee: string; paymentIntent: string };
+    assert.equal(response.status, 200, JSON.stringify(body));
+    assert.equal(body.coffee, 'Ethiopia, washed');
+
+    const receipt = decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '');
+    assert.equal(receipt.success, true);
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
+    assert.equal(await ground.merchantBalance(), before + BigInt(PRICE));
+    assert.equal(await ground.usdcOf(ground.bridge.address), 0n);
+    const { data } = (
+      await ground.merchant.get(`/payments?payment_intent=${body.paymentIntent}&limit=1`)
+    ).body as { data: { payment_method: { type: string }; amount: number }[] };
+    assert.equal(data[0]?.payment_method.type, 'agent_token');
+    assert.equal(data[0]?.amount, PRICE);
+  });
+
+  test('gets its money back when the merchant cannot be paid', async () => {
+    await ground.limitBridge(PRICE - 1);
+    const buyer = await ground.newBuyer(FUNDS);
+    const before = await ground.merchantBalance();
+    const response = await payingFetch(ground, buyer)(shop);
+    await ground.limitBridge(null);
+    assert.equal(response.status, 402);
+    const body = (await response.json()) as { error: string; message: string };
+    assert.equal(body.error, 'limit_exceeded');
+    assert.match(body.message, /The money was given back\./);
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS);
+    assert.equal(await ground.merchantBalance(), before);
+  });
+
+  test('without enough USDC is refused before anything moves', async () => {
+    const poor = await ground.newBuyer(1n);
+    const response = await payingFetch(ground, poor)(shop);
+    assert.equal(response.status, 402);
+    const { error } = (await response.json()) as { error: string };
+    assert.equal(error, 'invalid_exact_evm_insufficient_balance');
+    assert.equal(await ground.usdcOf(poor.address), 1n);
+  });
+});
+
+describe('@x402/axios', () => {
+  let folder: string;
+
+  before(async () => {
+    // A folder of its own: it is published for an older core than the other clients.
+    folder = await mkdtemp(path.join(tmpdir(), 'tapline-axios-'));
+    await cp(path.join(import.meta.dirname, 'axios-client'), folder, { recursive: true });
+    const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+    await run('npm', ['ci', ...quiet], { cwd: folder });
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  test('buys as well', async () => {
+    const key = generatePrivateKey();
+    const { address } = privateKeyToAccount(key);
+    await ground.fund(address, FUNDS);
+    const { chain_id, usdc } = ground.shared.sandbox.test;
+    const args = ['buy.mjs', shop, key, String(chain_id), usdc];
+    const { stdout } = await run(process.execPath, args, { cwd: folder });
+    const bought = JSON.parse(stdout) as { status: number; data: object; receipt: string };
+    assert.equal(bought.status, 200);
+    assert.equal(decodePaymentResponseHeader(bought.receipt).success, true);
+    assert.equal(await ground.usdcOf(address), FUNDS - BigInt(TOTAL));
+  });
+});

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { x402Client } from '@x402/core/client';
+import { HTTPFacilitatorClient } from '@x402/core/server';
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
+import { ExactEvmScheme } from '@x402/evm';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { routesOf, serverOf } from '../../x402/src/index.ts';
+import { priceOf, totalOf } from '../../x402/src/price.ts';
+import { openX402Ground, type X402Ground } from './x402-ground.ts';
+
+/** The routes that x402 servers call, asked by the unmodified client of `@x402/core`. */
+
+const PRICE = 1_000_000;
+const TOTAL = PRICE + 3_000 + 2_000 - 500;
+const FUNDS = 10_000_000n;
+const COMMAND = path.join(import.meta.dirname, '../../x402/bin/tapline-x402.js');
+/** Two blocks, on a busy machine. */
+const WITHIN_MS = 60_000;
+const ASKED_AGAIN = 10;
+
+let ground: X402Ground;
+let routes: ReturnType<typeof serverOf>;
+let client: HTTPFacilitatorClient;
+
+function addressOf(server: ReturnType<typeof serverOf>): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+before(async () => {
+  ground = await openX402Ground();
+  routes = serverOf(routesOf(ground.facilitator));
+  routes.listen(0, '127.0.0.1');
+  await once(routes, 'listening');
+  client = new HTTPFacilitatorClient({ url: addressOf(routes) });
+});
+
+after(async () => {
+  routes?.close();
+  routes?.closeAllConnections();
+  await ground?.close();
+});
+
+interface Signed {
+  readonly payload: PaymentPayload;
+  readonly requirements: PaymentRequirements;
+}
+
+/** What an x402 client sends for a resource, signed by the real package. */
+async function sign(buyer: PrivateKeyAccount, resource: string): Promise<Signed> {
+  const requirements = {
+    ...ground.facilitator.requirements({ price: PRICE, resource }),
+    // A busy machine takes its time: nothing here is about signatures that end.
+    maxTimeoutSeconds: 3_600,
+  } as PaymentRequirements;
+  const { network, asset } = requirements;
+  const signer = x402Client.fromConfig({
+    schemes: [{ network, client: new ExactEvmScheme(buyer) }],
+    spendControls: { allowedAssets: [{ network, asset }] },
+  });
+  const payload = await signer.createPaymentPayload({
+    x402Version: 2,
+    resource: { url: resource },
+    accepts: [requirements],
+  });
+  return { payload, requirements };
+}
+
+interface Answer {
+  readonly success: boolean;
+  readonly errorReason?: string | undefined;
+  readonly transaction: string;
+}
+
+async function settledBy(settle: () => Promise<Answer>) {
+  const until = Date.now() + WITHIN_MS;
+  for (;;) {
+    const settled = await settle();
+    if (settled.errorReason !== 'settlement_pending' || Date.now() > until) return settled;
+    await sleep(100);
+  }
+}
+
+test('the routes say what they take', async () => {
+  const { kinds, signers } = await client.getSupported();
+  const { chain_id } = ground.shared.sandbox.test;
+  const network = `eip155:${chain_id}`;
+  assert.deepEqual(kinds, [{ x402Version: 2, scheme: 'exact', network }]);
+  assert.deepEqual(signers, { [network]: [ground.bridge.address] });
+});
+
+describe('settle', () => {
+  test('asked ten times at once and ten times after, takes the money once', async () => {
+    const buyer = await ground.newBuyer(FUNDS);
+    const before = await ground.merchantBalance();
+    const { payload, requirements } = await sign(buyer, 'https://shop.test/once');
+    assert.equal((await client.verify(payload, requirements)).isValid, true);
+    const settle = () => client.settle(payload, requirements);
+    const together = await Promise.all(Array.from({ length: ASKED_AGAIN }, settle));
+    for (let time = 0; time < ASKED_AGAIN; time++) together.push(await settle());
+    const [first] = together;
+    assert.equal(first?.success, true, JSON.stringify(first));
+    for (const settled of together) assert.deepEqual(settled, first);
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
+    assert.equal(await ground.merchantBalance(), before + BigInt(PRICE));
+    // What was bought is not sold again.
+    const { isValid, invalidReason } = await client.verify(payload, requirements);
+    assert.deepEqual([isValid, invalidReason], [false, 'invalid_exact_evm_nonce_already_used']);
+  });
+
+  test('by two processes at once, takes the money once', async () => {
+    const other = await ground.another();
+    const buyer = await ground.newBuyer(FUNDS);
+    const before = await ground.merchantBalance();
+    const { payload, requirements } = await sign(buyer, 'https://shop.test/two');
+    const both = await Promise.all(
+      [ground.facilitator, other].map((one) =>
+        settledBy(() => one.settle(payload, requirements).catch(pending)),
+      ),
+    );
+    assert.deepEqual(
+      both.map(({ success }) => success),
+      [true, true],
+      JSON.stringify(both),
+    );
+    assert.equal(both[0]?.transaction, both[1]?.transaction);
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
+    assert.equal(await ground.merchantBalance(), before + BigInt(PRICE));
+  });
+
+  test('says "pending" while nobody knows, and goes on from there', async () => {
+    const hasty = await ground.another({ waitMs: 0 });
+    const buyer = await ground.newBuyer(FUNDS);
+    const { payload, requirements } = await sign(buyer, 'https://shop.test/pending');
+    const first = await hasty.settle(payload, requirements);
+    assert.equal(first.success, false);
+    assert.equal(first.errorReason, 'settlement_pending');
+    assert.match(first.transaction, /^0x[0-9a-f]{64}$/);
+    assert.match(first.errorMessage ?? '', /same signature/);
+    const last = await settledBy(() => hasty.settle(payload, requirements));
+    assert.equal(last.success, true, JSON.stringify(last));
+    assert.equal(last.transaction, first.transaction);
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
+  });
+
+  test('of a signature that was presented for something else is refused', async () => {
+    const buyer = await ground.newBuyer(FUNDS);
+    const { payload, requirements } = await sign(buyer, 'https://shop.test/cheap');
+    assert.equal((await client.settle(payload, requirements)).success, true);
+    const other = { ...requirements, extra: { ...requirements.extra, resource: 'https://x.test' } };
+    const settled = await ground.facilitator.settle(payload, other);
+    assert.deepEqual([settled.success, settled.errorReason], [false, 'duplicate_settlement']);
+  });
+
+  const WRONG: readonly (readonly [string, (signed: Signed) => unknown, string])[] = [
+    ['to somebody else', (s) => patch(s, { payTo: `0x${'1'.repeat(40)}` }), 'recipient_mismatch'],
+    ['for another price', (s) => patch(s, { amount: '1' }), 'authorization_value_mismatch'],
+    ['on another chain', (s) => patch(s, { network: 'eip155:1' }), 'network_mismatch'],
+    ['of another scheme', (s) => patch(s, { scheme: 'upto' }), 'invalid_exact_evm_scheme'],
+    ['in another token', (s) => patch(s, { asset: `0x${'1'.repeat(40)}` }), 'invalid_asset'],
+  ];
+  function patch({ payload, requirements }: Signed, change: object) {
+    return [payload, { ...requirements, ...change }];
+  }
+  test('of what does not fit is refused, and nothing moves', async () => {
+    const buyer = await ground.newBuyer(FUNDS);
+    const signed = await sign(buyer, 'https://shop.test/wrong');
+    for (const [what, change, reason] of WRONG) {
+      const [payload, requirements] = change(signed) as [unknown, unknown];
+      const settled = await ground.facilitator.settle(payload, requirements);
+      assert.equal(settled.success, false, what);
+      assert.ok(settled.errorReason?.includes(reason), `${what}: ${settled.errorReason}`);
+    }
+    const stranger = await sign(await ground.newBuyer(1n), 'https://shop.test/wrong');
+    const forged = structuredClone(stranger.payload);
+    Object.assign(forged.payload.authorization as object, { from: buyer.address });
+    const { errorReason } = await ground.facilitator.settle(forged, signed.requirements);
+    assert.equal(errorReason, 'invalid_exact_evm_signature');
+    for (const nonsense of [
+      null,
+      {},
+      [],
+      'x',
+      { payload: {} },
+      { payload: { authorization: 1 } },
+    ]) {
+      const settled = await ground.facilitator.settle(nonsense, signed.requirements);
+      assert.equal(settled.errorReason, 'invalid_payload');
+    }
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS);
+  });
+});
+
+function pending() {
+  return { success: false, errorReason: 'settlement_pending', transaction: '', network: '' };
+}
+
+test('what was taken for a sale that ended unpaid goes back once, by any process', async () => {
+  const hasty = await ground.another({ waitMs: 0 });
+  const buyer = await ground.newBuyer(FUNDS);
+  const resource = `https://shop.test/lost-${buyer.address}`;
+  const { payload, requirements } = await sign(buyer, resource);
+  assert.equal((await hasty.settle(payload, requirements)).errorReason, 'settlement_pending');
+  // Nobody asks again, and the intent's time runs out.
+  const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
+    data: { id: string; description: string }[];
+  };
+  const intent = data.find(({ description }) => description.includes(resource));
+  assert.ok(intent);
+  const expired = await ground.merchant.post(`/test_helpers/payment_intents/${intent.id}/expire`);
+  assert.equal(expired.status, 200);
+  const until = Date.now() + WITHIN_MS;
+  while ((await ground.usdcOf(buyer.address)) === FUNDS && Date.now() < until) await sleep(100);
+  const other = await ground.another();
+  const returned = [...(await other.sweep()), ...(await ground.facilitator.sweep())];
+  while ((await ground.usdcOf(buyer.address)) !== FUNDS && Date.now() < until) await sleep(100);
+  assert.ok(returned.length <= 1, `${returned}`);
+  assert.equal(await ground.usdcOf(buyer.address), FUNDS);
+  const late = await ground.facilitator.settle(payload, requirements);
+  assert.equal(late.success, false);
+  assert.match(late.errorMessage ?? '', /given back/);
+  assert.equal(await ground.usdcOf(buyer.address), FUNDS);
+});
+
+describe('the command tapline-x402', () => {
+  async function start(extra: Readonly<Record<string, string>> = {}) {
+    const settings = ground.settings();
+    const child = spawn(process.execPath, [COMMAND], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        TAPLINE_BASE_URL: settings.baseUrl,
+        TAPLINE_API_KEY: settings.apiKey,
+        TAPLINE_ACCOUNT: settings.account,
+        TAPLINE_TERMINAL: settings.terminal,
+        X402_PRIVATE_KEY: settings.privateKey,
+        X402_RPC_URL: settings.rpcUrl,
+        PORT: '0',
+        ...extra,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    for await (const line of createInterface(child.stdout)) {
+      const url = /^listening on (\S+),/.exec(line)?.[1];
+      if (url !== undefined) return { child, url };
+    }
+    throw new Error('it ended before it listened');
+  }
+
+  test('killed in the middle of a settlement, goes on and takes no money twice', async () => {
+    const buyer = await ground.newBuyer(FUNDS);
+    const { payload, requirements } = await sign(buyer, 'https://shop.test/killed');
+    const first = await start();
+    const cut = new HTTPFacilitatorClient({ url: first.url }).settle(payload, requirements);
+    cut.catch(() => {});
+    await sleep(500);
+    first.child.kill('SIGKILL');
+    await assert.rejects(cut);
+    const second = await start();
+    const again = new HTTPFacilitatorClient({ url: second.url });
+    const settled = await settledBy(() => again.settle(payload, requirements).catch(pending));
+    second.child.kill('SIGTERM');
+    assert.deepEqual(await once(second.child, 'exit'), [0, null]);
+    assert.equal(settled.success, true, JSON.stringify(settled));
+    assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
+  });
+
+  test('asks for its token where one is set, and for settings that are missing', async () => {
+    const { child, url } = await start({ X402_TOKEN: 'secret' });
+    const call = (headers: Record<string, string>) =>
+      fetch(`${url}/settle`, { method: 'POST', headers, body: '{}' });
+    assert.equal((await call({})).status, 401);
+    assert.equal((await call({ Authorization: 'Bearer wrong!' })).status, 401);
+    assert.equal((await call({ Authorization: 'Bearer secret' })).status, 200);
+    assert.equal((await fetch(`${url}/supported`)).status, 200);
+    assert.equal((await fetch(`${url}/other`)).status, 404);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    const bare = spawn(process.execPath, [COMMAND], { env: {}, stdio: 'ignore' });
+    assert.deepEqual(await once(bare, 'exit'), [2, null]);
+  });
+});
+
+test('a total pays for the price that it was made from', () => {
+  const rates = { acquirer: 30, protocol: 20, cashback: 5 };
+  for (const price of [1, 2, 99, 499, 500, 1_999, 2_000, 2_001, 33_333, 2_500_000, 1e12]) {
+    const total = totalOf(price, rates);
+    const back = priceOf(total, rates);
+    assert.ok(back >= price && totalOf(back, rates) === total, `${price} → ${total} → ${back}`);
+  }
+});

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { ExactEvmScheme } from '@x402/evm';
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
+import {
+  type Address,
+  createTestClient,
+  createWalletClient,
+  http,
+  parseAbi,
+  publicActions,
+} from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { signInWallet } from '#testing/wallet-sign-in.ts';
+import {
+  type Facilitator,
+  type FacilitatorOptions,
+  openFacilitator,
+  paywallOf,
+  serverOf,
+} from '../../x402/src/index.ts';
+
+/** A real network, a facilitator with a bridge wallet of its own, and buyers who know neither. */
+export interface X402Ground {
+  readonly shared: SharedSandbox;
+  readonly merchant: Caller;
+  readonly facilitator: Facilitator;
+  readonly bridge: PrivateKeyAccount;
+  /** As another process with the same settings. */
+  another(changed?: Partial<FacilitatorOptions>): Promise<Facilitator>;
+  settings(): FacilitatorOptions & { readonly privateKey: `0x${string}` };
+  fund(account: Address, atoms: bigint): Promise<void>;
+  newBuyer(atoms: bigint): Promise<PrivateKeyAccount>;
+  usdcOf(account: Address): Promise<bigint>;
+  merchantBalance(): Promise<bigint>;
+  /** Lowers what the bridge may pay for one sale; null lifts the limit. */
+  limitBridge(atoms: number | null): Promise<void>;
+  /** A shop with a paywall. @returns its address */
+  openShop(price: number, facilitator?: Facilitator): Promise<string>;
+  close(): Promise<void>;
+}
+
+const ABI = parseAbi([
+  'function mint(address to, uint256 amount)',
+  'function balanceOf(address account) view returns (uint256)',
+]);
+/** Gas for a test's life. */
+const ETHER = 10n ** 18n;
+const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
+
+type Mode = SharedSandbox['sandbox']['test'];
+
+export async function openX402Ground(): Promise<X402Ground> {
+  const shared = await openSharedSandbox();
+  const { base_url: baseUrl, web_url, account, test: mode } = shared.sandbox;
+  const privateKey = generatePrivateKey();
+  const bridge = privateKeyToAccount(privateKey);
+  const merchant = caller(`${baseUrl}/v1`, mode.secret_key);
+  const { fund, usdcOf, giveGas } = onChain(mode);
+  await giveGas(bridge.address);
+  const settings = () => {
+    const { secret_key: apiKey, agent_terminal: terminal, rpc_url: rpcUrl } = mode;
+    return { baseUrl, apiKey, account, terminal, privateKey, rpcUrl, limits: LIMITS };
+  };
+  const open: Facilitator[] = [];
+  const another = async (changed: Partial<FacilitatorOptions> = {}) => {
+    const facilitator = await openFacilitator({ ...settings(), ...changed });
+    open.push(facilitator);
+    return facilitator;
+  };
+  const facilitator = await another();
+  const shops = startShops();
+  return {
+    ...{ shared, merchant, facilitator, bridge, another, settings, usdcOf, fund },
+    newBuyer: async (atoms) => {
+      const buyer = privateKeyToAccount(generatePrivateKey());
+      await fund(buyer.address, atoms);
+      return buyer;
+    },
+    merchantBalance: async () => {
+      const { body } = await merchant.get('/balance');
+      const { available } = body as { available: { amount: number }[] };
+      return BigInt(available[0]?.amount ?? 0);
+    },
+    limitBridge: async (atoms) => {
+      const token = await signInWallet(web_url, bridge, { chainId: mode.chain_id });
+      await caller(`${baseUrl}/payer/v1`, token).send('PATCH', '/limits', {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ per_payment: atoms }),
+      });
+    },
+    openShop: (price, seller = facilitator) => shops.open(price, seller),
+    close: async () => {
+      for (const one of open) one.close();
+      shops.close();
+      await shared.close();
+    },
+  };
+}
+
+/** The sandbox's chain, as whoever gives out test money sees it. */
+function onChain(mode: Mode) {
+  const chain = { ...foundry, id: mode.chain_id };
+  const transport = http(mode.rpc_url);
+  const node = createTestClient({ mode: 'anvil', chain, transport }).extend(publicActions);
+  const account = privateKeyToAccount(generatePrivateKey());
+  const minter = createWalletClient({ account, chain, transport });
+  const token = { address: mode.usdc as Address, abi: ABI } as const;
+  const giveGas = (address: Address) => node.setBalance({ address, value: ETHER });
+  return {
+    giveGas,
+    fund: async (address: Address, atoms: bigint) => {
+      await giveGas(account.address);
+      const args = [address, atoms] as const;
+      const hash = await minter.writeContract({ ...token, functionName: 'mint', args });
+      await node.waitForTransactionReceipt({ hash });
+    },
+    usdcOf: (of: Address) => node.readContract({ ...token, functionName: 'balanceOf', args: [of] }),
+  };
+}
+
+/** Servers with a paywall. */
+function startShops() {
+  const servers: ReturnType<typeof serverOf>[] = [];
+  return {
+    open: async (price: number, seller: Facilitator) => {
+      const paywall = paywallOf(seller);
+      const server = serverOf(async (request) => {
+        const paid = await paywall(request, { price, description: 'Coffee of the day' });
+        if (paid instanceof Response) return paid;
+        const { headers, paymentIntent } = paid;
+        return Response.json({ coffee: 'Ethiopia, washed', paymentIntent }, { headers });
+      });
+      servers.push(server);
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/coffee`;
+    },
+    close: () => {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+}
+
+/** As the packages' own guide shows it; the test token has to be allowed like any unusual one. */
+export function payingFetch({ shared }: X402Ground, account: PrivateKeyAccount) {
+  const { chain_id, usdc } = shared.sandbox.test;
+  const network = `eip155:${chain_id}` as const;
+  return wrapFetchWithPaymentFromConfig(fetch, {
+    schemes: [{ network, client: new ExactEvmScheme(account) }],
+    spendControls: { allowedAssets: [{ network, asset: usdc }] },
+  });
+}

@@ -1,0 +1,236 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Address, Hex } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { createSiweMessage } from 'viem/siwe';
+import type { FeeRates } from './price.ts';
+
+/** The bridge wallet at the payer API: an ordinary payer, who signs in with the key of a wallet. */
+export interface Payer {
+  wallet(): Promise<Wallet>;
+  /** A token that pays `account` exactly `amount`, once. */
+  createAgentToken(of: { readonly account: string; readonly amount: number }): Promise<string>;
+  /** Lets the settlement contract take USDC for sales up to these limits. */
+  approve(limits: SpendingLimits): Promise<void>;
+}
+
+/** Atoms of sales, fees not counted. */
+export interface SpendingLimits {
+  readonly perPayment: number;
+  readonly perDay: number;
+}
+
+export interface Network {
+  readonly livemode: boolean;
+  readonly chain_id: number;
+  readonly usdc: Address;
+  readonly usdc_domain: { readonly name: string; readonly version: string };
+  readonly settlement: Address;
+}
+
+export interface Wallet extends Network {
+  readonly balance: number;
+  readonly allowance: number;
+  readonly policy: {
+    readonly per_payment: number;
+    readonly per_period: number;
+    readonly expires_at: string;
+  } | null;
+  readonly fee_rates: FeeRates;
+  readonly nonces: { readonly permit: number; readonly policy: number };
+}
+
+/** A refusal of the payer API. */
+export class PayerError extends Error {
+  override readonly name = 'PayerError';
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const TIMEOUT_MS = 20_000;
+/** An agent token is used at once. */
+const TOKEN_SECONDS = 60;
+const DAY_SECONDS = 86_400;
+const POLICY_DAYS = 365;
+/** A permit and a policy are sent within seconds; a signature that leaks later is worth nothing. */
+const DEADLINE_SECONDS = 900;
+/** As much as JSON can say. */
+const ALLOWANCE = Number.MAX_SAFE_INTEGER;
+/** An approval takes a block. */
+const LOOK_MS = 500;
+const LOOKS = 240;
+
+interface Approval {
+  readonly id: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+}
+
+interface Asked {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+  readonly token?: string;
+}
+
+async function ask<T>(baseUrl: string, { method, path, body, token }: Asked): Promise<T> {
+  const headers: Record<string, string> = {};
+  if (token !== undefined) headers.Authorization = `Bearer ${token}`;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const url = `${baseUrl}/payer/v1${path}`;
+  const response = await fetch(url, { method, headers, signal, ...sent });
+  const answer = (await response.json()) as { error?: { message: string } };
+  if (!response.ok) throw new PayerError(`${path}: ${answer.error?.message}`, response.status);
+  return answer as T;
+}
+
+/** The network of the mode; the chain and its contracts follow from it. */
+export async function findNetwork(baseUrl: string, livemode: boolean): Promise<Network> {
+  const { data } = await ask<{ data: Network[] }>(baseUrl, { method: 'GET', path: '/networks' });
+  const network = data.find((one) => one.livemode === livemode);
+  if (network === undefined) throw new Error(`${baseUrl} has no network of the key's mode.`);
+  return network;
+}
+
+async function signIn(baseUrl: string, account: PrivateKeyAccount, chainId: number) {
+  const path = '/sign_in/nonce';
+  const { nonce } = await ask<{ nonce: string }>(baseUrl, { method: 'POST', path });
+  const { host, origin } = new URL(baseUrl);
+  const message = createSiweMessage({
+    address: account.address,
+    version: '1',
+    statement: 'Sign in to Tapline.',
+    domain: host,
+    uri: origin,
+    chainId,
+    nonce,
+    issuedAt: new Date(),
+  });
+  const body = { message, signature: await account.signMessage({ message }) };
+  const session = await ask<{ token: string }>(baseUrl, { method: 'POST', path: '/sign_in', body });
+  return session.token;
+}
+
+export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: Network): Payer {
+  let session: Promise<string> | null = null;
+  const authenticate = () => {
+    session ??= signIn(baseUrl, account, network.chain_id).catch((error: unknown) => {
+      session = null;
+      throw error;
+    });
+    return session;
+  };
+  /** A session ends after a day, or when the service is told to end it: then there is another. */
+  const call = async <T>(asked: Asked): Promise<T> => {
+    try {
+      return await ask<T>(baseUrl, { ...asked, token: await authenticate() });
+    } catch (error) {
+      if (!(error instanceof PayerError) || error.status !== 401) throw error;
+      session = null;
+      return ask<T>(baseUrl, { ...asked, token: await authenticate() });
+    }
+  };
+  const wallet = () => call<Wallet>({ method: 'GET', path: '/approvals' });
+  return {
+    wallet,
+    createAgentToken: async (of) => {
+      const body = { ...of, expires_in: TOKEN_SECONDS };
+      const minted = call<{ agent_token: string }>({ method: 'POST', path: '/agent_tokens', body });
+      return (await minted).agent_token;
+    },
+    approve: async (limits) => {
+      const body = await signApproval(account, await wallet(), limits);
+      let sent = await call<Approval>({ method: 'POST', path: '/approvals', body });
+      for (let look = 0; sent.status === 'pending' && look < LOOKS; look++) {
+        await sleep(LOOK_MS);
+        sent = await call<Approval>({ method: 'GET', path: `/approvals/${sent.id}` });
+      }
+      if (sent.status !== 'succeeded') {
+        throw new Error(`The approval of the bridge wallet is ${sent.status}.`);
+      }
+    },
+  };
+}
+
+/**
+ * Written here and never taken from the service: a service that was broken into cannot have the
+ * bridge sign anything else.
+ */
+async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: SpendingLimits) {
+  const now = Math.floor(Date.now() / 1000);
+  const deadline = now + DEADLINE_SECONDS;
+  const { acquirer, protocol } = wallet.fee_rates;
+  const terms = {
+    per_payment: limits.perPayment,
+    per_period: limits.perDay,
+    period_seconds: DAY_SECONDS,
+    expires_at: now + POLICY_DAYS * DAY_SECONDS,
+    max_fee_rate: acquirer + protocol,
+    deadline,
+  };
+  const policy = { ...terms, signature: await signPolicy(account, wallet, terms) };
+  // The policy bounds what is taken; the permit only lets the contract take anything at all.
+  if (wallet.allowance >= ALLOWANCE / 2) return { policy };
+  const permit = { value: ALLOWANCE, deadline };
+  return { permit: { ...permit, signature: await signPermit(account, wallet, permit) }, policy };
+}
+
+function signPermit(
+  account: PrivateKeyAccount,
+  wallet: Wallet,
+  of: { readonly value: number; readonly deadline: number },
+): Promise<Hex> {
+  const names = ['owner:address', 'spender:address', 'value:uint256', 'nonce:uint256'];
+  return account.signTypedData({
+    domain: {
+      ...wallet.usdc_domain,
+      chainId: wallet.chain_id,
+      verifyingContract: wallet.usdc,
+    },
+    types: { Permit: fieldsOf([...names, 'deadline:uint256']) },
+    primaryType: 'Permit',
+    message: {
+      owner: account.address,
+      spender: wallet.settlement,
+      value: BigInt(of.value),
+      nonce: BigInt(wallet.nonces.permit),
+      deadline: BigInt(of.deadline),
+    },
+  });
+}
+
+function signPolicy(
+  account: PrivateKeyAccount,
+  wallet: Wallet,
+  terms: Readonly<Record<string, number>>,
+): Promise<Hex> {
+  const limits = ['perPayment:uint48', 'perPeriod:uint48', 'periodSeconds:uint24'];
+  const bounds = ['expiresAt:uint40', 'maxFeeRate:uint16', 'nonce:uint256', 'deadline:uint256'];
+  const { chain_id: chainId, settlement: verifyingContract } = wallet;
+  return account.signTypedData({
+    domain: { name: 'Tapline Settlement', version: '1', chainId, verifyingContract },
+    types: { SpendingPolicy: fieldsOf(['payer:address', ...limits, ...bounds]) },
+    primaryType: 'SpendingPolicy',
+    message: {
+      payer: account.address,
+      perPayment: terms.per_payment,
+      perPeriod: terms.per_period,
+      periodSeconds: terms.period_seconds,
+      expiresAt: terms.expires_at,
+      maxFeeRate: terms.max_fee_rate,
+      nonce: BigInt(wallet.nonces.policy),
+      deadline: BigInt(terms.deadline ?? 0),
+    },
+  });
+}
+
+/** `name:type`, as EIP-712 lists the fields of a message. */
+function fieldsOf(names: readonly string[]): { name: string; type: string }[] {
+  return names.map((one) => {
+    const [name = '', type = ''] = one.split(':');
+    return { name, type };
+  });
+}

@@ -1,0 +1,87 @@
+import type { Facilitator } from './facilitator.ts';
+import {
+  decodeHeader,
+  encodeHeader,
+  type PaymentRequired,
+  type Settled,
+  X402_VERSION,
+} from './wire.ts';
+
+export interface Offer {
+  /** Atoms that the merchant gets; the client pays the network's fees on top. */
+  readonly price: number;
+  readonly description?: string;
+  /** What is sold. @default the address of the request */
+  readonly resource?: string;
+}
+
+/** What was paid. Hand out the resource, with these headers. */
+export interface Paid {
+  /**
+   * The same whenever the same signature comes again, after an answer that got lost for example:
+   * whoever does something for the money does it once per `paymentIntent`.
+   */
+  readonly paymentIntent: string;
+  readonly payer: string;
+  readonly transaction: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Paywall = (request: Request, offer: Offer) => Promise<Paid | Response>;
+
+const RETRY_SECONDS = '2';
+
+/**
+ * Asks for money before something is handed out.
+ * @returns what was paid, or the answer to give instead
+ */
+export function paywallOf(facilitator: Facilitator): Paywall {
+  return async (request, offer) => {
+    const resource = offer.resource ?? request.url;
+    const requirements = facilitator.requirements({ price: offer.price, resource });
+    const ask = (error: string, settled?: Settled) => {
+      const { description } = offer;
+      const what = { url: resource, ...(description === undefined ? {} : { description }) };
+      const accepts = [requirements];
+      return required({ x402Version: X402_VERSION, error, resource: what, accepts }, settled);
+    };
+    const header = request.headers.get('PAYMENT-SIGNATURE');
+    if (header === null) return ask('Payment required');
+    const settled = await facilitator.settle(decodeHeader(header), requirements);
+    if (settled.success) return paidOf(settled);
+    // Another 402 would make the client sign again, and pay twice.
+    return settled.errorReason === 'settlement_pending'
+      ? pending(settled)
+      : ask(settled.errorReason ?? 'Payment failed', settled);
+  };
+}
+
+function paidOf(settled: Settled): Paid {
+  return {
+    paymentIntent: settled.extra?.paymentIntent ?? '',
+    payer: settled.payer ?? '',
+    transaction: settled.transaction,
+    headers: { 'PAYMENT-RESPONSE': encodeHeader(settled), 'Cache-Control': 'private' },
+  };
+}
+
+function required(body: PaymentRequired, settled?: Settled): Response {
+  const headers: Record<string, string> = {
+    'PAYMENT-REQUIRED': encodeHeader(body),
+    'Cache-Control': 'no-store',
+  };
+  if (settled !== undefined) headers['PAYMENT-RESPONSE'] = encodeHeader(settled);
+  const { error } = body;
+  const message = settled?.errorMessage;
+  return Response.json({ error, ...(message ? { message } : {}) }, { status: 402, headers });
+}
+
+function pending(settled: Settled): Response {
+  const headers = {
+    'PAYMENT-RESPONSE': encodeHeader(settled),
+    'Retry-After': RETRY_SECONDS,
+    'Cache-Control': 'no-store',
+  };
+  const message = `${settled.errorMessage ?? ''} Send this request again as it was.`.trim();
+  return Response.json({ error: 'settlement_pending', message }, { status: 503, headers });
+}

@@ -1,0 +1,90 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Facilitator } from './facilitator.ts';
+
+/** The HTTP interface that x402 servers expect of a facilitator. */
+export type Routes = (request: Request) => Promise<Response>;
+
+export interface RouteOptions {
+  /** Where set, `/verify` and `/settle` ask for `Authorization: Bearer <token>`. */
+  readonly token?: string;
+  /** What failed behind an answer. @default written to the standard error */
+  readonly onError?: (error: unknown) => void;
+}
+
+export function routesOf(facilitator: Facilitator, options: RouteOptions = {}): Routes {
+  const { onError = (error) => console.error(error) } = options;
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/supported' && request.method === 'GET') {
+      return Response.json(facilitator.supported());
+    }
+    const isCall = pathname === '/verify' || pathname === '/settle';
+    if (!isCall) return Response.json({ error: 'There is no such route.' }, { status: 404 });
+    if (request.method !== 'POST') {
+      return Response.json({ error: 'Use POST.' }, { status: 405, headers: { Allow: 'POST' } });
+    }
+    if (!isAllowed(request, options.token)) {
+      return Response.json({ error: 'Send Authorization: Bearer <token>.' }, { status: 401 });
+    }
+    return pathname === '/verify'
+      ? verifyRoute(facilitator, request, onError)
+      : settleRoute(facilitator, request, onError);
+  };
+}
+
+/** Of equal length, so that the comparison tells nothing by its time. */
+function isAllowed(request: Request, token: string | undefined): boolean {
+  if (token === undefined) return true;
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const given = request.headers.get('Authorization') ?? '';
+  return timingSafeEqual(digest(given), digest(`Bearer ${token}`));
+}
+
+interface Call {
+  readonly paymentPayload?: unknown;
+  readonly paymentRequirements?: unknown;
+}
+
+async function callOf(request: Request): Promise<Call | null> {
+  try {
+    const body: unknown = await request.json();
+    return typeof body === 'object' && body !== null ? (body as Call) : null;
+  } catch {
+    return null;
+  }
+}
+
+type OnError = (error: unknown) => void;
+
+async function verifyRoute(facilitator: Facilitator, request: Request, onError: OnError) {
+  const call = await callOf(request);
+  if (call === null) {
+    return Response.json({ isValid: false, invalidReason: 'invalid_payload' }, { status: 400 });
+  }
+  try {
+    const { paymentPayload, paymentRequirements } = call;
+    return Response.json(await facilitator.verify(paymentPayload, paymentRequirements));
+  } catch (error) {
+    onError(error);
+    const body = { isValid: false, invalidReason: 'unexpected_verify_error' };
+    return Response.json(body, { status: 503 });
+  }
+}
+
+async function settleRoute(facilitator: Facilitator, request: Request, onError: OnError) {
+  const call = await callOf(request);
+  const none = { success: false, transaction: '', network: '' };
+  if (call === null) {
+    return Response.json({ ...none, errorReason: 'invalid_payload' }, { status: 400 });
+  }
+  try {
+    const { paymentPayload, paymentRequirements } = call;
+    return Response.json(await facilitator.settle(paymentPayload, paymentRequirements));
+  } catch (error) {
+    onError(error);
+    // Something could not be asked. What was taken stays taken, and the next call goes on from it.
+    const errorMessage = 'The outcome is not known. Ask again with the same signature.';
+    const body = { ...none, errorReason: 'settlement_pending', errorMessage };
+    return Response.json(body, { status: 503, headers: { 'Retry-After': '2' } });
+  }
+}

@@ -1,0 +1,124 @@
+import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
+
+/**
+ * What x402 (version 2) sends over the wire, as far as the scheme `exact` with EIP-3009 needs it.
+ * Written here, so that a seller installs nothing of x402; the tests run the real packages.
+ */
+
+export const X402_VERSION = 2;
+export const SCHEME = 'exact';
+
+/** What a seller asks for. All of it counts: one signature buys what was asked for, once. */
+export interface Requirements {
+  readonly scheme: string;
+  /** `eip155:<chain id>` */
+  readonly network: string;
+  readonly asset: string;
+  /** Atoms, as text. */
+  readonly amount: string;
+  readonly payTo: string;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** An EIP-3009 `TransferWithAuthorization`, with its signature. */
+export interface Authorization {
+  readonly from: Address;
+  readonly to: Address;
+  readonly value: bigint;
+  /** Unix seconds. */
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: Hex;
+  readonly signature: Hex;
+}
+
+export interface Verified {
+  readonly isValid: boolean;
+  readonly invalidReason?: string;
+  readonly invalidMessage?: string;
+  readonly payer?: string;
+}
+
+export interface Settled {
+  readonly success: boolean;
+  readonly errorReason?: string;
+  readonly errorMessage?: string;
+  readonly payer?: string;
+  /** What took the money from the client; empty where nothing was sent. */
+  readonly transaction: string;
+  readonly network: string;
+  readonly amount?: string;
+  /** `paymentIntent`: what the client has paid, in the merchant's books. */
+  readonly extra?: { readonly paymentIntent: string };
+}
+
+export interface PaymentRequired {
+  readonly x402Version: number;
+  readonly error: string;
+  readonly resource: { readonly url: string; readonly description?: string };
+  readonly accepts: readonly Requirements[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Atoms and seconds are decimal text; anything longer is no number that a token knows. */
+function integerOf(value: unknown): bigint | null {
+  return typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : null;
+}
+
+function addressOf(value: unknown): Address | null {
+  return typeof value === 'string' && isAddress(value, { strict: false })
+    ? getAddress(value)
+    : null;
+}
+
+function hexOf(value: unknown, bytes: { readonly least: number; readonly most: number }) {
+  if (typeof value !== 'string' || !isHex(value) || value.length % 2 !== 0) return null;
+  const length = (value.length - 2) / 2;
+  return length >= bytes.least && length <= bytes.most ? value : null;
+}
+
+/** @returns null where it is nothing that the scheme `exact` sends by EIP-3009 */
+export function authorizationOf(payload: unknown): Authorization | null {
+  if (!isObject(payload) || !isObject(payload.payload)) return null;
+  const { authorization, signature } = payload.payload;
+  if (!isObject(authorization)) return null;
+  const read = {
+    from: addressOf(authorization.from),
+    to: addressOf(authorization.to),
+    value: integerOf(authorization.value),
+    validAfter: integerOf(authorization.validAfter),
+    validBefore: integerOf(authorization.validBefore),
+    nonce: hexOf(authorization.nonce, { least: 32, most: 32 }),
+    // A smart wallet's may be long; one of 10 KB is none.
+    signature: hexOf(signature, { least: 64, most: 10_000 }),
+  };
+  return Object.values(read).includes(null) ? null : (read as Authorization);
+}
+
+export function requirementsOf(value: unknown): Requirements | null {
+  if (!isObject(value)) return null;
+  const { scheme, network, asset, amount, payTo, maxTimeoutSeconds, extra = {} } = value;
+  const texts = [scheme, network, asset, amount, payTo].every((one) => typeof one === 'string');
+  if (!texts || typeof maxTimeoutSeconds !== 'number' || !isObject(extra)) return null;
+  return value as unknown as Requirements;
+}
+
+/** A value of the headers `PAYMENT-REQUIRED` and `PAYMENT-RESPONSE`. */
+export function encodeHeader(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64');
+}
+
+/** @returns null where the header is not what a client sends */
+export function decodeHeader(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+  } catch {
+    return null;
+  }
+}
