@@ -1,0 +1,83 @@
+import '../ui/ui.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link, Redirect, Route, Router, Switch } from 'wouter';
+import { createPeopleApi } from '../data/people.ts';
+import { createQueryClient } from '../data/query-client.ts';
+import { rootPath } from '../data/root.ts';
+import { DeskGate } from '../desk/gate.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { mount } from '../ui/mount.tsx';
+import { Page } from '../ui/shell.tsx';
+import './dashboard.css';
+import { partOf } from '../ui/part.ts';
+import { Frame } from './frame.tsx';
+import { ROUTES } from './pages.ts';
+import { MerchantPlace } from './place.tsx';
+
+const people = createPeopleApi('dashboard');
+
+function Pages(): ReactNode {
+  return (
+    <Switch>
+      {ROUTES.map(([path, page]) => (
+        <Route key={path} path={path} component={page} />
+      ))}
+      <Route path="/dashboard/sign-in">
+        <Redirect to="/dashboard" replace />
+      </Route>
+      <Route>
+        <Page title="Not found">
+          <EmptyState title="There is no such page">Choose one in the navigation.</EmptyState>
+        </Page>
+      </Route>
+    </Switch>
+  );
+}
+
+const SignUp = partOf(async () => (await import('./pages/outside.tsx')).SignUp);
+const ResetPassword = partOf(async () => (await import('../desk/by-mail.tsx')).ResetPassword);
+const Invitation = partOf(async () => (await import('./pages/outside.tsx')).Invitation);
+
+/** Below the form of signing in. */
+function OtherWays(): ReactNode {
+  return (
+    <p className="row row-apart">
+      <Link href="/dashboard/reset-password">Forgot your password?</Link>
+      <Link href="/dashboard/sign-up">Open an account</Link>
+    </p>
+  );
+}
+
+function Inside(): ReactNode {
+  return (
+    <DeskGate people={people} brand="Dashboard" otherWays={<OtherWays />}>
+      <MerchantPlace>
+        <Frame>
+          <Pages />
+        </Frame>
+      </MerchantPlace>
+    </DeskGate>
+  );
+}
+
+mount(
+  <QueryClientProvider client={createQueryClient()}>
+    <Router base={rootPath()}>
+      <Switch>
+        <Route path="/dashboard/sign-up">
+          <SignUp people={people} />
+        </Route>
+        <Route path="/dashboard/reset-password">
+          <ResetPassword people={people} back="/dashboard" />
+        </Route>
+        <Route path="/dashboard/invitation">
+          <Invitation people={people} />
+        </Route>
+        <Route>
+          <Inside />
+        </Route>
+      </Switch>
+    </Router>
+  </QueryClientProvider>,
+);

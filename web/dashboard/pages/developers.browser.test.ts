@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import { json, text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { eventually } from '#testing/webhooks.ts';
+import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
+import { payAt, signInAt } from '../../testing/desk.ts';
+
+/** Terminals, API keys, webhooks, events and the request log, as a developer uses them. */
+
+/** A key that ended reads for a second at most: behavior.md 3.6, and time to ask. */
+const READS_END_MS = 2_000;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const LOOKS = [
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
+  { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+  { name: '320 px', options: NARROW },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`a till is added, connected, and used: ${name}`, async () => {
+    const { sandbox } = shared;
+    const window = await browser.open(options);
+    const { page } = window;
+    await signInAt(window, { sandbox, path: 'dashboard/terminals' });
+    await page.getByRole('button', { name: /^Add terminal/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /^Add terminal/ }).click();
+    await dialog.getByText('Say where it stands, such as Bar.').waitFor();
+    await dialog.getByRole('textbox', { name: 'Label' }).fill(`Bar ${name}`);
+    await dialog.getByRole('button', { name: /^Add terminal/ }).click();
+    const code = await dialog.getByLabel('Pairing code', { exact: true }).inputValue();
+    assert.match(code, /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+    await window.checkAccessibility();
+    const till = await window.context.newPage();
+    await till.goto(`${sandbox.web_url}/terminal#pair=${code}`);
+    await till.getByRole('button', { name: /^Start shift/ }).waitFor();
+    await till.close();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page
+      .getByRole('row', { name: `Bar ${name}` })
+      .getByRole('link', { name: /^tml_/ })
+      .click();
+    await page.getByRole('button', { name: 'Change label' }).click();
+    await dialog.getByRole('textbox', { name: 'Label' }).fill(`Bar of ${name}`);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: `Bar of ${name}` }).waitFor();
+    await window.checkAccessibility();
+    window.checkClean();
+    await window.close();
+  });
+}
+
+test('a key is created, works, is replaced, and ends', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/api-keys' });
+  await page.getByRole('button', { name: /^Create API key/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Web shop');
+  await dialog.getByRole('textbox', { name: /^Only from/ }).fill('nonsense');
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: /^Create API key/ }).click();
+  await dialog.locator('.field-error').waitFor();
+  assert.equal(await dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'Web shop');
+  await dialog.getByRole('textbox', { name: /^Only from/ }).fill('');
+  await dialog.getByRole('button', { name: /^Create API key/ }).click();
+  const key = await dialog.getByLabel('API key', { exact: true }).inputValue();
+  assert.match(key, /^tlsk_test_/);
+  await window.checkAccessibility();
+  const ask = (secret: string) =>
+    fetch(`${sandbox.base_url}/v1/balance`, { headers: { Authorization: `Bearer ${secret}` } });
+  assert.equal((await ask(key)).status, 200);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('link', { name: /^key_/ }).first().click();
+  await page.getByRole('heading', { name: 'Web shop' }).waitFor();
+  await page.getByRole('button', { name: 'Replace' }).click();
+  await dialog.getByRole('combobox').selectOption('0');
+  await dialog.getByRole('button', { name: 'Replace' }).click();
+  const next = await dialog.getByLabel('API key', { exact: true }).inputValue();
+  assert.equal((await ask(next)).status, 200);
+  await eventually('reads end too', async () => (await ask(key)).status === 401, READS_END_MS);
+  window.checkClean(/status of 400/);
+  await window.close();
+});
+
+test('an endpoint is added, told, and told again', async () => {
+  const { sandbox } = shared;
+  let answer = 500;
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    const event = (await json(request)) as { type: string };
+    // Tests beside this one make events of the same account.
+    if (event.type === 'ping') received.push(String(request.headers['webhook-id']));
+    response.writeHead(answer).end('I am out of coffee');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/webhooks' });
+  await page.getByRole('button', { name: 'Add endpoint' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Address' }).fill('ftp://nowhere');
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  await dialog.locator('.field-error').waitFor();
+  await window.checkAccessibility();
+  await dialog.getByRole('textbox', { name: 'Address' }).fill(`http://127.0.0.1:${port}/events`);
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  await dialog.getByLabel('Signing secret', { exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Send test event' }).click();
+  await page.getByText('I am out of coffee').waitFor();
+  await window.checkAccessibility();
+  answer = 200;
+  await page.getByRole('row', { name: 'ping' }).getByRole('link', { name: /^wdl_/ }).click();
+  await page.getByRole('button', { name: /^Resend/ }).click();
+  await page.getByText('Answered 200').waitFor();
+  await window.checkAccessibility();
+  assert.equal(new Set(received).size, 1, 'the same event came again');
+  await page.getByRole('link', { name: /^we_/ }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+  window.checkClean(/status of 400/);
+  await window.close();
+  server.close();
+});
+
+test('events and requests are found, and errors are grouped', async () => {
+  const { sandbox } = shared;
+  const { payment } = await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 3_000_000 });
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/events?type=payment.succeeded' });
+  await page.getByRole('row', { name: payment }).getByRole('link', { name: /^evt_/ }).click();
+  await page.getByText(`"id": "${payment}"`).waitFor();
+  await window.checkAccessibility();
+  await fetch(`${sandbox.base_url}/v1/payments/pay_nothing`, {
+    headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
+  });
+  await page.getByRole('link', { name: 'Request log', exact: true }).click();
+  await page.getByRole('table', { name: 'Requests' }).waitFor();
+  await window.checkAccessibility();
+  await page.getByRole('link', { name: /^req_/ }).first().click();
+  await page.getByText('API version').waitFor();
+  window.checkClean();
+  await window.close();
+});
+
+/** A merchant's server that checks signatures, or takes whatever comes. */
+async function startMerchant() {
+  let secret: string | null = null;
+  let received = 0;
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    received++;
+    const header = String(request.headers['service-signature']);
+    const [, seconds = '', sent = ''] = /^t=(\d+),v1=([0-9a-f]+)/.exec(header) ?? [];
+    const isOld = Math.abs(Date.now() / 1000 - Number(seconds)) > 300;
+    const own = (key: string) =>
+      createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex');
+    const isGood = secret === null || (!isOld && own(secret) === sent);
+    response.writeHead(isGood ? 200 : 400).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    checkWith: (next: string | null) => {
+      secret = next;
+    },
+    received: () => received,
+    close: () => server.close(),
+  };
+}
+
+test('a new endpoint is found to check signatures, or not; and events are sent again', async () => {
+  const { sandbox } = shared;
+  const merchant = await startMerchant();
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/webhooks' });
+  await page.getByRole('button', { name: 'Add endpoint' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Address' }).fill(merchant.url);
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  merchant.checkWith(await dialog.getByLabel('Signing secret', { exact: true }).inputValue());
+  await dialog.getByRole('button', { name: 'Check signatures' }).click();
+  await dialog.getByText('Your server checks signatures').waitFor();
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  merchant.checkWith(null);
+  await page.getByRole('button', { name: 'Check signatures' }).click();
+  await page.getByText('Your server takes forged events').waitFor();
+  await window.checkAccessibility();
+  const before = merchant.received();
+  await page.getByRole('button', { name: /^Send again since/ }).click();
+  await dialog.getByRole('button', { name: 'Send again' }).click();
+  await dialog.getByText('All are queued').waitFor();
+  await eventually('events come again', async () => merchant.received() > before);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+  window.checkClean(/status of 400/);
+  await window.close();
+  merchant.close();
+});

@@ -1,0 +1,114 @@
+import type { ReactNode } from 'react';
+import { useParams } from 'wouter';
+import type { DashboardListEventsQuery, Event } from '../../data/types/dashboard.ts';
+import { FilterBar, FilterSelect, FilterText, useFilters } from '../../desk/filters.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { type Column, Fact, FactList } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { usePages, useRead } from '../merchant.ts';
+import { EVENT_TYPES, FAMILIES } from '../parts/event-types.ts';
+import { ObjectLink } from '../parts/object-link.tsx';
+import { OtherMode } from '../parts/other-mode.tsx';
+import { useChosenDays } from '../parts/time-zone.ts';
+
+const PAGE = 50;
+
+/** The id of the object that an event carries. */
+function objectOf({ data }: Event): string {
+  return typeof data.object.id === 'string' ? data.object.id : '';
+}
+
+const COLUMNS: readonly Column<Event>[] = [
+  { name: 'Event', cell: ({ id }) => <ObjectLink id={id} /> },
+  { name: 'Type', cell: ({ type }) => type },
+  { name: 'Object', cell: (event) => <ObjectLink id={objectOf(event)} /> },
+  { name: 'Happened', cell: ({ created }) => <Time at={created} shape="exact" /> },
+];
+
+const DELIVERED = { yes: true, no: false } as const;
+
+export function Events(): ReactNode {
+  const filters = useFilters();
+  const days = useChosenDays(filters);
+  const delivered = filters.get('delivered') as keyof typeof DELIVERED | undefined;
+  const asked = {
+    ...days,
+    type: filters.get('type') as DashboardListEventsQuery['type'],
+    delivery_success: delivered === undefined ? undefined : DELIVERED[delivered],
+  };
+  const pages = usePages('GET /accounts/{account}/{mode}/events', (cursor) => ({
+    query: { limit: PAGE, cursor, ...asked },
+  }));
+  return (
+    <Page title="Events">
+      <FilterBar filters={filters}>
+        <FilterSelect
+          filters={filters}
+          name="type"
+          label="Type"
+          all="All"
+          options={[...Object.keys(FAMILIES), ...EVENT_TYPES].map((type) => [type, type])}
+        />
+        <FilterSelect
+          filters={filters}
+          name="delivered"
+          label="Delivered"
+          all="Any"
+          options={[
+            ['no', 'Not yet, or failed'],
+            ['yes', 'To every endpoint'],
+          ]}
+        />
+        <FilterText filters={filters} name="from" label="From" type="date" />
+        <FilterText filters={filters} name="to" label="To" type="date" />
+      </FilterBar>
+      <LongList
+        label="Events"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={
+          <EmptyState title="Nothing has happened yet">
+            Whatever changes leaves an event here for 30 days, and webhooks deliver the same.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+export function EventPage(): ReactNode {
+  const { id = '' } = useParams();
+  const query = useRead('GET /accounts/{account}/{mode}/events/{id}', { path: { id } });
+  return (
+    <Page title="Event">
+      <Loaded query={query} missing={<OtherMode />}>
+        {(event) => (
+          <>
+            <div className="headline">
+              <h2>{event.type}</h2>
+              <span className="id soft">{event.id}</span>
+            </div>
+            <section className="card stack">
+              <FactList>
+                <Fact name="Object">
+                  <ObjectLink id={objectOf(event)} />
+                </Fact>
+                <Fact name="Happened">
+                  <Time at={event.created} shape="exact" />
+                </Fact>
+                <Fact name="Place in the order">{String(event.sequence)}</Fact>
+                <Fact name="API version">{event.api_version}</Fact>
+              </FactList>
+              <pre className="code">{JSON.stringify(event.data, null, 2)}</pre>
+            </section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { type MailServer, startMailServer } from '#testing/mail-server.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { eventually } from '#testing/webhooks.ts';
+import {
+  DESKTOP,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+  type TestWindow,
+} from '../../testing/browser.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { mailedLink } from '../../testing/mail.ts';
+import { tillOf } from '../../testing/till.ts';
+
+/** From nothing to a test payment, as somebody does it who has never seen a line of code. */
+
+const PASSWORD = 'a long shop passphrase';
+
+let mail: MailServer;
+let own: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  mail = await startMailServer();
+  const started = startSharedSandbox({ PORT: await freePort(), SMTP_URL: mail.url });
+  [own, browser] = await Promise.all([started, openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+  await mail.stop();
+});
+
+async function openAccount(window: TestWindow, email: string): Promise<void> {
+  const { page } = window;
+  await page.goto(`${own.sandbox.web_url}/dashboard`);
+  await page.getByRole('link', { name: 'Open an account' }).click();
+  await page.getByLabel('Email').fill(email);
+  await page.getByRole('button', { name: 'Send me a link' }).click();
+  await page.getByText('Look into your mail').waitFor();
+  await page.goto(await mailedLink(mail, email, 'dashboard/sign-up'));
+  await page.getByLabel('Your name').fill('Nina New');
+  await page.getByLabel('Password').fill('short');
+  await page.getByRole('button', { name: 'Open account' }).click();
+  await page.locator('.field').filter({ hasText: 'Type its name.' }).waitFor();
+  await page.getByLabel('Name of the business').fill('New Café');
+  await page.getByRole('button', { name: 'Open account' }).click();
+  await page.locator('.field').filter({ hasText: '12 to 256 characters' }).waitFor();
+  await window.checkAccessibility();
+  assert.equal(await page.getByLabel('Your name').inputValue(), 'Nina New');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Open account' }).click();
+}
+
+/** The line of the checklist, once it is in this state. */
+async function waitForStep({ page }: TestWindow, name: string, state: 'Done' | 'To do') {
+  const line = page.getByRole('listitem').filter({ hasText: name });
+  await line.getByText(state, { exact: true }).waitFor();
+}
+
+async function goToOverview({ page }: TestWindow): Promise<void> {
+  await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
+  await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();
+}
+
+async function goLive(window: TestWindow): Promise<void> {
+  const { page } = window;
+  await page.getByRole('link', { name: 'Go live in test mode' }).click();
+  await page.getByRole('button', { name: 'Go live' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Make a test wallet' }).click();
+  await eventually('the wallet signs', async () => {
+    const signature = await dialog.getByRole('textbox', { name: 'Signature' }).inputValue();
+    return signature.startsWith('0x');
+  });
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Go live' }).click();
+  // It is asked for in place: a new account has none.
+  await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'I have kept them' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  // The chain takes a few seconds; the page asks it by itself.
+  await page.getByText('Before sales settle in test mode').waitFor({ state: 'detached' });
+}
+
+async function addTill(window: TestWindow): Promise<void> {
+  const { page } = window;
+  await page.getByRole('link', { name: 'Add one' }).click();
+  await page.getByRole('button', { name: 'Add terminal' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Label').fill('Bar');
+  await dialog.getByRole('button', { name: 'Add terminal' }).click();
+  await dialog.getByRole('textbox', { name: 'Pairing code' }).waitFor();
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+/** Opens the till in a tab of its own, and asks for 2.50 there. */
+async function chargeAtTill(window: TestWindow) {
+  const { page } = window;
+  await page.getByRole('link', { name: 'Make a code, and open the till here' }).click();
+  await page.getByRole('button', { name: 'New code' }).click();
+  const opened = window.context.waitForEvent('page');
+  await page.getByRole('link', { name: 'Open the till here' }).click();
+  const till = tillOf({ ...window, page: await opened });
+  await till.page.getByRole('button', { name: /^Start shift/ }).click();
+  await till.ask('2.50');
+  return till;
+}
+
+for (const { name, options } of [
+  { name: 'desktop, the customer played here', options: DESKTOP },
+  { name: 'phone, the customer played at the till', options: PHONE },
+]) {
+  test(`a stranger opens an account and takes a test payment: ${name}`, async () => {
+    const window = await browser.open(options);
+    const { page } = window;
+    const isPhone = options === PHONE;
+    await openAccount(window, isPhone ? 'phone@shop.test' : 'desk@shop.test');
+    await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();
+    await waitForStep(window, 'Sales can settle in test mode', 'To do');
+    await waitForStep(window, 'The payment', 'To do');
+    await window.checkAccessibility();
+    await goLive(window);
+    await goToOverview(window);
+    await waitForStep(window, 'Sales can settle in test mode', 'Done');
+    await addTill(window);
+    await goToOverview(window);
+    await waitForStep(window, 'A till', 'Done');
+    await waitForStep(window, 'A device for it', 'To do');
+    const till = await chargeAtTill(window);
+    if (isPhone) {
+      await till.testPass.selectOption('ok');
+      await till.result('Paid').waitFor();
+    } else {
+      await page.getByRole('button', { name: 'Test tap' }).click();
+      await page.getByRole('status').getByRole('link', { name: /^pay_/ }).waitFor();
+    }
+    await goToOverview(window);
+    await page.getByText('Your first test payment is there').waitFor();
+    for (const step of ['A till', 'A device for it', 'A sale', 'The payment']) {
+      await waitForStep(window, step, 'Done');
+    }
+    await window.checkAccessibility();
+    await page.getByRole('status').getByRole('link', { name: /^pay_/ }).click();
+    await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
+    await page.getByText('2.50').first().waitFor();
+    window.checkClean(/status of 40[03]/);
+    await window.close();
+  });
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { eventually } from '#testing/webhooks.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
+import { payAt, signInAt } from '../../testing/desk.ts';
+import { addTestTerminal } from '../../testing/till.ts';
+
+/** From a figure to the rows behind it, from an id to its page, and out as a file. */
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+test('a click on a day of failed calls leads to these calls', async () => {
+  const { sandbox } = shared;
+  const asked = await fetch(`${sandbox.base_url}/v1/payments/pay_nothing`, {
+    headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
+  });
+  const id = asked.headers.get('request-id') ?? '';
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  const today = page.getByRole('link', { name: /: [1-9]\d* failed calls$/ });
+  // The log is written a moment behind the answer.
+  await eventually('the call is counted', async () => {
+    if ((await today.count()) > 0) return true;
+    await page.reload();
+    await page.getByRole('heading', { name: 'API calls that failed' }).waitFor();
+    return (await today.count()) > 0;
+  });
+  await window.checkAccessibility();
+  await today.click();
+  await page.getByRole('heading', { name: 'Request log' }).waitFor();
+  await page.getByRole('table', { name: 'Requests' }).waitFor();
+  await page.getByRole('link', { name: id }).waitFor();
+  const statuses = await page.locator('td[data-name=Status]').allInnerTexts();
+  assert.ok(statuses.length > 0 && statuses.every((text) => Number(text) >= 400), `${statuses}`);
+  window.checkClean();
+  await window.close();
+});
+
+test('what was declined is found by its cause', async () => {
+  const { sandbox } = shared;
+  const { terminal } = sandbox.test;
+  const pass = 'insufficient_funds';
+  const { intent } = await payAt(sandbox, { terminal, amount: 2_000_000, pass });
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/intents' });
+  await page.getByLabel('Declined because').selectOption('insufficient_funds');
+  await page.waitForURL(/decline=insufficient_funds/);
+  await page.getByRole('link', { name: intent }).waitFor();
+  const causes = await page.locator('td[data-name="Last decline"]').allInnerTexts();
+  assert.deepEqual([...new Set(causes)], ['Not enough money']);
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});
+
+test('the command bar opens whatever an id names, and a page by its name', async () => {
+  const { sandbox } = shared;
+  const { terminal } = sandbox.test;
+  const { payment, intent } = await payAt(sandbox, { terminal, amount: 2_100_000 });
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  for (const [typed, title] of [
+    [payment, 'Payment'],
+    [intent, 'Intent'],
+    [terminal, 'Terminal'],
+    [sandbox.account, 'Settings'],
+    ['request log', 'Request log'],
+  ] as const) {
+    await page.locator('h1').click();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(typed);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  }
+  // A live till is not of this mode: it says so, and leads there.
+  const field = page.getByRole('searchbox', { name: 'Go to' }).or(page.getByLabel('Go to'));
+  await field.first().fill(sandbox.live.terminal);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Open in live mode' }).click();
+  await page.getByRole('heading', { name: 'Terminal', level: 1 }).waitFor();
+  assert.equal(await page.getByRole('switch', { name: 'Test mode' }).isChecked(), false);
+  window.checkClean();
+  await window.close();
+});
+
+test('an export that breaks off goes on behind its last row', async () => {
+  const { sandbox } = shared;
+  const { terminal } = sandbox.test;
+  for (let i = 0; i < 3; i++) await payAt(sandbox, { terminal, amount: 1_000_000 + i });
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/payments' });
+  let answers = 0;
+  let whole = '';
+  await page.route('**/exports/payments*', async (route) => {
+    const response = await route.fetch();
+    const body = await response.text();
+    answers++;
+    if (answers > 1) return route.fulfill({ response, body });
+    whole = body;
+    // Cut within a row, as a connection does.
+    return route.fulfill({ response, body: body.slice(0, body.indexOf('\r\n', 500) + 20) });
+  });
+  await page.getByRole('button', { name: 'Export' }).click();
+  const dialog = page.getByRole('dialog');
+  const coming = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Download' }).click();
+  const download = await coming;
+  await dialog.getByText('It is there').waitFor();
+  await window.checkAccessibility();
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-export-'));
+  const file = path.join(folder, 'export.csv');
+  await download.saveAs(file);
+  const text = await readFile(file, 'utf8');
+  await rm(folder, { recursive: true });
+  // Sales of other tests may have come meanwhile, above the first row.
+  assert.equal(text, whole);
+  assert.equal(answers, 2);
+  assert.match(download.suggestedFilename(), /^tapline-test-payments-.*\.csv$/);
+  window.checkClean();
+  await window.close();
+});
+
+test('a sale at a till is paid without a device, by playing the customer', async () => {
+  const { sandbox } = shared;
+  const { id: terminal } = await addTestTerminal(sandbox, 'Played');
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/terminals/${terminal}` });
+  await page.getByRole('button', { name: 'Test tap' }).click();
+  await page.getByText(/no open payment intent/).waitFor();
+  const asked = await fetch(`${sandbox.base_url}/v1/payment_intents`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${sandbox.test.secret_key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': crypto.randomUUID(),
+    },
+    body: JSON.stringify({ amount: 2_500_000, terminal }),
+  });
+  assert.equal(asked.status, 201);
+  await page.getByRole('button', { name: 'Test tap' }).click();
+  await page.getByRole('link', { name: /^pay_/ }).click();
+  await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
+  await window.checkAccessibility();
+  window.checkClean(/status of 409/);
+  await window.close();
+});

@@ -1,0 +1,117 @@
+import { type ReactNode, useState } from 'react';
+import { useParams } from 'wouter';
+import type { PaymentIntent } from '../../data/types/dashboard.ts';
+import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { Course } from '../parts/course.tsx';
+import { ObjectLink } from '../parts/object-link.tsx';
+import { OtherMode } from '../parts/other-mode.tsx';
+import { TerminalLink } from '../parts/terminal-names.tsx';
+
+/** Soon enough to watch a tap. */
+const WATCH_MS = 2_000;
+const OPEN: readonly string[] = ['requires_payment_method', 'requires_action', 'processing'];
+
+export function IntentPage(): ReactNode {
+  const { id = '' } = useParams();
+  const [isCanceling, setIsCanceling] = useState(false);
+  const { call, may } = useMerchant();
+  const query = useRead(
+    'GET /accounts/{account}/{mode}/payment_intents/{id}',
+    { path: { id } },
+    { everyMs: WATCH_MS },
+  );
+  const canCancel = query.data !== undefined && OPEN.includes(query.data.status) && may('member');
+  return (
+    <Page
+      title="Intent"
+      actions={
+        canCancel ? <Button onClick={() => setIsCanceling(true)}>Cancel payment</Button> : null
+      }
+    >
+      <Loaded query={query} missing={<OtherMode />}>
+        {(intent) => <IntentView intent={intent} />}
+      </Loaded>
+      {isCanceling ? (
+        <ConfirmDialog
+          title="Cancel this payment?"
+          send="Cancel payment"
+          request={() =>
+            call('POST /accounts/{account}/{mode}/payment_intents/{id}/cancel', { path: { id } })
+          }
+          onDone={() => setIsCanceling(false)}
+          onClose={() => setIsCanceling(false)}
+        >
+          <p>The terminal stops asking for it. Nobody is charged.</p>
+        </ConfirmDialog>
+      ) : null}
+    </Page>
+  );
+}
+
+/** What was given; before that, what the customer may choose from. */
+function tipOf({ tip, tipping }: PaymentIntent): ReactNode {
+  if (tip !== null && tip > 0) return <Amount atoms={BigInt(tip)} />;
+  if (tipping === null) return null;
+  const offered = tipping.percentages.map((percent) => `${percent} %`).join(', ');
+  return tip === null ? `Offered: ${offered}` : `None (offered: ${offered})`;
+}
+
+function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
+  const metadata = Object.entries(intent.metadata);
+  const { amount, last_payment_error: declined } = intent;
+  const tip = intent.tip ?? 0;
+  return (
+    <>
+      <div className="headline">
+        <Sum atoms={BigInt(amount + tip)} />
+        <ObjectStatus status={intent.status} />
+        <span className="id soft">{intent.id}</span>
+      </div>
+      {declined === null ? null : (
+        <Notice tone="warn">
+          <strong>The last tap was declined</strong>
+          <p>
+            Tell the customer: <q>{declined.customer_message}</q>
+          </p>
+        </Notice>
+      )}
+      <div className="columns">
+        <Course intent={intent} />
+        <section className="card stack">
+          <h2>Sale</h2>
+          <FactList>
+            <Fact name="Asked for">{tip === 0 ? null : <Amount atoms={BigInt(amount)} />}</Fact>
+            <Fact name="Tip">{tipOf(intent)}</Fact>
+            <Fact name="Payment">{intent.payment && <ObjectLink id={intent.payment} />}</Fact>
+            <Fact name="Description">{intent.description}</Fact>
+            <Fact name="Order">
+              <span className="id">{intent.order_id}</span>
+            </Fact>
+            <Fact name="Terminal">
+              <TerminalLink id={intent.terminal} />
+            </Fact>
+            <Fact name="Open until">
+              <Time at={intent.expires_at} />
+            </Fact>
+            <Fact name="Part of a split">{intent.split_group}</Fact>
+            {metadata.map(([name, value]) => (
+              <Fact key={name} name={name}>
+                {value}
+              </Fact>
+            ))}
+          </FactList>
+        </section>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,145 @@
+import type { ReactNode } from 'react';
+import type { PaymentIntent } from '../../data/types/dashboard.ts';
+import {
+  FilterBar,
+  FilterSelect,
+  type Filters,
+  FilterText,
+  useFilters,
+} from '../../desk/filters.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { usePages } from '../merchant.ts';
+import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
+import { ObjectLink } from '../parts/object-link.tsx';
+import { TerminalLink, useTerminalNames } from '../parts/terminal-names.tsx';
+import { useChosenDays } from '../parts/time-zone.ts';
+
+const PAGE = 50;
+
+const COLUMNS: readonly Column<PaymentIntent>[] = [
+  { name: 'Intent', cell: ({ id }) => <ObjectLink id={id} /> },
+  {
+    name: 'USDC',
+    number: true,
+    cell: ({ amount }) => <Amount atoms={BigInt(amount)} unit={false} />,
+  },
+  {
+    name: 'Tip',
+    number: true,
+    cell: ({ tip }) =>
+      tip === null || tip === 0 ? '' : <Amount atoms={BigInt(tip)} unit={false} />,
+  },
+  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: 'Last decline',
+    cell: (intent) => declineWords(intent.last_payment_error?.decline_code),
+  },
+  { name: 'Order', cell: ({ order_id }) => <span className="id">{order_id}</span> },
+  { name: 'Terminal', cell: ({ terminal }) => <TerminalLink id={terminal} /> },
+  { name: 'Created', cell: ({ created }) => <Time at={created} /> },
+];
+
+function useIntents(filters: Filters) {
+  const decline = filters.get('decline');
+  const common = { limit: PAGE, ...useChosenDays(filters), terminal: filters.get('terminal') };
+  const others = {
+    order_id: filters.get('order'),
+    status: filters.get('status') as PaymentIntent['status'] | undefined,
+    source: filters.get('source') as PaymentIntent['source'] | undefined,
+  };
+  const listed = usePages('GET /accounts/{account}/{mode}/payment_intents', (cursor) => ({
+    query: { ...common, ...others, cursor },
+  }));
+  const declined = usePages(
+    'GET /accounts/{account}/{mode}/declined_payment_intents',
+    (cursor) => ({ query: { ...common, cursor, decline_code: decline as DeclineCode } }),
+  );
+  return decline === undefined ? listed : declined;
+}
+
+/** Everything that somebody was asked to pay, also what was not paid. */
+export function Intents(): ReactNode {
+  const filters = useFilters();
+  const pages = useIntents(filters);
+  return (
+    <Page title="Intents">
+      <IntentFilters filters={filters} />
+      <LongList
+        label="Intents"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={
+          <EmptyState title="Nobody was asked to pay yet">
+            What your server or a till asks for stands here, whether it was paid, declined or
+            forgotten.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
+  const names = useTerminalNames();
+  return (
+    <FilterBar filters={filters}>
+      <FilterSelect
+        filters={filters}
+        name="decline"
+        label="Declined because"
+        all="Any"
+        options={DECLINE_CODES.map((code) => [code, declineWords(code)])}
+      />
+      {filters.get('decline') === undefined ? <OtherFilters filters={filters} /> : null}
+      <FilterSelect
+        filters={filters}
+        name="terminal"
+        label="Terminal"
+        all="All"
+        options={[...names]}
+      />
+      <FilterText filters={filters} name="from" label="From" type="date" />
+      <FilterText filters={filters} name="to" label="To" type="date" />
+    </FilterBar>
+  );
+}
+
+/** What the list of declines is not filtered by. */
+function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
+  return (
+    <>
+      <FilterText filters={filters} name="order" label="Order" />
+      <FilterSelect
+        filters={filters}
+        name="status"
+        label="Status"
+        all="Any"
+        options={[
+          ['requires_payment_method', 'Waiting for a tap'],
+          ['requires_action', 'Waiting for the customer'],
+          ['processing', 'Processing'],
+          ['succeeded', 'Succeeded'],
+          ['canceled', 'Canceled'],
+        ]}
+      />
+      <FilterSelect
+        filters={filters}
+        name="source"
+        label="Created by"
+        all="Anybody"
+        options={[
+          ['api', 'Your server'],
+          ['terminal', 'A terminal'],
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
+import { signInAt } from '../../testing/desk.ts';
+import { addTestTerminal } from '../../testing/till.ts';
+
+/** A list of thousands of rows, scrolled from end to end while others come in. */
+
+const ROWS = 3_000;
+const NEWER = 20;
+const AT_ONCE = 20;
+/** Four pages of fifty: as many as can touch three screens, and the one that has the focus. */
+const MOST_DRAWN = 200;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+let terminal = '';
+const made: string[] = [];
+
+async function addIntent(): Promise<void> {
+  const { sandbox } = shared;
+  const response = await fetch(`${sandbox.base_url}/v1/payment_intents`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${sandbox.test.secret_key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': crypto.randomUUID(),
+    },
+    body: JSON.stringify({ amount: 1_000_000, terminal, expires_in: 600 }),
+  });
+  const { id } = (await response.json()) as { id: string };
+  assert.equal(response.status, 201);
+  made.push(id);
+}
+
+async function addIntents(count: number): Promise<void> {
+  let left = count;
+  const client = async () => {
+    while (left-- > 0) await addIntent();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, client));
+}
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+  terminal = (await addTestTerminal(shared.sandbox, 'Busy')).id;
+  await addIntents(ROWS);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+interface Drawn {
+  readonly rows: readonly (readonly [index: number, id: string])[];
+  /** -1 while the end is not known. */
+  readonly count: number;
+  readonly bottomPx: number;
+}
+
+function drawn(page: Page): Promise<Drawn> {
+  return page.evaluate(() => {
+    const table = document.querySelector('table[aria-label="Intents"]');
+    const rows = [...document.querySelectorAll('tbody tr[aria-rowindex]')].map((row) => {
+      const id = row.querySelector('a[href*="/intents/"]')?.textContent ?? '';
+      return [Number(row.getAttribute('aria-rowindex')), id] as const;
+    });
+    const bottomPx = table?.getBoundingClientRect().bottom ?? Number.POSITIVE_INFINITY;
+    return { rows, count: Number(table?.getAttribute('aria-rowcount')), bottomPx };
+  });
+}
+
+/** Scrolls on until the end is in sight; what it has seen, by place. */
+async function walkThrough(page: Page, halfway: () => Promise<void>): Promise<Map<number, string>> {
+  const seen = new Map<number, string>();
+  let isHalfway = false;
+  for (;;) {
+    const { rows, count, bottomPx } = await drawn(page);
+    assert.ok(rows.length <= MOST_DRAWN, `${rows.length} rows are drawn`);
+    for (const [index, id] of rows) {
+      assert.equal(seen.get(index) ?? id, id, `two rows at ${index}`);
+      seen.set(index, id);
+    }
+    if (!isHalfway && seen.size >= ROWS / 2) {
+      isHalfway = true;
+      await halfway();
+    }
+    const height = page.viewportSize()?.height ?? 0;
+    if (count > 0 && bottomPx <= height) return seen;
+    await page.evaluate((px) => {
+      scrollBy(0, px);
+      return new Promise((resolve) => requestAnimationFrame(resolve));
+    }, height);
+  }
+}
+
+test('every row is there once, however many come in meanwhile, and few are drawn', async () => {
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  const path = `dashboard/intents?terminal=${terminal}`;
+  await signInAt(window, { sandbox: shared.sandbox, path });
+  await page.getByRole('table', { name: 'Intents' }).waitFor();
+  await window.checkAccessibility();
+  const first = new Set(made);
+  const seen = await walkThrough(page, () => addIntents(NEWER));
+  const ids = [...seen].sort(([one], [other]) => one - other).map(([, id]) => id);
+  assert.equal(ids.length, ROWS);
+  assert.deepEqual(new Set(ids), first);
+  assert.deepEqual([...seen.keys()].sort((a, b) => a - b).at(0), 2, 'the first is that of names');
+  await window.checkAccessibility();
+
+  // To a row in the middle, and back to where it is.
+  const middle = await page.evaluate(async () => {
+    scrollTo(0, document.documentElement.scrollHeight / 2);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return scrollY;
+  });
+  const { rows } = await drawn(page);
+  const row = page.getByRole('link', { name: rows[Math.floor(rows.length / 2)]?.[1] ?? '' });
+  await row.scrollIntoViewIfNeeded();
+  assert.ok(Math.abs((await page.evaluate(() => scrollY)) - middle) < 3_000);
+  const place = (await row.boundingBox())?.y ?? Number.NaN;
+  await row.click();
+  await page.getByRole('heading', { name: 'Intent', level: 1 }).waitFor();
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  await page.goBack();
+  await row.waitFor();
+  const back = (await row.boundingBox())?.y ?? Number.NaN;
+  assert.ok(Math.abs(back - place) < 5, `at ${back} instead of ${place}`);
+
+  // What came in above is told, and shown when it is asked for.
+  await page.getByRole('button', { name: `${NEWER} newer` }).click();
+  await page.getByRole('link', { name: made.at(-1) ?? '' }).waitFor();
+  const { rows: top } = await drawn(page);
+  assert.deepEqual(new Set(top.slice(0, NEWER).map(([, id]) => id)), new Set(made.slice(ROWS)));
+  window.checkClean();
+  await window.close();
+});
+
+test('a phone draws few of them, and the tab key goes through all rows in turn', async () => {
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  const path = `dashboard/intents?terminal=${terminal}`;
+  await signInAt(window, { sandbox: shared.sandbox, path });
+  await page.getByRole('table', { name: 'Intents' }).waitFor();
+  await window.checkAccessibility();
+  await page.locator('tbody a').first().focus();
+  const places: number[] = [];
+  while ((places.at(-1) ?? 0) < 120) {
+    const place = await page.evaluate(() =>
+      Number(document.activeElement?.closest('tr')?.getAttribute('aria-rowindex')),
+    );
+    assert.ok(place - (places.at(-1) ?? 2) <= 1, `from ${places.at(-1)} to ${place}`);
+    places.push(place);
+    await page.keyboard.press('Tab');
+    assert.ok((await drawn(page)).rows.length <= MOST_DRAWN);
+  }
+  window.checkClean();
+  await window.close();
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { present } from '#core/assert.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import {
+  addVirtualPasskeys,
+  DESKTOP,
+  NARROW,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+} from '../../testing/browser.ts';
+import { payAt, signInAt } from '../../testing/desk.ts';
+import { freePort } from '../../testing/free-port.ts';
+
+/** What an owner does, in a sandbox of its own: a second factor would stop others' tests. */
+
+let own: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  const started = startSharedSandbox({ PORT: await freePort() });
+  [own, browser] = await Promise.all([started, openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+});
+
+const PAGES = ['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance'];
+const LOOKS = [
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
+  { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+  { name: '320 px', options: NARROW },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`every page of the owner is accessible and fits: ${name}`, async () => {
+    const window = await browser.open(options);
+    const { page } = window;
+    await signInAt(window, { sandbox: own.sandbox, path: 'dashboard' });
+    for (const title of ['Overview', ...PAGES]) {
+      await page.getByRole('link', { name: title, exact: true }).first().click();
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      await window.checkAccessibility();
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      assert.equal(wide, 0, `${title} scrolls sideways`);
+    }
+    await page.goto(`${own.sandbox.web_url}/dashboard/team`);
+    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
+    const here = await page.getByRole('link', { name: 'Team', exact: true }).boundingBox();
+    const { width } = present(page.viewportSize(), 'a viewport');
+    assert.ok(here !== null && here.x >= 0 && here.x + here.width <= width, 'Team is out of view');
+    window.checkClean();
+    await window.close();
+  });
+}
+
+test('rules say what they would have done last week, and two people see both values', async () => {
+  const { sandbox } = own;
+  const { terminal } = sandbox.test;
+  for (let i = 0; i < 3; i++) await payAt(sandbox, { terminal, amount: 1_500_000 });
+  const open = async () => {
+    const window = await browser.open(DESKTOP);
+    await signInAt(window, { sandbox, path: 'dashboard/risk-rules' });
+    return window;
+  };
+  const [first, second] = [await open(), await open()];
+  const often = first.page.getByLabel('Payments of one customer in an hour');
+  await often.fill('many');
+  await first.page.getByRole('button', { name: 'Save' }).click();
+  await first.page.getByText('Type a number.').waitFor();
+  await often.fill('2');
+  await first.page.getByText(/[1-9]\d* would have been stopped/).waitFor();
+  await first.checkAccessibility();
+  await second.page.getByLabel('Payments of one customer in an hour').fill('500');
+  await second.page.getByText('None of the').waitFor();
+  await second.page.getByRole('button', { name: 'Save' }).click();
+  await second.page.getByText('Saved.').waitFor();
+  await first.page.getByRole('button', { name: 'Save' }).click();
+  await first.page.getByText('Somebody else has changed this').waitFor();
+  await first.page.getByText('Stored now: 500').waitFor();
+  assert.equal(await often.inputValue(), '2', 'nothing that was typed is lost');
+  await often.fill('');
+  await first.page.getByRole('button', { name: 'Save' }).click();
+  await first.page.getByText('Saved.').waitFor();
+  first.checkClean(/status of 409/);
+  for (const window of [first, second]) await window.close();
+});
+
+test('a colleague is invited, and the invitation is taken back', async () => {
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await signInAt(window, { sandbox: own.sandbox, path: 'dashboard/team' });
+  await page.getByRole('button', { name: 'Invite' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email').fill('not an address');
+  await dialog.getByLabel('Role').selectOption('viewer');
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  await dialog.locator('.field-error').waitFor();
+  await window.checkAccessibility();
+  await dialog.getByLabel('Email').fill('nina@demo.test');
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  const row = page.getByRole('row', { name: 'nina@demo.test' });
+  await row.getByText('viewer').waitFor();
+  await row.getByRole('button', { name: 'Take back' }).click();
+  await dialog.getByRole('button', { name: 'Take back' }).click();
+  await row.waitFor({ state: 'detached' });
+  window.checkClean(/status of 400/);
+  await window.close();
+});
+
+test('the verification form is saved, stays, and names what is missing', async () => {
+  const { sandbox } = own;
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  assert.equal((await owner.post('/session', sandbox.dashboard)).status, 200);
+  const made = await owner.post('/accounts', { name: 'Second Café' });
+  assert.equal(made.status, 201, made.text);
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  await page.getByLabel('Account', { exact: true }).selectOption(String(made.body.id));
+  await page.getByRole('link', { name: 'Verification', exact: true }).click();
+  await page.getByLabel('Legal name').fill('Second Café GmbH');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('This is needed.').waitFor();
+  assert.equal(await page.getByLabel('Legal name').inputValue(), 'Second Café GmbH');
+  for (const [label, value] of [
+    ['Registration number', 'HRB 1'],
+    ['Country', 'DE'],
+    ['Business address', 'Weg 1, 10115 Berlin'],
+    ['What you sell', 'Coffee.'],
+    ['Who may sign for it', 'Nina New'],
+  ] as const) {
+    await page.getByLabel(label).fill(value);
+  }
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.reload();
+  await page.getByLabel('Registration number').waitFor();
+  assert.equal(await page.getByLabel('Registration number').inputValue(), 'HRB 1');
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});
+
+test('a passkey is added, and signs in without a password', async () => {
+  const { sandbox } = own;
+  // Passkeys belong to names, not to numbers.
+  const url = sandbox.web_url.replace('127.0.0.1', 'localhost');
+  const window = await browser.open(DESKTOP);
+  await addVirtualPasskeys(window);
+  const { page } = window;
+  await signInAt(window, { sandbox: { ...sandbox, web_url: url }, path: 'dashboard/settings' });
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('My laptop');
+  await dialog.getByLabel('Password').fill(sandbox.dashboard.password);
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('My laptop').first().waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: /^Use a passkey/ }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: 'Remove My laptop' }).click();
+  await page.getByRole('button', { name: 'Remove My laptop' }).waitFor({ state: 'detached' });
+  window.checkClean();
+  await window.close();
+});
+
+test('an owner sets up an app and takes money out, without losing what was typed', async () => {
+  const { sandbox } = own;
+  await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 5_000_000 });
+  const window = await browser.open();
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/balance' });
+  await page.getByRole('button', { name: /^Withdraw/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.5');
+  await dialog.getByRole('button', { name: /^Withdraw 1.50 USDC/ }).click();
+  await dialog.getByLabel('Password').fill(sandbox.dashboard.password);
+  await window.checkAccessibility();
+  await page.keyboard.press('Enter');
+  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'I have kept them' }).click();
+  await dialog.getByText('It is on its way').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('link', { name: /^wdr_/ }).click();
+  await page.getByText('1.50').first().waitFor();
+  await window.checkAccessibility();
+  window.checkClean(/status of 403/);
+  await window.close();
+});

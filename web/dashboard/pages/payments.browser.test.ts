@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Route } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
+import { payAt, signInAt } from '../../testing/desk.ts';
+import { addTestTerminal, postAsMerchant, type TestTerminal } from '../../testing/till.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+let terminal: TestTerminal;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+  terminal = await addTestTerminal(shared.sandbox, 'Counter by the window with a long name');
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const LOOKS = [
+  { name: 'phone, dark', options: { ...PHONE, colorScheme: 'dark' as const } },
+  { name: 'desktop, light', options: { ...DESKTOP, colorScheme: 'light' as const } },
+  { name: '320 px', options: NARROW },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`a payment is found, understood, and given back in part: ${name}`, async () => {
+    const { sandbox } = shared;
+    const paid = await payAt(sandbox, { terminal: terminal.id, amount: 4_350_000 });
+    const window = await browser.open(options);
+    const { page } = window;
+    await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
+    await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    const search = page.getByRole('textbox', { name: 'Search' });
+    await search.fill(paid.orderId);
+    await search.press('Enter');
+    const link = page.getByRole('link', { name: paid.payment });
+    await link.waitFor();
+    await window.checkAccessibility();
+    assert.equal(await page.getByRole('link', { name: /^pay_/ }).count(), 1);
+    await link.click();
+    await page.getByText('Customer tapped').waitFor();
+    await page.getByText('Paid on the chain').waitFor();
+    await page.getByText('payment_intent.succeeded').waitFor();
+    assert.match(page.url(), new RegExp(`/dashboard/payments/${paid.payment}$`));
+    await window.checkAccessibility();
+
+    await page.getByRole('button', { name: /^Refund/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Amount' }).fill('5');
+    await dialog.getByRole('button', { name: /^Refund/ }).click();
+    await dialog.getByText('At most 4.35 USDC can be given back.').waitFor();
+    await window.checkAccessibility();
+    await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.25');
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Cold coffee');
+    await dialog.getByRole('button', { name: /^Refund 1.25 USDC/ }).click();
+    await dialog.getByText('Refunded', { exact: true }).waitFor();
+    await window.checkAccessibility();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Partly refunded').waitFor();
+    await page.getByRole('link', { name: /^re_/ }).click();
+    await page.getByText('Cold coffee').waitFor();
+    await window.checkAccessibility();
+    const wide = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.equal(wide, 0, 'the page scrolls sideways');
+    window.checkClean();
+    await window.close();
+  });
+}
+
+test('filters stand in the address, and Back undoes them', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/payments' });
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('refunded');
+  await page.waitForURL(/status=refunded/);
+  await page.goBack();
+  await page.waitForURL((url) => !url.search.includes('status'));
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('dialog').getByRole('button', { name: 'Download' }).click(),
+  ]);
+  assert.match(download.suggestedFilename(), /payments.*\.csv$/);
+  window.checkClean();
+  await window.close();
+});
+
+test('a tip stands beside the sale, and the receipt is a link away', async () => {
+  const { sandbox } = shared;
+  const sale = { terminal: terminal.id, amount: 10_000_000, tip: 1_500_000 };
+  const { intent, payment } = await payAt(sandbox, sale);
+  const window = await browser.open();
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/intents/${intent}` });
+  await page.getByText('11.50').first().waitFor();
+  await page.getByText('1.50', { exact: false }).first().waitFor();
+  await page.getByRole('link', { name: payment }).click();
+  await page.getByText('Tip, included').waitFor();
+  await window.checkAccessibility();
+  await page.getByRole('link', { name: 'Receipt', exact: true }).click();
+  await page.waitForURL(/\/receipts\//);
+  await page.getByText('11.50').first().waitFor();
+  window.checkClean();
+  await window.close();
+});
+
+test('what nobody paid is one click from the figures', async () => {
+  const { sandbox } = shared;
+  const sale = { terminal: terminal.id, amount: 3_000_000, pass: 'insufficient_funds' } as const;
+  const { intent } = await payAt(sandbox, sale);
+  await postAsMerchant(sandbox, `/payment_intents/${intent}/cancel`);
+  const window = await browser.open();
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  await page.getByRole('link', { name: /^Not enough money \d/ }).click();
+  await page.getByRole('heading', { name: 'Intents' }).waitFor();
+  await page.getByRole('link', { name: intent }).waitFor();
+  const cause = page.getByRole('combobox', { name: 'Declined because' });
+  assert.equal(await cause.inputValue(), 'insufficient_funds');
+  window.checkClean();
+  await window.close();
+});
+
+test('a business that is not verified cannot go live, and reads what is missing', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  // The sandbox's own account has done both long ago.
+  const state = { kyb_status: 'pending', live: false, request: null };
+  const change = async (asked: Route) => {
+    const response = await asked.fetch();
+    await asked.fulfill({ response, json: { ...(await response.json()), ...state } });
+  };
+  await page.route('**/dashboard/v1/accounts/*', change);
+  await page.route('**/dashboard/v1/accounts/*/live/go_live', change);
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  await page.getByRole('switch', { name: 'Test mode' }).click();
+  await page.getByRole('link', { name: 'Fill in the form' }).waitFor();
+  await page.getByRole('link', { name: 'Go live', exact: true }).click();
+  await page.getByText('Your wallet is registered on the chain').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Go live' }).count(), 0);
+  state.kyb_status = 'approved';
+  await page.reload();
+  await page.getByRole('button', { name: 'Go live' }).waitFor();
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});
+
+test('a declined tap stands among the intents with its reason', async () => {
+  const { sandbox } = shared;
+  const { intent } = await payAt(sandbox, {
+    terminal: terminal.id,
+    amount: 2_000_000,
+    pass: 'insufficient_funds',
+  });
+  const window = await browser.open();
+  const { page } = window;
+  await signInAt(window, { sandbox, path: `dashboard/intents?terminal=${terminal.id}` });
+  await page.getByRole('link', { name: intent }).click();
+  await page.getByText('Declined', { exact: true }).waitFor();
+  await page.getByText(/insufficient_funds/).waitFor();
+  await page.getByText('Tell the customer:').waitFor();
+  await page.getByRole('button', { name: /^Cancel payment/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Cancel payment/ }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('Canceled', { exact: true }).first().waitFor();
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});
+
+test('a session that ends leaves the page as it is, and goes on after signing in', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/payments' });
+  await window.context.clearCookies();
+  await page.getByRole('link', { name: 'Refunds', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email').fill(sandbox.dashboard.email);
+  await dialog.getByLabel('Password').fill(sandbox.dashboard.password);
+  await dialog.getByRole('button', { name: /^Sign in/ }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Refunds' }).waitFor();
+  window.checkClean(/status of 401/);
+  await window.close();
+});

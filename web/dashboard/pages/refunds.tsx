@@ -1,0 +1,84 @@
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { Refund } from '../../data/types/dashboard.ts';
+import { FilterBar, FilterSelect, FilterText, useFilters } from '../../desk/filters.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { usePages } from '../merchant.ts';
+import { ExportDialog } from '../parts/export-dialog.tsx';
+import { ObjectLink } from '../parts/object-link.tsx';
+import { useChosenDays } from '../parts/time-zone.ts';
+
+const PAGE = 50;
+
+export const REFUND_COLUMNS: readonly Column<Refund>[] = [
+  { name: 'Refund', cell: ({ id }) => <ObjectLink id={id} /> },
+  {
+    name: 'USDC',
+    number: true,
+    cell: ({ amount }) => <Amount atoms={BigInt(amount)} unit={false} />,
+  },
+  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: 'Payment', cell: ({ payment }) => <ObjectLink id={payment} /> },
+  { name: 'Reason', cell: ({ reason }) => reason ?? '' },
+  { name: 'Asked for', cell: ({ created }) => <Time at={created} /> },
+];
+
+export function Refunds(): ReactNode {
+  const filters = useFilters();
+  const days = useChosenDays(filters);
+  const [isExporting, setIsExporting] = useState(false);
+  const status = filters.get('status') as Refund['status'] | undefined;
+  const pages = usePages('GET /accounts/{account}/{mode}/refunds', (cursor) => ({
+    query: { limit: PAGE, cursor, ...days, status },
+  }));
+  return (
+    <Page title="Refunds" actions={<Button onClick={() => setIsExporting(true)}>Export</Button>}>
+      <FilterBar filters={filters}>
+        <FilterSelect
+          filters={filters}
+          name="status"
+          label="Status"
+          all="Any"
+          options={[
+            ['pending', 'Pending'],
+            ['succeeded', 'Succeeded'],
+            ['failed', 'Failed'],
+          ]}
+        />
+        <FilterText filters={filters} name="from" label="From" type="date" />
+        <FilterText filters={filters} name="to" label="To" type="date" />
+      </FilterBar>
+      <LongList
+        label="Refunds"
+        pages={pages}
+        columns={REFUND_COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={<NoRefunds />}
+      />
+      {isExporting ? <ExportDialog of="refunds" onClose={() => setIsExporting(false)} /> : null}
+    </Page>
+  );
+}
+
+function NoRefunds(): ReactNode {
+  return (
+    <EmptyState
+      title="Nothing was given back yet"
+      action={
+        <Link href="/dashboard/payments" className={buttonClass({})}>
+          Go to the payments
+        </Link>
+      }
+    >
+      Open a payment to give all of it back, or a part.
+    </EmptyState>
+  );
+}

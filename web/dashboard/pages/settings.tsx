@@ -1,0 +1,159 @@
+import { type ReactNode, useState } from 'react';
+import type { ReadAccountResponse } from '../../data/types/dashboard.ts';
+import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { OwnAccess } from '../../desk/own-access.tsx';
+import { useSend } from '../../desk/send.ts';
+import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, parseAtoms } from '../../ui/money.ts';
+import { Page } from '../../ui/shell.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { NewAccountForm } from '../parts/no-account.tsx';
+
+export function Settings(): ReactNode {
+  const query = useRead('GET /accounts/{account}');
+  const { may, setAccount } = useMerchant();
+  const [isOpening, setIsOpening] = useState(false);
+  return (
+    <Page title="Settings">
+      <Loaded query={query}>
+        {(account) => (
+          <section className="card stack">
+            <h2>Account</h2>
+            <CopyField label="Account id" value={account.id} />
+            {may('admin') ? (
+              <AccountForm account={account} />
+            ) : (
+              <p className="soft">An admin or owner changes the account.</p>
+            )}
+          </section>
+        )}
+      </Loaded>
+      <OwnAccess />
+      <section className="card stack">
+        <h2>Another business</h2>
+        <p className="soft">
+          It has tills, keys and a balance of its own. Switch accounts in the navigation.
+        </p>
+        <div>
+          <Button onClick={() => setIsOpening(true)}>Open another account</Button>
+        </div>
+      </section>
+      {isOpening ? (
+        <Dialog title="Another account" onClose={() => setIsOpening(false)}>
+          <NewAccountForm
+            onMade={(made) => {
+              setAccount(made);
+              setIsOpening(false);
+            }}
+            onCancel={() => setIsOpening(false)}
+          />
+        </Dialog>
+      ) : null}
+    </Page>
+  );
+}
+
+/** What was typed as the daily limit and as the days of the window, or what is wrong with it. */
+function readLimits(of: { readonly days: string; readonly limit: string }) {
+  const days = /^\d{1,4}$/.test(of.days.trim()) ? Number(of.days.trim()) : null;
+  const limit = parseAtoms(of.limit);
+  const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
+  if (days === null) return wrong('refund_window_days', 'Type a number of days.');
+  if (limit === null) return wrong('refund_daily_limit', 'Type an amount such as 500.');
+  return { wrong: null, days, limit };
+}
+
+const LIMIT_HINT = 'In USDC, by all together. It limits what a stolen key can do.';
+
+function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
+  const { call } = useMerchant();
+  const toast = useToast();
+  const [opened, setOpened] = useState(account.version);
+  const [name, setName] = useState(account.name);
+  const [days, setDays] = useState(String(account.refund_window_days));
+  const storedLimit = formatAtoms(BigInt(account.refund_daily_limit));
+  const [limit, setLimit] = useState(storedLimit);
+  const [timeZone, setTimeZone] = useState(account.time_zone);
+  const sending = useSend(['name', 'refund_window_days', 'refund_daily_limit', 'time_zone']);
+  const isStale = opened !== account.version;
+  const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
+  const save = async () => {
+    const read = readLimits({ days, limit });
+    if (read.wrong !== null) return sending.refuse(...read.wrong);
+    const limits = { refund_window_days: read.days, refund_daily_limit: Number(read.limit) };
+    const texts = { name: name.trim(), time_zone: timeZone.trim() };
+    const body = { version: account.version, ...texts, ...limits };
+    const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
+    if (saved === null) return;
+    setOpened(saved.version);
+    toast('Saved.');
+  };
+  return (
+    <Form sending={sending} onSend={save} send="Save">
+      <ChangedMeanwhile isStale={isStale} />
+      <TextField
+        label="Name of the business"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        hint={stored(account.name, name) ?? 'Customers see it when they pay.'}
+        error={sending.problemAt('name')}
+      />
+      <TextField
+        label="Days in which a sale can be given back"
+        inputMode="numeric"
+        value={days}
+        onChange={(event) => setDays(event.target.value)}
+        hint={stored(String(account.refund_window_days), days) ?? 'From the day of the sale.'}
+        error={sending.problemAt('refund_window_days')}
+      />
+      <TextField
+        label="Most that can be given back in a day"
+        inputMode="decimal"
+        value={limit}
+        onChange={(event) => setLimit(event.target.value)}
+        hint={stored(storedLimit, limit) ?? LIMIT_HINT}
+        error={sending.problemAt('refund_daily_limit')}
+      />
+      <TimeZoneField
+        value={timeZone}
+        onChange={setTimeZone}
+        stored={stored(account.time_zone, timeZone)}
+        error={sending.problemAt('time_zone')}
+      />
+    </Form>
+  );
+}
+
+interface TimeZoneFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** What another has stored meanwhile. */
+  readonly stored: ReturnType<typeof storedNow>;
+  readonly error: ReturnType<ReturnType<typeof useSend>['problemAt']>;
+}
+
+function TimeZoneField(props: TimeZoneFieldProps): ReactNode {
+  return (
+    <>
+      <TextField
+        label="Time zone"
+        list="time-zones"
+        value={props.value}
+        onChange={(event) => props.onChange(event.target.value)}
+        hint={props.stored ?? 'Such as Europe/Berlin. Days of figures and exports are days there.'}
+        error={props.error}
+      />
+      <datalist id="time-zones">
+        {['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+import { useParams } from 'wouter';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRead } from '../merchant.ts';
+import { OtherMode } from '../parts/other-mode.tsx';
+
+const WATCH_MS = 3_000;
+
+export function WithdrawalPage(): ReactNode {
+  const { id = '' } = useParams();
+  const query = useRead(
+    'GET /accounts/{account}/{mode}/withdrawals/{id}',
+    { path: { id } },
+    { everyMs: WATCH_MS },
+  );
+  return (
+    <Page title="Payout">
+      <Loaded query={query} missing={<OtherMode />}>
+        {(withdrawal) => (
+          <>
+            <div className="headline">
+              <Sum atoms={BigInt(withdrawal.amount)} />
+              <ObjectStatus status={withdrawal.status} />
+              <span className="id soft">{withdrawal.id}</span>
+            </div>
+            {withdrawal.failure_message === null ? null : (
+              <Notice tone="bad">
+                <strong>Nothing was moved</strong>
+                <p>{withdrawal.failure_message}</p>
+              </Notice>
+            )}
+            <section className="card">
+              <FactList>
+                <Fact name="To">
+                  <span className="id">{withdrawal.wallet}</span>
+                </Fact>
+                <Fact name="Transaction">
+                  {withdrawal.tx_hash && <span className="id">{withdrawal.tx_hash}</span>}
+                </Fact>
+                <Fact name="Asked for">
+                  <Time at={withdrawal.created} />
+                </Fact>
+                <Fact name="Last change">
+                  <Time at={withdrawal.updated} />
+                </Fact>
+              </FactList>
+            </section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

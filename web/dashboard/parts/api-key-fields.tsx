@@ -1,0 +1,71 @@
+import type { ReactNode } from 'react';
+import type { Sending } from '../../desk/send.ts';
+import { TextField } from '../../ui/field.tsx';
+import { ALL_SCOPES, type Scope, ScopeChoices } from './scopes.tsx';
+
+/** What a person types of a key. */
+export interface KeyDraft {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** One address or network per comma or line. */
+  readonly addresses: string;
+  /** `2027-01-31`; empty: never. */
+  readonly expires: string;
+}
+
+export const NEW_KEY: KeyDraft = { name: '', scopes: ALL_SCOPES, addresses: '', expires: '' };
+
+export const KEY_FIELDS = ['name', 'scopes', 'ip_allowlist', 'expires_at'];
+
+/** As the API takes it. A key ends with its last day, UTC. */
+export function keyBody({ name, scopes, addresses, expires }: KeyDraft) {
+  return {
+    name: name.trim(),
+    scopes: [...scopes],
+    ip_allowlist: addresses.split(/[\s,]+/).filter((one) => one !== ''),
+    expires_at: expires === '' ? null : `${expires}T23:59:59.000Z`,
+  };
+}
+
+export interface KeyFieldsProps {
+  readonly draft: KeyDraft;
+  readonly onChange: (draft: KeyDraft) => void;
+  readonly sending: Sending;
+  /** What somebody else has stored meanwhile, below its field. */
+  readonly stored?: (field: keyof KeyDraft) => string | null;
+}
+
+export function KeyFields({ draft, onChange, sending, stored }: KeyFieldsProps): ReactNode {
+  const hint = (field: keyof KeyDraft, words: string) => stored?.(field) ?? words;
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={draft.name}
+        onChange={(event) => onChange({ ...draft, name: event.target.value })}
+        hint={hint('name', 'Where it is used, such as Web shop.')}
+        error={sending.problemAt('name')}
+      />
+      <ScopeChoices
+        chosen={draft.scopes}
+        onChange={(scopes) => onChange({ ...draft, scopes })}
+        error={sending.problemAt('scopes')}
+      />
+      <TextField
+        label="Only from these addresses"
+        value={draft.addresses}
+        onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
+        hint={hint('addresses', 'IP addresses or networks, with commas. Empty: from anywhere.')}
+        error={sending.problemAt('ip_allowlist')}
+      />
+      <TextField
+        label="Last day"
+        type="date"
+        value={draft.expires}
+        onChange={(event) => onChange({ ...draft, expires: event.target.value })}
+        hint={hint('expires', 'Empty: it does not expire.')}
+        error={sending.problemAt('expires_at')}
+      />
+    </>
+  );
+}

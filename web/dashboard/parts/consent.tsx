@@ -1,0 +1,153 @@
+import { type ReactNode, useState } from 'react';
+import type { Answer } from '../../data/api.ts';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useMerchant } from '../merchant.ts';
+
+/** What the wallet signs, and until when that is taken. */
+interface Consent {
+  readonly deadline: number;
+  readonly typed_data: Record<string, unknown>;
+}
+
+export interface SignedConsent {
+  readonly wallet: string;
+  readonly deadline: number;
+  readonly signature: string;
+}
+
+export interface ConsentDialogProps<Value> {
+  readonly title: string;
+  /** The same word as on the button that opened it. */
+  readonly send: string;
+  readonly consentOf: (wallet: string) => Promise<Answer<Consent>>;
+  readonly request: (signed: SignedConsent) => Promise<Answer<Value>>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** Which wallet, what it signs, and what it said. */
+function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Value>) {
+  const [wallet, setWallet] = useState('');
+  const [consent, setConsent] = useState<Consent | null>(null);
+  const [signature, setSignature] = useState('');
+  const sending = useSend(['wallet', 'signature']);
+  const ask = async (address: string) => {
+    const found = await sending.send(() => consentOf(address));
+    setConsent(found);
+    return found;
+  };
+  const makeTestWallet = async () => {
+    const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts');
+    const account = privateKeyToAccount(generatePrivateKey());
+    setWallet(account.address);
+    const found = await ask(account.address);
+    if (found !== null) setSignature(await account.signTypedData(found.typed_data as never));
+  };
+  const go = async () => {
+    if (wallet.trim() === '') return sending.refuse('wallet', 'Type the address of your wallet.');
+    const known = consent ?? (await ask(wallet.trim()));
+    if (known === null) return;
+    if (signature.trim() === '') {
+      return sending.refuse(
+        'signature',
+        'Sign the message with the wallet, and paste what it says.',
+      );
+    }
+    const { deadline } = known;
+    const signed = { wallet: wallet.trim(), deadline, signature: signature.trim() };
+    if ((await sending.send(() => request(signed))) !== null) onDone();
+  };
+  const change = (address: string) => {
+    setWallet(address);
+    setConsent(null);
+    setSignature('');
+  };
+  return {
+    ...{ sending, wallet, consent, signature, setSignature },
+    ...{ ask, makeTestWallet, go, setWallet: change },
+  };
+}
+
+/** The wallet itself says that it wants the money: nobody mistypes an address unnoticed. */
+export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNode {
+  const { title, send, onClose, children } = props;
+  const { mode } = useMerchant();
+  const form = useConsent(props);
+  const { sending, wallet, consent, signature, setSignature } = form;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form sending={sending} onSend={form.go} send={send} onCancel={onClose}>
+        {children}
+        <TextField
+          label="Wallet address"
+          autoComplete="off"
+          value={wallet}
+          onChange={(event) => form.setWallet(event.target.value)}
+          hint="An EVM address that only you have the key of."
+          error={sending.problemAt('wallet')}
+        />
+        <div className="row">
+          <Button onClick={() => void form.ask(wallet.trim())}>Show the message</Button>
+          {mode === 'test' ? (
+            <Button onClick={() => void form.makeTestWallet()}>Make a test wallet</Button>
+          ) : null}
+        </div>
+        {consent === null ? null : (
+          <CopyField label="Message" value={JSON.stringify(consent.typed_data)} />
+        )}
+        {consent === null ? null : <BrowserWallet {...{ wallet, consent, setSignature }} />}
+        <TextField
+          label="Signature"
+          autoComplete="off"
+          value={signature}
+          onChange={(event) => setSignature(event.target.value)}
+          hint="What the wallet answers to the message (EIP-712)."
+          error={sending.problemAt('signature')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** What wallets put into the page (EIP-1193). */
+interface Injected {
+  request(of: { readonly method: string; readonly params: readonly unknown[] }): Promise<unknown>;
+}
+
+interface BrowserWalletProps {
+  readonly wallet: string;
+  readonly consent: Consent;
+  readonly setSignature: (signature: string) => void;
+}
+
+function BrowserWallet({ wallet, consent, setSignature }: BrowserWalletProps): ReactNode {
+  const [problem, setProblem] = useState<string | null>(null);
+  const injected = (window as { readonly ethereum?: Injected }).ethereum;
+  if (injected === undefined) return null;
+  const sign = async () => {
+    try {
+      await injected.request({ method: 'eth_requestAccounts', params: [] });
+      const params = [wallet.trim(), JSON.stringify(consent.typed_data)];
+      setSignature(String(await injected.request({ method: 'eth_signTypedData_v4', params })));
+      setProblem(null);
+    } catch {
+      setProblem('The wallet did not sign. Open it and try again.');
+    }
+  };
+  return (
+    <div className="stack stack-tight">
+      <Button onClick={() => void sign()}>Sign with the wallet of this browser</Button>
+      {problem === null ? null : (
+        <p className="field-error" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

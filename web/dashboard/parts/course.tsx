@@ -1,0 +1,61 @@
+import { Fragment, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
+import { Timeline } from '../../desk/timeline.tsx';
+import { useRead } from '../merchant.ts';
+import { pathOf } from './object-link.tsx';
+import { courseOf, type Step } from './steps.ts';
+
+/** Soon enough to watch a tap settle. */
+const WATCH_MS = 2_000;
+
+export interface CourseProps {
+  readonly intent: PaymentIntent | undefined;
+  readonly payment?: Payment | undefined;
+}
+
+function isOver(intent: PaymentIntent | undefined): boolean {
+  return intent?.status === 'succeeded' || intent?.status === 'canceled';
+}
+
+/** What happened, from the first press of a key to the last delivery. */
+export function Course({ intent, payment }: CourseProps): ReactNode {
+  const id = intent?.id ?? '';
+  const { data: timeline } = useRead(
+    'GET /accounts/{account}/{mode}/payment_intents/{id}/timeline',
+    { path: { id } },
+    { enabled: id !== '', ...(isOver(intent) ? {} : { everyMs: WATCH_MS }) },
+  );
+  const steps = courseOf({ intent, payment, timeline });
+  return (
+    <section className="card stack">
+      <h2>What happened</h2>
+      <Timeline
+        moments={steps.map((step) => ({
+          key: step.key,
+          at: step.at,
+          tone: step.tone,
+          title: <StepTitle step={step} />,
+          detail: step.detail,
+        }))}
+      />
+    </section>
+  );
+}
+
+function StepTitle({ step: { title, link } }: { readonly step: Step }): ReactNode {
+  const path = link === undefined ? null : pathOf(link);
+  if (path === null) return title;
+  // A narrow screen breaks `payment_intent.created` behind its dot, not in a word.
+  const parts = title.split(/(?<=[._])/);
+  return (
+    <Link href={path}>
+      {parts.map((part, index) => (
+        <Fragment key={parts.slice(0, index).join('')}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </Link>
+  );
+}

@@ -1,0 +1,141 @@
+import { type ReactNode, useState } from 'react';
+import type { WebhookEndpoint } from '../../data/types/dashboard.ts';
+import { ActionButton } from '../../desk/action-button.tsx';
+import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { ShownOnce } from '../../desk/shown-once.tsx';
+import { ChangedMeanwhile } from '../../desk/stored-now.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { useMerchant } from '../merchant.ts';
+import {
+  ENDPOINT_FIELDS,
+  type EndpointDraft,
+  EndpointFields,
+  endpointBody,
+} from './endpoint-fields.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
+
+export interface EndpointDialogsProps {
+  readonly endpoint: WebhookEndpoint;
+  readonly onDeleted: () => void;
+}
+
+/** What an admin can do with an endpoint. */
+export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): ReactNode {
+  const { call } = useMerchant();
+  const [open, setOpen] = useState<'edit' | 'replay' | 'rotate' | 'delete' | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = () => setOpen(null);
+  const path = { id: endpoint.id };
+  return (
+    <>
+      <div className="row">
+        <Button onClick={() => setOpen('edit')}>Change</Button>
+        <OnOff endpoint={endpoint} />
+        <Button onClick={() => setOpen('replay')}>Send again since…</Button>
+        <Button onClick={() => setOpen('rotate')}>New signing secret</Button>
+        <Button onClick={() => setOpen('delete')}>Delete</Button>
+      </div>
+      {open === 'edit' ? <EditDialog endpoint={endpoint} onClose={close} /> : null}
+      {open === 'replay' ? <ReplayDialog endpoint={endpoint.id} onClose={close} /> : null}
+      {open === 'rotate' ? (
+        <ConfirmDialog
+          title="A new signing secret?"
+          send="New signing secret"
+          kind="primary"
+          request={() =>
+            call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/rotate_secret', { path })
+          }
+          onDone={(made) => {
+            close();
+            setSecret(made.secret);
+          }}
+          onClose={close}
+        >
+          <p>For 24 hours each event is signed with both: time to give your server the new one.</p>
+        </ConfirmDialog>
+      ) : null}
+      {open === 'delete' ? (
+        <ConfirmDialog
+          title="Delete this endpoint?"
+          send="Delete"
+          request={() => call('DELETE /accounts/{account}/{mode}/webhook_endpoints/{id}', { path })}
+          onDone={onDeleted}
+          onClose={close}
+        >
+          <p>What was not delivered yet is dropped. This cannot be undone.</p>
+        </ConfirmDialog>
+      ) : null}
+      {secret === null ? null : (
+        <ShownOnce
+          title="The new signing secret"
+          label="Signing secret"
+          secret={secret}
+          onClose={() => setSecret(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function OnOff({ endpoint }: { readonly endpoint: WebhookEndpoint }): ReactNode {
+  const { call } = useMerchant();
+  const isOn = endpoint.status === 'enabled';
+  const status = isOn ? 'disabled' : 'enabled';
+  return (
+    <ActionButton
+      request={() =>
+        call('PATCH /accounts/{account}/{mode}/webhook_endpoints/{id}', {
+          path: { id: endpoint.id },
+          body: { status },
+        })
+      }
+    >
+      {isOn ? 'Turn off' : 'Turn on'}
+    </ActionButton>
+  );
+}
+
+function draftOf(endpoint: WebhookEndpoint): EndpointDraft {
+  const { url, enabled_events: events, description } = endpoint;
+  return { url, events, description: description ?? '' };
+}
+
+interface EditDialogProps {
+  readonly endpoint: WebhookEndpoint;
+  readonly onClose: () => void;
+}
+
+function EditDialog({ endpoint, onClose }: EditDialogProps): ReactNode {
+  const { call } = useMerchant();
+  const stored = draftOf(endpoint);
+  const [draft, setDraft] = useState<EndpointDraft>(stored);
+  const [opened] = useState(() => JSON.stringify(stored));
+  const isStale = opened !== JSON.stringify(stored);
+  const sending = useSend(ENDPOINT_FIELDS);
+  const save = async () => {
+    const path = { id: endpoint.id };
+    const saved = await sending.send(() =>
+      call('PATCH /accounts/{account}/{mode}/webhook_endpoints/{id}', {
+        path,
+        body: endpointBody(draft),
+      }),
+    );
+    if (saved !== null) onClose();
+  };
+  return (
+    <Dialog title="Change the endpoint" onClose={onClose}>
+      <Form sending={sending} onSend={save} send="Save" onCancel={onClose}>
+        <ChangedMeanwhile isStale={isStale} />
+        <EndpointFields
+          draft={draft}
+          onChange={setDraft}
+          sending={sending}
+          storedMeanwhile={isStale ? stored : null}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,160 @@
+import { type ReactNode, useState } from 'react';
+import { fromRoot } from '../../data/root.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import type { Tone } from '../../ui/status.tsx';
+import { useMerchant } from '../merchant.ts';
+import type { ExportFormat } from './export-records.ts';
+import { useTimeZone } from './time-zone.ts';
+import { type ExportState, useExport } from './use-export.ts';
+
+/** What can be exported, and what the file holds. */
+const KINDS = {
+  payments: 'Payments',
+  payment_intents: 'Intents, with the declined ones',
+  refunds: 'Refunds',
+  withdrawals: 'Withdrawals',
+} as const;
+
+export type ExportKind = keyof typeof KINDS;
+
+/** `GET /accounts/{account}/{mode}/exports/payments` and its three sisters. */
+function exportUrl(
+  place: { readonly account: string; readonly mode: string },
+  of: {
+    readonly kind: string;
+    readonly from: string;
+    readonly to: string;
+    readonly format: string;
+  },
+): string {
+  const path = `api/dashboard/v1/accounts/${place.account}/${place.mode}/exports/${of.kind}`;
+  const url = fromRoot(path);
+  for (const name of ['from', 'to', 'format'] as const) {
+    if (of[name] !== '') url.searchParams.set(name, of[name]);
+  }
+  return url.href;
+}
+
+export interface ExportDialogProps {
+  readonly of: ExportKind;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** Chooses what to export, then shows it coming. */
+export function ExportDialog(props: ExportDialogProps): ReactNode {
+  const { account, mode } = useMerchant();
+  const timeZone = useTimeZone();
+  const [kind, setKind] = useState<string>(props.of);
+  const [from, setFrom] = useState(props.from ?? '');
+  const [to, setTo] = useState(props.to ?? '');
+  const [format, setFormat] = useState<ExportFormat>('csv');
+  const [started, setStarted] = useState<string | null>(null);
+  const href = exportUrl({ account: account.id, mode }, { kind, from, to, format });
+  if (started !== null) {
+    return <Download url={started} format={format} onClose={props.onClose} />;
+  }
+  return (
+    <Dialog title="Export" onClose={props.onClose}>
+      <Select label="What" value={kind} onChange={(event) => setKind(event.target.value)}>
+        {Object.entries(KINDS).map(([name, words]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </Select>
+      <TextField
+        label="From"
+        type="date"
+        value={from}
+        onChange={(event) => setFrom(event.target.value)}
+        hint={`Empty: from the beginning. Days are those of ${timeZone}.`}
+      />
+      <TextField
+        label="To"
+        type="date"
+        value={to}
+        onChange={(event) => setTo(event.target.value)}
+        hint="The whole day is in it. Empty: until now."
+      />
+      <Select
+        label="Format"
+        value={format}
+        onChange={(event) => setFormat(event.target.value === 'jsonl' ? 'jsonl' : 'csv')}
+      >
+        <option value="csv">CSV, for spreadsheets and accounting</option>
+        <option value="jsonl">JSON Lines, for programs</option>
+      </Select>
+      <div className="row">
+        <Button kind="primary" onClick={() => setStarted(href)}>
+          Download
+        </Button>
+        <Button onClick={props.onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface DownloadProps {
+  readonly url: string;
+  readonly format: ExportFormat;
+  readonly onClose: () => void;
+}
+
+const TITLES: Readonly<Record<ExportState['is'], string>> = {
+  asking: 'It begins…',
+  coming: 'It is coming…',
+  broken: 'The connection broke off',
+  refused: 'It was refused',
+  done: 'It is there',
+};
+
+const TONES: Readonly<Record<ExportState['is'], Tone>> = {
+  asking: 'info',
+  coming: 'info',
+  broken: 'warn',
+  refused: 'bad',
+  done: 'good',
+};
+
+function sizeWords(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1_000)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Rows as they come; a connection that breaks is made anew behind the last one. */
+function Download({ url, format, onClose }: DownloadProps): ReactNode {
+  const { state, resume } = useExport(url, format);
+  const { is, rows, bytes, share, words } = state;
+  return (
+    <Dialog title="Export" onClose={onClose}>
+      <Notice tone={TONES[is]} role="status">
+        <strong>{TITLES[is]}</strong>
+        <p>{words ?? `${rows.toLocaleString('en-US')} rows, ${sizeWords(bytes)}`}</p>
+      </Notice>
+      {is === 'coming' || is === 'asking' || is === 'broken' ? (
+        <progress
+          className="wide"
+          aria-label="Progress"
+          max={1}
+          {...(share === null ? {} : { value: share })}
+        >
+          {share === null ? 'Coming' : `${Math.round(share * 100)} %`}
+        </progress>
+      ) : null}
+      {is === 'broken' ? <p>What has come is kept. Going on begins behind the last row.</p> : null}
+      <div className="row">
+        {is === 'broken' ? (
+          <Button kind="primary" onClick={resume}>
+            Go on
+          </Button>
+        ) : null}
+        <Button onClick={onClose}>{is === 'done' ? 'Close' : 'Stop'}</Button>
+      </div>
+    </Dialog>
+  );
+}

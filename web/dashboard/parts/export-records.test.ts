@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cutRecords, shareOf } from './export-records.ts';
+
+const HEADER = 'id,created,description\r\n';
+const ROWS = [
+  'pi_3,2026-11-03T10:00:00.000Z,plain\r\n',
+  '"pi_2","2026-11-02T10:00:00.000Z","two\r\nlines, and a ""quote"""\r\n',
+  'pi_1,2026-11-01T10:00:00.000Z,\r\n',
+];
+const CSV = HEADER + ROWS.join('');
+
+test('wherever an answer breaks, only whole records are kept', () => {
+  for (let at = 0; at <= CSV.length; at++) {
+    const cutter = cutRecords('csv');
+    const kept = cutter.take(CSV.slice(0, at));
+    const parts = [HEADER, ...ROWS];
+    const whole = parts.filter((_, index) => parts.slice(0, index + 1).join('').length <= at);
+    assert.equal(kept, whole.join(''), `broken behind ${at} characters`);
+    assert.equal(cutter.received.rows, Math.max(0, whole.length - 1));
+    const expected = [null, 'pi_3', 'pi_2', 'pi_1'][Math.max(0, whole.length - 1)];
+    assert.equal(cutter.received.lastId, expected);
+  }
+});
+
+test('pieces of any size add up to the same file', () => {
+  for (const size of [1, 2, 7, 64]) {
+    const cutter = cutRecords('csv');
+    let kept = '';
+    for (let at = 0; at < CSV.length; at += size) kept += cutter.take(CSV.slice(at, at + size));
+    assert.equal(kept, CSV);
+    assert.deepEqual(cutter.received, {
+      rows: 3,
+      lastId: 'pi_1',
+      lastCreated: '2026-11-01T10:00:00.000Z',
+    });
+  }
+});
+
+test('what was cut in two comes again behind the last whole row', () => {
+  const cutter = cutRecords('csv');
+  let kept = cutter.take(CSV.slice(0, HEADER.length + 50));
+  cutter.dropRest();
+  // The service goes on behind pi_3, without a header.
+  kept += cutter.take(ROWS.slice(1).join(''));
+  assert.equal(kept, CSV);
+  assert.equal(cutter.received.rows, 3);
+});
+
+test('JSON Lines are cut by lines', () => {
+  const lines = [3, 2, 1].map((n) => `${JSON.stringify({ id: `re_${n}`, created: `${n}` })}\n`);
+  const cutter = cutRecords('jsonl');
+  const text = lines.join('');
+  assert.equal(cutter.take(text.slice(0, -3)), lines.slice(0, 2).join(''));
+  assert.deepEqual(cutter.received, { rows: 2, lastId: 're_2', lastCreated: '2' });
+});
+
+test('progress is that of time, from the newest row to the oldest', () => {
+  const [newest, oldest] = ['2026-11-05T00:00:00Z', '2026-11-01T00:00:00Z'];
+  assert.equal(shareOf({ newest, oldest, last: '2026-11-04T00:00:00Z' }), 0.25);
+  assert.equal(shareOf({ newest, oldest, last: null }), null);
+  assert.equal(shareOf({ newest, oldest: newest, last: newest }), null);
+});

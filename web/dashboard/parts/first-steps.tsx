@@ -1,0 +1,75 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { Notice } from '../../ui/notice.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { Step } from './live-steps.tsx';
+import { ObjectLink } from './object-link.tsx';
+
+/** What is done on a phone or in another window shows here soon after. */
+const WATCH_MS = 5_000;
+
+/**
+ * From nothing to a test payment without a line of code. It says so when that payment is there, and
+ * goes with the second one.
+ */
+export function FirstSteps(): ReactNode {
+  const { may } = useMerchant();
+  const one = { query: { limit: 1 } };
+  const two = { query: { limit: 2 } };
+  const watched = { everyMs: WATCH_MS };
+  const terminals = useRead('GET /accounts/{account}/{mode}/terminals', one, watched).data?.data;
+  const payments = useRead('GET /accounts/{account}/{mode}/payments', two, watched).data?.data;
+  const goLive = useRead('GET /accounts/{account}/{mode}/go_live').data;
+  if (terminals === undefined || payments === undefined || goLive === undefined) return null;
+  if (payments.length > 1) return null;
+  const [till] = terminals;
+  const [payment] = payments;
+  const isPaid = payment !== undefined;
+  return (
+    <section className="card stack">
+      <h2>Your first payment, without code</h2>
+      <ol className="stack stack-tight">
+        <Step name="Sales can settle in test mode" isDone={goLive.live}>
+          <Link href="/dashboard/balance">{may('admin') ? 'Go live in test mode' : 'See why'}</Link>
+        </Step>
+        <Step name="A till" isDone={till !== undefined}>
+          <Link href="/dashboard/terminals">Add one</Link>
+        </Step>
+        <Step name="A device for it" isDone={isPaid || (till?.last_seen_at ?? null) !== null}>
+          {till === undefined ? (
+            'After you have added the till'
+          ) : (
+            <Link href={`/dashboard/terminals/${till.id}`}>
+              Make a code, and open the till here or on a phone
+            </Link>
+          )}
+        </Step>
+        <Step name="A sale" isDone={isPaid}>
+          <Sale till={till?.id} />
+        </Step>
+        <Step name="The payment" isDone={isPaid}>
+          <Link href="/dashboard/payments">It appears among your payments a second later</Link>
+        </Step>
+      </ol>
+      {payment === undefined ? null : (
+        <Notice tone="good" role="status">
+          <strong>Your first test payment is there</strong>
+          <p>
+            <ObjectLink id={payment.id} /> Switch test mode off to see what real sales still need.
+          </p>
+        </Notice>
+      )}
+    </section>
+  );
+}
+
+/** The customer is played at the till or here. */
+function Sale({ till }: { readonly till: string | undefined }): ReactNode {
+  const start = 'Type 2.50 on the till and charge. Then choose the test pass ok there';
+  if (till === undefined) return start;
+  return (
+    <>
+      {start}, or <Link href={`/dashboard/terminals/${till}`}>tap it here</Link>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { ReadGoLiveResponse } from '../../data/types/dashboard.ts';
+import { ActionButton } from '../../desk/action-button.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { ConsentDialog } from './consent.tsx';
+import { Step } from './live-steps.tsx';
+
+/** The chain answers within seconds. */
+const WATCH_MS = 3_000;
+
+/** What is missing until sales can be settled on this network; nothing once they can. */
+export function GoLive(): ReactNode {
+  const { call, may, mode } = useMerchant();
+  const [isOpen, setIsOpen] = useState(false);
+  const { data } = useRead('GET /accounts/{account}/{mode}/go_live', undefined, {
+    everyMs: WATCH_MS,
+  });
+  const { data: account } = useRead('GET /accounts/{account}');
+  if (data === undefined || account === undefined || data.live) return null;
+  const { request, prepared } = data;
+  // Test mode moves no money, so it needs no verification.
+  const isVerified = mode === 'test' || account.kyb_status === 'approved';
+  const canGo = isVerified && request?.status !== 'pending';
+  const close = () => setIsOpen(false);
+  return (
+    <section className="card stack">
+      <h2>Before sales settle in {mode} mode</h2>
+      <ul className="stack stack-tight">
+        {mode === 'test' ? null : (
+          <Step name="Your business is verified" isDone={isVerified}>
+            <Link href="/dashboard/verification">Fill in the form</Link>
+          </Step>
+        )}
+        <Step
+          name="Your wallet is registered on the chain"
+          isDone={request?.status === 'succeeded'}
+        />
+      </ul>
+      <Registration request={request} />
+      <Prepared prepared={prepared} />
+      {canGo && may('admin') ? (
+        <div>
+          <Button kind="primary" onClick={() => setIsOpen(true)}>
+            Go live
+          </Button>
+        </div>
+      ) : null}
+      {may('admin') ? null : <p className="soft">An admin or owner does this.</p>}
+      {isOpen ? (
+        <ConsentDialog
+          title={`Settle sales in ${mode} mode`}
+          send="Go live"
+          consentOf={(wallet) =>
+            call('GET /accounts/{account}/{mode}/go_live/consent', { query: { wallet } })
+          }
+          request={(body) => call('POST /accounts/{account}/{mode}/go_live', { body })}
+          onDone={close}
+          onClose={close}
+        >
+          <p>
+            Your balance is kept on the settlement contract; withdrawals go to this wallet and to no
+            other.
+          </p>
+        </ConsentDialog>
+      ) : null}
+    </section>
+  );
+}
+
+type RegistrationProps = Pick<ReadGoLiveResponse, 'request'>;
+
+function Registration({ request }: RegistrationProps): ReactNode {
+  return (
+    <>
+      {request?.status === 'pending' ? (
+        <Notice tone="info" role="status">
+          <p>The chain registers your wallet. This takes a few seconds.</p>
+        </Notice>
+      ) : null}
+      {request?.status === 'failed' ? (
+        <Notice tone="bad" role="alert">
+          <p>It did not work: {request.failure_reason}</p>
+        </Notice>
+      ) : null}
+    </>
+  );
+}
+
+type PreparedProps = Pick<ReadGoLiveResponse, 'prepared'>;
+
+/** An admin has chosen the wallet; an owner says yes. */
+function Prepared({ prepared }: PreparedProps): ReactNode {
+  const { call, may } = useMerchant();
+  if (prepared === null) return null;
+  return (
+    <Notice tone="info">
+      <p>
+        {prepared.prepared_by} has prepared the wallet <span className="id">{prepared.wallet}</span>
+        . An owner confirms it.
+      </p>
+      {may('owner') ? (
+        <ActionButton
+          request={() =>
+            call('POST /accounts/{account}/{mode}/go_live/confirm', {
+              body: { wallet: prepared.wallet },
+            })
+          }
+        >
+          Confirm this wallet
+        </ActionButton>
+      ) : null}
+    </Notice>
+  );
+}

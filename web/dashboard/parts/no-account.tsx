@@ -1,0 +1,53 @@
+import { type ReactNode, useState } from 'react';
+import { createCall } from '../../data/routes.ts';
+import type { Operations } from '../../data/types/dashboard.ts';
+import { useDesk } from '../../desk/desk-context.ts';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Sheet } from '../../desk/sheet.tsx';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+
+export interface NewAccountFormProps {
+  readonly onMade: (account: string) => void;
+  readonly onCancel?: () => void;
+}
+
+/** Opens one more account, owned by the person who asks. */
+export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): ReactNode {
+  const { people, refresh } = useDesk();
+  const [name, setName] = useState('');
+  const sending = useSend(['name']);
+  const open = async () => {
+    const call = createCall<Operations, '/dashboard/v1'>(people.api);
+    const made = await sending.send(() => call('POST /accounts', { body: { name: name.trim() } }));
+    if (made === null) return;
+    onMade(made.id);
+    await refresh();
+  };
+  return (
+    <Form sending={sending} onSend={open} send="Open account" {...(onCancel && { onCancel })}>
+      <TextField
+        label="Name of the business"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        hint="Customers see it when they pay."
+        error={sending.problemAt('name')}
+      />
+    </Form>
+  );
+}
+
+/** For who has left every team. */
+export function NoAccount({ onMade }: { readonly onMade: (account: string) => void }): ReactNode {
+  const { session, signOut } = useDesk();
+  return (
+    <Sheet title="No account">
+      <p>{session.user.email} belongs to no account. Open one, or ask for an invitation.</p>
+      <NewAccountForm onMade={onMade} />
+      <Button kind="quiet" onClick={() => void signOut()}>
+        Sign out
+      </Button>
+    </Sheet>
+  );
+}

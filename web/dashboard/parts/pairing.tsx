@@ -1,0 +1,71 @@
+import { type ReactNode, useState } from 'react';
+import { fromRoot } from '../../data/root.ts';
+import { ActionButton } from '../../desk/action-button.tsx';
+import { buttonClass } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { partOf } from '../../ui/part.ts';
+import { Time } from '../../ui/time.tsx';
+import { useMerchant } from '../merchant.ts';
+
+const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
+
+interface Code {
+  readonly code: string;
+  readonly expires_at: string;
+}
+
+/** The link that makes a till of whatever device opens it. Behind the #, which no server sees. */
+function linkOf(code: string): string {
+  return fromRoot(`terminal#pair=${code}`).href;
+}
+
+export interface PairingProps {
+  readonly terminal: string;
+  /** Made right after the terminal was added. */
+  readonly first?: Code;
+}
+
+/** A code that the device scans or types: once, within ten minutes. */
+export function Pairing({ terminal, first }: PairingProps): ReactNode {
+  const { call } = useMerchant();
+  const [code, setCode] = useState<Code | null>(first ?? null);
+  const make = (
+    <ActionButton
+      request={() =>
+        call('POST /accounts/{account}/{mode}/terminals/{id}/pairing_code', {
+          path: { id: terminal },
+        })
+      }
+      onDone={setCode}
+    >
+      New code
+    </ActionButton>
+  );
+  if (code === null) {
+    return (
+      <div className="stack stack-tight">
+        <p className="soft">
+          A code connects a device. The device that is connected now keeps working until it is used.
+        </p>
+        {make}
+      </div>
+    );
+  }
+  return (
+    <div className="stack">
+      <Qr value={linkOf(code.code)} label="Link for the device" />
+      <CopyField label="Pairing code" value={code.code} />
+      <p className="soft small">
+        Scan it with the device, or type it there at{' '}
+        <span className="id">{fromRoot('terminal').href}</span>. It works once, until{' '}
+        <Time at={code.expires_at} shape="clock" />.
+      </p>
+      <div className="row">
+        <a className={buttonClass({})} href={linkOf(code.code)} target="_blank" rel="noreferrer">
+          Open the till here
+        </a>
+        {make}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import { type ReactNode, useState } from 'react';
+import type { Payment, Refund } from '../../data/types/dashboard.ts';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { useMerchant } from '../merchant.ts';
+
+/** The service itself waits up to a minute for the chain. */
+const TIMEOUT_MS = 75_000;
+
+export interface RefundDialogProps {
+  readonly payment: Payment;
+  readonly onClose: () => void;
+}
+
+export function leftOf({ amount, amount_refunded }: Payment): bigint {
+  return BigInt(amount) - BigInt(amount_refunded);
+}
+
+/** What was typed as an amount, or what is wrong with it. */
+function readAmount(typed: string, most: bigint): bigint | string {
+  const atoms = parseAtoms(typed);
+  if (atoms === null || atoms <= 0n) return 'Type an amount such as 2.50.';
+  return atoms > most ? `At most ${formatUsdc(most)} can be given back.` : atoms;
+}
+
+/** Gives back all of a payment, or a part. */
+export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode {
+  const { call } = useMerchant();
+  // What could be given back when the dialog was opened: what was typed stays meant.
+  const [left] = useState(() => leftOf(payment));
+  const [typed, setTyped] = useState(() => formatAtoms(left));
+  const [reason, setReason] = useState('');
+  const [refund, setRefund] = useState<Refund | null>(null);
+  const sending = useSend(['amount', 'reason']);
+  const amount = readAmount(typed, left);
+  const send = async () => {
+    if (typeof amount === 'string') return sending.refuse('amount', amount);
+    const body = {
+      payment: payment.id,
+      amount: Number(amount),
+      ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
+    };
+    const made = await sending.send((idempotencyKey) =>
+      call('POST /accounts/{account}/{mode}/refunds', {
+        body,
+        idempotencyKey,
+        timeoutMs: TIMEOUT_MS,
+      }),
+    );
+    if (made !== null) setRefund(made);
+  };
+  if (refund !== null) return <RefundTold refund={refund} onClose={onClose} />;
+  const words = typeof amount === 'string' ? 'Refund' : `Refund ${formatUsdc(amount)}`;
+  return (
+    <Dialog title="Give money back" onClose={onClose}>
+      <Form sending={sending} onSend={send} send={words} onCancel={onClose}>
+        <p>
+          It goes to the wallet that paid, <span className="id">{payment.payer}</span>. Fees are not
+          given back.
+        </p>
+        <TextField
+          label="Amount"
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed}
+          readOnly={sending.busy || sending.isUnknown}
+          onChange={(event) => setTyped(event.target.value)}
+          hint={`In USDC, at most ${formatAtoms(left)}.`}
+          error={sending.problemAt('amount')}
+        />
+        <TextField
+          label="Reason"
+          value={reason}
+          readOnly={sending.busy || sending.isUnknown}
+          onChange={(event) => setReason(event.target.value)}
+          hint="For your records. It can stay empty."
+          error={sending.problemAt('reason')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface RefundToldProps {
+  readonly refund: Refund;
+  readonly onClose: () => void;
+}
+
+function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
+  return (
+    <Dialog title="Give money back" onClose={onClose}>
+      <Outcome refund={refund} />
+      <div className="row">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Outcome({ refund }: { readonly refund: Refund }): ReactNode {
+  const amount = <Amount atoms={BigInt(refund.amount)} />;
+  if (refund.status === 'failed') {
+    return (
+      <Notice tone="bad" role="alert">
+        <strong>No refund was made</strong>
+        <p>{refund.failure_message}</p>
+      </Notice>
+    );
+  }
+  if (refund.status === 'pending') {
+    return (
+      <Notice tone="info" role="status">
+        <strong>Pending</strong>
+        <p>{amount} is on its way. The list of refunds says when it has arrived.</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="good" role="status">
+      <strong>Refunded</strong>
+      <p>{amount} went back to the wallet that paid.</p>
+    </Notice>
+  );
+}

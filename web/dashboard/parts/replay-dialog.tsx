@@ -1,0 +1,93 @@
+import { type ReactNode, useState } from 'react';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { dayBefore, dayEnd, dayStart } from './days.ts';
+import { useTimeZone } from './time-zone.ts';
+
+/** Soon enough to see it move. */
+const WATCH_MS = 1_000;
+
+export interface ReplayDialogProps {
+  readonly endpoint: string;
+  readonly onClose: () => void;
+}
+
+/** After an outage of the receiver: every event of a span of days once more. */
+export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNode {
+  const { call } = useMerchant();
+  const timeZone = useTimeZone();
+  const [chosen, setFrom] = useState<string | null>(null);
+  const from = chosen ?? dayBefore(1, timeZone);
+  const [to, setTo] = useState('');
+  const [replay, setReplay] = useState<string | null>(null);
+  const sending = useSend(['since', 'until']);
+  const start = async () => {
+    const since = dayStart(from, timeZone);
+    const until = dayEnd(to, timeZone);
+    if (since === undefined) return sending.refuse('since', 'Choose the first day.');
+    const made = await sending.send(() =>
+      call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/replay', {
+        path: { id: endpoint },
+        body: { since, ...(until === undefined ? {} : { until }) },
+      }),
+    );
+    if (made !== null) setReplay(made.id);
+  };
+  if (replay !== null) return <Progress replay={replay} onClose={onClose} />;
+  return (
+    <Dialog title="Send events again" onClose={onClose}>
+      <Form sending={sending} onSend={start} send="Send again" onCancel={onClose}>
+        <p>
+          Each event of these days that the endpoint listens to is sent again, whether it was
+          delivered or not. Your server recognises duplicates by their id.
+        </p>
+        <TextField
+          label="From"
+          type="date"
+          value={from}
+          onChange={(event) => setFrom(event.target.value)}
+          hint={`In the time zone ${timeZone}. Events are kept for 30 days.`}
+          error={sending.problemAt('since')}
+        />
+        <TextField
+          label="To"
+          type="date"
+          value={to}
+          onChange={(event) => setTo(event.target.value)}
+          hint="Empty: until now."
+          error={sending.problemAt('until')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface ProgressProps {
+  readonly replay: string;
+  readonly onClose: () => void;
+}
+
+function Progress({ replay, onClose }: ProgressProps): ReactNode {
+  const { data } = useRead(
+    'GET /accounts/{account}/{mode}/webhook_replays/{id}',
+    { path: { id: replay } },
+    { everyMs: WATCH_MS },
+  );
+  const isDone = data?.status === 'completed';
+  return (
+    <Dialog title="Send events again" onClose={onClose}>
+      <Notice tone={isDone ? 'good' : 'info'} role="status">
+        <strong>{isDone ? 'All are queued' : 'Queueing…'}</strong>
+        <p>{data?.events_queued ?? 0} events. It goes on when you close this.</p>
+      </Notice>
+      <div className="row">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import { type ReactNode, useState } from 'react';
+import type { ReadSettlementWalletResponse } from '../../data/types/dashboard.ts';
+import { ActionButton } from '../../desk/action-button.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useMerchant, useRead } from '../merchant.ts';
+import { ConsentDialog } from './consent.tsx';
+
+/** Where withdrawals go, and a change that is under way. */
+export function SettlementWallet(): ReactNode {
+  const { call, may } = useMerchant();
+  const [isOpen, setIsOpen] = useState(false);
+  const { data } = useRead('GET /accounts/{account}/{mode}/settlement_wallet');
+  if (data === undefined || data.wallet === null) return null;
+  const { wallet, change } = data;
+  const isChanging = change?.status === 'pending' || change?.status === 'announced';
+  const close = () => setIsOpen(false);
+  return (
+    <section className="card stack">
+      <h2>Settlement wallet</h2>
+      <CopyField label="Wallet" value={wallet} />
+      {change !== null && isChanging ? <Announced change={change} /> : null}
+      {may('owner') && !isChanging ? (
+        <div>
+          <Button onClick={() => setIsOpen(true)}>Change wallet</Button>
+        </div>
+      ) : null}
+      {isOpen ? (
+        <ConsentDialog
+          title="Another settlement wallet"
+          send="Change wallet"
+          consentOf={(address) =>
+            call('GET /accounts/{account}/{mode}/settlement_wallet/consent', {
+              query: { wallet: address },
+            })
+          }
+          request={(body) => call('POST /accounts/{account}/{mode}/settlement_wallet', { body })}
+          onDone={close}
+          onClose={close}
+        >
+          <p>
+            All owners are told by mail. The contract makes the new wallet wait before it gets
+            anything; until then it can be stopped.
+          </p>
+        </ConsentDialog>
+      ) : null}
+    </section>
+  );
+}
+
+interface AnnouncedProps {
+  readonly change: NonNullable<ReadSettlementWalletResponse['change']>;
+}
+
+function Announced({ change }: AnnouncedProps): ReactNode {
+  const { call, may } = useMerchant();
+  return (
+    <Notice tone="warn" role="status">
+      <strong>Another wallet was announced</strong>
+      <p>
+        <span className="id">{change.wallet}</span>
+        {change.applicable_at === null ? null : (
+          <>
+            {' '}
+            takes over from <Time at={change.applicable_at} />
+          </>
+        )}
+        . Until then it can be stopped.
+      </p>
+      {may('owner') ? (
+        <ActionButton request={() => call('DELETE /accounts/{account}/{mode}/settlement_wallet')}>
+          Stop the change
+        </ActionButton>
+      ) : null}
+    </Notice>
+  );
+}

@@ -1,0 +1,119 @@
+import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboard.ts';
+import type { Tone } from '../../ui/status.tsx';
+
+/** One thing that happened on the way of a payment; `link` names an object that it led to. */
+export interface Step {
+  readonly key: string;
+  readonly at: string | null;
+  readonly title: string;
+  readonly tone: Tone;
+  readonly detail?: string;
+  readonly link?: string;
+}
+
+const MINED = 'mined';
+const SOURCES = { api: 'by your server', terminal: 'at the terminal' } as const;
+
+function intentSteps(intent: PaymentIntent): Step[] {
+  const { created, picked_up_at, tapped_at, last_payment_error: error, canceled_at } = intent;
+  const steps: Step[] = [
+    { key: 'created', at: created, title: `Created ${SOURCES[intent.source]}`, tone: 'info' },
+  ];
+  if (picked_up_at !== null) {
+    steps.push({ key: 'shown', at: picked_up_at, title: 'Shown on the terminal', tone: 'info' });
+  }
+  if (tapped_at !== null) {
+    steps.push({ key: 'tapped', at: tapped_at, title: 'Customer tapped', tone: 'info' });
+  }
+  if (error !== null) {
+    const detail = `${error.message} (${error.decline_code}, ${error.reason_code})`;
+    steps.push({ key: 'declined', at: error.created, title: 'Declined', tone: 'bad', detail });
+  }
+  if (canceled_at !== null) {
+    const isExpired = intent.cancellation_reason === 'expired';
+    const title = isExpired ? 'Expired: nobody paid in time' : 'Canceled';
+    steps.push({ key: 'canceled', at: canceled_at, title, tone: 'plain' });
+  }
+  return steps;
+}
+
+type Settlement = Timeline['settlements'][number];
+
+function settlementSteps(settlement: Settlement, index: number): Step[] {
+  const { status, decided_at, signed_at, times_sent, booked_at, final_at } = settlement;
+  const key = (name: string) => `${name} ${index}`;
+  const steps: Step[] = [
+    { key: key('decided'), at: decided_at, title: 'Approved, waiting to be signed', tone: 'info' },
+  ];
+  if (signed_at !== null) {
+    const detail = times_sent > 1 ? `Its price was raised ${times_sent - 1} times.` : undefined;
+    const title = 'Signed and sent to the chain';
+    steps.push({
+      key: key('signed'),
+      at: signed_at,
+      title,
+      tone: 'info',
+      ...(detail && { detail }),
+    });
+  }
+  if (status === 'failed' && booked_at !== null) {
+    steps.push({ key: key('failed'), at: booked_at, title: 'Not settled', tone: 'bad' });
+  }
+  if (status === 'succeeded' && booked_at !== null) {
+    steps.push({ key: key('booked'), at: booked_at, title: 'In your ledger', tone: 'good' });
+  }
+  if (final_at !== null && status === 'succeeded') {
+    const title = 'Final: the chain cannot take it back';
+    steps.push({ key: key('final'), at: final_at, title, tone: 'good' });
+  }
+  return steps;
+}
+
+function toldSteps({ events, deliveries }: Timeline): Step[] {
+  const types = new Map(events.map(({ id, type }) => [id, type]));
+  const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
+  return [
+    ...events.map(({ id, type, created }) => {
+      return { key: id, at: created, title: type, tone: 'plain' as const, link: id };
+    }),
+    ...deliveries.map((delivery): Step => {
+      const { id, event, status, attempt, response_status, updated } = delivery;
+      const answer = response_status === null ? 'no answer' : `answer ${response_status}`;
+      const told = { pending: 'not told yet', succeeded: 'told', failed: 'could not be told' };
+      const title = `Your server was ${told[status]}: ${types.get(event) ?? event}`;
+      const detail = `Attempt ${attempt}, ${answer}`;
+      const link = `${delivery.webhook_endpoint}/${id}`;
+      return { key: id, at: updated, title, tone: TONES[status], detail, link };
+    }),
+  ];
+}
+
+function paymentSteps({ settled_at, block_number, tx_hash }: Payment): Step[] {
+  const detail = `Block ${block_number}, ${tx_hash}`;
+  return [{ key: MINED, at: settled_at, title: 'Paid on the chain', tone: 'good', detail }];
+}
+
+function timeIn(at: string | null): number {
+  return at === null ? 0 : Date.parse(at);
+}
+
+/** Everything that is known of an intent and its payment, in the order in which it happened. */
+export function courseOf(of: {
+  readonly intent: PaymentIntent | undefined;
+  readonly payment: Payment | undefined;
+  readonly timeline: Timeline | undefined;
+}): Step[] {
+  const { intent, payment, timeline } = of;
+  const steps = [
+    ...(intent === undefined ? [] : intentSteps(intent)),
+    ...(timeline?.settlements.flatMap(settlementSteps) ?? []),
+    ...(payment === undefined ? [] : paymentSteps(payment)),
+    ...(timeline === undefined ? [] : toldSteps(timeline)),
+  ];
+  const signedAt = timeline?.settlements.at(-1)?.signed_at ?? intent?.tapped_at ?? null;
+  // Blocks know whole seconds only: by its own time, one could stand before its cause.
+  const timeOf = ({ key, at }: Step) =>
+    key === MINED ? Math.max(timeIn(at), timeIn(signedAt)) : timeIn(at);
+  // A stable order: of two at the same moment, the cause was named first.
+  return steps.sort((one, other) => timeOf(one) - timeOf(other));
+}

@@ -1,0 +1,42 @@
+import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
+
+type Day = ReadStatisticsResponse['data'][number];
+
+export interface DaysSum {
+  readonly volume: bigint;
+  /** How much of the volume is tips. */
+  readonly tips: bigint;
+  readonly payments: number;
+  /** Of the intents that ended; null: none has. */
+  readonly successRate: number | null;
+  /** The median of the newest day that has one. */
+  readonly settleMs: number | null;
+  readonly declines: Readonly<Record<string, number>>;
+}
+
+/** Days of all terminals together, as one figure each. */
+export function sumDays(days: readonly Day[]): DaysSum {
+  const declines: Record<string, number> = {};
+  let [volume, tips, payments, succeeded, ended] = [0n, 0n, 0, 0, 0];
+  for (const day of days) {
+    volume += BigInt(day.volume);
+    tips += BigInt(day.tips);
+    payments += day.payments;
+    succeeded += day.succeeded;
+    ended += day.succeeded + day.canceled;
+    for (const [code, count] of Object.entries(day.declines)) {
+      declines[code] = (declines[code] ?? 0) + Number(count);
+    }
+  }
+  const medians = days
+    .toSorted((one, other) => other.day.localeCompare(one.day))
+    .map(({ settle_ms_median: median }) => median);
+  return {
+    volume,
+    tips,
+    payments,
+    successRate: ended === 0 ? null : succeeded / ended,
+    settleMs: medians.find((median) => median !== null) ?? null,
+    declines,
+  };
+}

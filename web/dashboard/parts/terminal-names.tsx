@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useRead } from '../merchant.ts';
+
+/** As many as the service hands out at once; who has more finds them by their ids. */
+const MOST = 100;
+
+/** The labels of the account's terminals, by id. */
+export function useTerminalNames(): ReadonlyMap<string, string> {
+  const { data } = useRead('GET /accounts/{account}/{mode}/terminals', { query: { limit: MOST } });
+  return new Map(data?.data.map(({ id, label }) => [id, label]));
+}
+
+export function TerminalLink({ id }: { readonly id: string }): ReactNode {
+  const names = useTerminalNames();
+  return <Link href={`/dashboard/terminals/${id}`}>{names.get(id) ?? id}</Link>;
+}

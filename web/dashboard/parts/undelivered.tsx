@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import type { WebhookDelivery } from '../../data/types/dashboard.ts';
+import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { usePages } from '../merchant.ts';
+import { DELIVERY_COLUMNS } from './delivery-columns.tsx';
+import { ObjectLink } from './object-link.tsx';
+import { useChosenDays } from './time-zone.ts';
+
+const PAGE = 50;
+
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  ...DELIVERY_COLUMNS.slice(0, 1),
+  { name: 'Endpoint', cell: ({ webhook_endpoint: endpoint }) => <ObjectLink id={endpoint} /> },
+  ...DELIVERY_COLUMNS.slice(1),
+];
+
+/** What no endpoint has taken: the list behind the overview's chart. */
+export function Undelivered(): ReactNode {
+  const filters = useFilters();
+  const days = useChosenDays(filters);
+  const pages = usePages('GET /accounts/{account}/{mode}/undelivered', (cursor) => ({
+    query: { limit: PAGE, cursor, ...days },
+  }));
+  return (
+    <section className="stack">
+      <h2>Failed deliveries</h2>
+      <FilterBar filters={filters}>
+        <FilterText filters={filters} name="from" label="From" type="date" />
+        <FilterText filters={filters} name="to" label="To" type="date" />
+      </FilterBar>
+      <LongList
+        label="Failed deliveries"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={
+          <EmptyState title="Everything was delivered">
+            What your servers do not take is listed here, with what they answered.
+          </EmptyState>
+        }
+      />
+    </section>
+  );
+}

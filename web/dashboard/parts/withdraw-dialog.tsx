@@ -1,0 +1,78 @@
+import { type ReactNode, useState } from 'react';
+import type { CreateWithdrawalResponse } from '../../data/types/dashboard.ts';
+import { Form } from '../../desk/form.tsx';
+import { useSend } from '../../desk/send.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { useMerchant } from '../merchant.ts';
+
+export interface WithdrawDialogProps {
+  readonly available: bigint;
+  readonly wallet: string;
+  readonly onClose: () => void;
+}
+
+/** Moves money from the contract to the merchant's own wallet. */
+export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogProps): ReactNode {
+  const { call } = useMerchant();
+  const [most] = useState(available);
+  const [typed, setTyped] = useState(() => formatAtoms(available));
+  const [made, setMade] = useState<CreateWithdrawalResponse | null>(null);
+  const sending = useSend(['amount']);
+  const atoms = parseAtoms(typed);
+  const isValid = atoms !== null && atoms > 0n && atoms <= most;
+  const withdraw = async () => {
+    if (!isValid) {
+      return sending.refuse('amount', `Type an amount of at most ${formatAtoms(most)}.`);
+    }
+    const body = { amount: Number(atoms) };
+    const sent = await sending.send((idempotencyKey) =>
+      call('POST /accounts/{account}/{mode}/withdrawals', { body, idempotencyKey }),
+    );
+    if (sent !== null) setMade(sent);
+  };
+  if (made !== null) {
+    return (
+      <Dialog title="Take money out" onClose={onClose}>
+        <Notice tone="good" role="status">
+          <strong>It is on its way</strong>
+          <p>
+            {formatUsdc(BigInt(made.amount))} goes to your wallet within seconds. The list says when
+            it has arrived.
+          </p>
+        </Notice>
+        <div className="row">
+          <Button onClick={onClose}>Close</Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Take money out" onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={withdraw}
+        send={isValid ? `Withdraw ${formatUsdc(atoms)}` : 'Withdraw'}
+        onCancel={onClose}
+      >
+        <p>
+          To your settlement wallet <span className="id">{wallet}</span>. You are asked for your
+          second factor.
+        </p>
+        <TextField
+          label="Amount"
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed}
+          readOnly={sending.busy || sending.isUnknown}
+          onChange={(event) => setTyped(event.target.value)}
+          hint={`In USDC, at most ${formatAtoms(most)}.`}
+          error={sending.problemAt('amount')}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { useDesk } from '../desk/desk-context.ts';
+import { MerchantContext, type Mode } from './merchant.ts';
+import { NoAccount } from './parts/no-account.tsx';
+
+const MODE = 'tapline dashboard mode';
+const ACCOUNT = 'tapline dashboard account';
+
+/** Test mode until somebody chooses otherwise; the choice is this browser's. */
+export function MerchantPlace({ children }: { readonly children: ReactNode }): ReactNode {
+  const { session } = useDesk();
+  const [mode, setKeptMode] = useState<Mode>(() =>
+    localStorage.getItem(MODE) === 'live' ? 'live' : 'test',
+  );
+  const [chosen, setChosen] = useState(() => localStorage.getItem(ACCOUNT));
+  const setMode = useCallback((next: Mode) => {
+    localStorage.setItem(MODE, next);
+    setKeptMode(next);
+  }, []);
+  const setAccount = useCallback((id: string) => {
+    localStorage.setItem(ACCOUNT, id);
+    setChosen(id);
+  }, []);
+  const { accounts } = session;
+  const account = accounts.find(({ id }) => id === chosen) ?? accounts[0];
+  const place = useMemo(
+    () => (account === undefined ? null : { account, mode, setMode, setAccount }),
+    [account, mode, setMode, setAccount],
+  );
+  if (place === null) return <NoAccount onMade={setAccount} />;
+  return <MerchantContext value={place}>{children}</MerchantContext>;
+}

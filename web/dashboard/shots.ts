@@ -1,0 +1,265 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PersonClient } from '#testing/person-client.ts';
+import type { TestWindow } from '../testing/browser.ts';
+import { payAt, signInAt } from '../testing/desk.ts';
+import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
+import { addTestTerminal } from '../testing/till.ts';
+
+interface Stage extends Scene {
+  readonly window: TestWindow;
+  /** Signs in at a page below `dashboard`, and waits for its title. */
+  open(path: string, title: string): Promise<void>;
+  /** Changes what the service says of a route. */
+  change(route: string, changes: object): Promise<void>;
+}
+
+/** Requests that the page sends while its window closes have no answer. */
+async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
+  await page.route(route, async (asked) => {
+    try {
+      const response = await asked.fetch();
+      await asked.fulfill({ response, json: { ...(await response.json()), ...changes } });
+    } catch {
+      await asked.abort().catch(() => {});
+    }
+  });
+}
+
+function deskShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
+  return {
+    name,
+    show: async (scene) => {
+      const { sandbox, browser } = scene;
+      const window = await browser.open();
+      const open = async (path: string, title: string) => {
+        await signInAt(window, { sandbox, path: `dashboard${path}` });
+        await window.page.getByRole('heading', { name: title, level: 1 }).waitFor();
+        await window.page.waitForLoadState('networkidle');
+      };
+      const change = (route: string, changes: object) =>
+        changeAnswers(window, `**/api/dashboard/v1/accounts/*${route}`, changes);
+      await lead({ ...scene, window, open, change });
+      return window;
+    },
+  };
+}
+
+/** A page as it opens. */
+function pageShot(title: string, path: string): Shot {
+  return deskShot(path.slice(1), ({ open }) => open(path, title));
+}
+
+/** A page with nothing in its list. */
+function emptyShot(title: string, path: string, route: string): Shot {
+  return deskShot(`${path.slice(1)}-empty`, async ({ open, change }) => {
+    await change(`/test/${route}*`, { data: [], has_more: false, next_cursor: null });
+    await open(path, title);
+  });
+}
+
+/** A dialog that a button of a page opens. */
+function dialogShot(name: string, of: { path: string; title: string; button: RegExp }): Shot {
+  return deskShot(name, async ({ open, window: { page } }) => {
+    await open(of.path, of.title);
+    await page.getByRole('button', { name: of.button }).click();
+    await page.getByRole('dialog').waitFor();
+  });
+}
+
+/** Live mode before anything was done for it. */
+async function showLive({ window, change }: Stage, kyb_status: string): Promise<void> {
+  await change('', { kyb_status });
+  await change('/live/go_live', { live: false, request: null });
+  await window.page.addInitScript(() => localStorage.setItem('tapline dashboard mode', 'live'));
+}
+
+/** A merchant's server that takes whatever comes. */
+async function startCareless(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((_request, response) => void response.end('ok'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hooks`, close: () => server.close() };
+}
+
+const OUTSIDE: readonly Shot[] = [
+  {
+    name: 'sign-in-refused',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      const { page } = window;
+      await page.goto(`${sandbox.web_url}/dashboard`);
+      await page.getByRole('textbox', { name: 'Email' }).fill('nobody@demo.test');
+      await page.getByLabel('Password').fill('not the right one');
+      await page.getByRole('button', { name: /^Sign in/ }).click();
+      await page.getByRole('alert').waitFor();
+      return window;
+    },
+  },
+  {
+    name: 'sign-up',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      await window.page.goto(`${sandbox.web_url}/dashboard/sign-up#token=of-a-mail`);
+      await window.page.getByRole('button', { name: 'Open account' }).waitFor();
+      return window;
+    },
+  },
+];
+
+/** The longest sale that one payment can be, twelve digits. */
+const LONGEST = 999_999_999_999;
+
+const SALES: readonly Shot[] = [
+  deskShot('overview-live', async (stage) => {
+    await showLive(stage, 'pending');
+    await stage.open('', 'Overview');
+  }),
+  deskShot('payment', async ({ sandbox, open, window }) => {
+    const { id: terminal } = await addTestTerminal(sandbox, LONG_NAME);
+    const { payment } = await payAt(sandbox, { terminal, amount: 12_340_000, tip: 1_850_000 });
+    await open(`/payments/${payment}`, 'Payment');
+    await window.page.getByText('In your ledger').waitFor();
+  }),
+  deskShot('payment-long', async ({ sandbox, open, change }) => {
+    const { terminal } = sandbox.test;
+    const { payment } = await payAt(sandbox, { terminal, amount: 2_500_000 });
+    await change('/test/payments/*', {
+      ...{ amount: LONGEST, net: LONGEST, total_charged: LONGEST, status: 'partially_refunded' },
+      amount_refunded: 999_999_000_001,
+    });
+    await open(`/payments/${payment}`, 'Payment');
+  }),
+  deskShot('refund-dialog', async ({ sandbox, open, window: { page } }) => {
+    const { terminal } = sandbox.test;
+    const { payment } = await payAt(sandbox, { terminal, amount: 4_350_000 });
+    await open(`/payments/${payment}`, 'Payment');
+    await page.getByRole('button', { name: /^Refund/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Amount' }).fill('5');
+    await dialog.getByRole('button', { name: /^Refund/ }).click();
+    await dialog.getByText(/can be given back/).waitFor();
+  }),
+  deskShot('intent-declined', async ({ sandbox, open }) => {
+    const { id: terminal } = await addTestTerminal(sandbox, RIGHT_TO_LEFT_NAME);
+    const pass = 'insufficient_funds';
+    const { intent } = await payAt(sandbox, { terminal, amount: 2_000_000, pass, tip: 300_000 });
+    await open(`/intents/${intent}`, 'Intent');
+  }),
+  deskShot('overview', ({ open }) => open('', 'Overview')),
+  deskShot('overview-failing', async ({ open, change }) => {
+    const days = Array.from({ length: 14 }, (_, ago) => {
+      const day = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+      const [refused, undelivered] = [ago % 5 === 0 ? 40 + ago : ago, ago % 7 === 2 ? 120 : 0];
+      return {
+        day,
+        requests: 4_000,
+        refused,
+        failed: ago === 3 ? 9 : 0,
+        delivered: 900,
+        undelivered,
+      };
+    });
+    await change('/test/health*', { data: days });
+    await open('', 'Overview');
+  }),
+  deskShot('overview-first', async ({ open, change }) => {
+    await change('/test/payments*', { data: [], has_more: false, next_cursor: null });
+    await open('', 'Overview');
+  }),
+  deskShot('export-coming', async ({ open, window: { page } }) => {
+    await page.route('**/exports/payments*', (asked) => asked.abort());
+    await open('/payments', 'Payments');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Download' }).click();
+    await dialog.getByText('The connection broke off').waitFor();
+  }),
+  pageShot('Payments', '/payments'),
+  emptyShot('Payments', '/payments', 'payments'),
+  deskShot('payments-nothing-fits', ({ open }) => open('/payments?status=refunded', 'Payments')),
+  pageShot('Intents', '/intents'),
+  emptyShot('Refunds', '/refunds', 'refunds'),
+  dialogShot('export', { path: '/payments', title: 'Payments', button: /^Export/ }),
+];
+
+const MONEY: readonly Shot[] = [
+  pageShot('Balance', '/balance'),
+  deskShot('balance-12-digits', async ({ open, change }) => {
+    await change('/test/balance', {
+      available: [{ amount: LONGEST, currency: 'usdc' }],
+      held_until: new Date(Date.now() + 86_400_000).toISOString(),
+    });
+    await open('/balance', 'Balance');
+  }),
+  deskShot('balance-live', async (stage) => {
+    await showLive(stage, 'approved');
+    await stage.open('/balance', 'Balance');
+  }),
+  deskShot('balance-not-verified', async (stage) => {
+    await showLive(stage, 'pending');
+    await stage.open('/balance', 'Balance');
+  }),
+  dialogShot('withdraw', { path: '/balance', title: 'Balance', button: /^Withdraw/ }),
+];
+
+const DEVELOPERS: readonly Shot[] = [
+  pageShot('Terminals', '/terminals'),
+  emptyShot('Terminals', '/terminals', 'terminals'),
+  dialogShot('add-terminal', {
+    ...{ path: '/terminals', title: 'Terminals' },
+    button: /^Add terminal/,
+  }),
+  deskShot('terminal', async ({ open, sandbox }) => {
+    const { id } = await addTestTerminal(sandbox, 'Counter 2');
+    await open(`/terminals/${id}`, 'Terminal');
+  }),
+  pageShot('API keys', '/api-keys'),
+  dialogShot('create-key', {
+    ...{ path: '/api-keys', title: 'API keys' },
+    button: /^Create API key/,
+  }),
+  emptyShot('Webhooks', '/webhooks', 'webhook_endpoints'),
+  dialogShot('add-endpoint', {
+    ...{ path: '/webhooks', title: 'Webhooks' },
+    button: /^Add endpoint/,
+  }),
+  deskShot('webhook-checked', async ({ open, sandbox, window: { page } }) => {
+    const { url, close } = await startCareless();
+    const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+    await owner.post('/session', sandbox.dashboard);
+    const body = { url, enabled_events: ['*'] };
+    const made = await owner.post(`/accounts/${sandbox.account}/test/webhook_endpoints`, body);
+    await open(`/webhooks/${made.body.id}`, 'Webhook endpoint');
+    await page.getByRole('button', { name: 'Check signatures' }).click();
+    await page.getByText('Your server takes forged events').waitFor();
+    close();
+  }),
+  pageShot('Webhooks', '/webhooks'),
+  pageShot('Events', '/events'),
+  pageShot('Request log', '/request-log'),
+];
+
+const ACCOUNT: readonly Shot[] = [
+  pageShot('Team', '/team'),
+  pageShot('Settings', '/settings'),
+  pageShot('Verification', '/verification'),
+  deskShot('verification-form', async ({ open, change }) => {
+    await change('/kyb', {
+      ...{ status: 'rejected', decision_reason: `The register does not know ${LONG_NAME}.` },
+      details: { legal_name: LONG_NAME },
+    });
+    await open('/verification', 'Verification');
+  }),
+  pageShot('Risk rules', '/risk-rules'),
+  pageShot('Audit log', '/audit-log'),
+  deskShot('not-found', ({ open }) => open('/nowhere', 'Not found')),
+  deskShot('payment-missing', ({ open }) => open('/payments/pay_nothing', 'Payment')),
+  deskShot('payments-offline', async ({ open, window: { page } }) => {
+    await page.route('**/test/payments?*', (asked) => asked.abort());
+    await open('/payments', 'Payments');
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+  }),
+];
+
+export const SHOTS: readonly Shot[] = [...OUTSIDE, ...SALES, ...MONEY, ...DEVELOPERS, ...ACCOUNT];

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { signInAt } from '../testing/desk.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+
+/** Of behavior.md 21.6: 130 KB. */
+const BUDGET_BYTES = 130 * 1024;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const LOOKS = [
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
+  { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`a person signs in, changes the mode, and signs out: ${name}`, async () => {
+    const { sandbox } = shared;
+    const window = await browser.open(options);
+    const { page } = window;
+    await page.goto(`${sandbox.web_url}/dashboard`);
+    await page.getByRole('button', { name: /^Sign in/ }).waitFor();
+    await window.checkAccessibility();
+    await signInAt(window, { sandbox, path: 'dashboard' });
+    const testMode = page.getByRole('switch', { name: 'Test mode' });
+    assert.equal(await testMode.getAttribute('aria-checked'), 'true');
+    await window.checkAccessibility();
+    await testMode.click();
+    await page.reload();
+    assert.equal(await testMode.getAttribute('aria-checked'), 'false');
+    await window.checkAccessibility();
+    await page.getByRole('button', { name: /^Sign out/ }).click();
+    await page.getByRole('button', { name: /^Sign in/ }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: /^Sign in/ }).waitFor();
+    window.checkClean();
+    await window.close();
+  });
+}
+
+test('a wrong password says so, and what was typed is kept', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/dashboard/payments`);
+  await page.locator(':focus').waitFor();
+  await page.keyboard.type('nobody@demo.test');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('not the right one');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  assert.equal(await page.getByLabel('Email').inputValue(), 'nobody@demo.test');
+  await window.checkAccessibility();
+  window.checkClean(/status of 401/);
+  await window.close();
+});
+
+test('the first load stays within its budget', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  const size = await measureFirstLoad(window, `${sandbox.web_url}/dashboard`);
+  assert.ok(size > 10_000, 'something was measured');
+  assert.ok(size <= BUDGET_BYTES, `${size} bytes`);
+  await window.close();
+});

@@ -1,0 +1,158 @@
+import { type Answer, type Api, createApi } from './api.ts';
+import type { Device, Payment, PaymentIntent, Refund, TestPasses, Totals } from './types/device.ts';
+
+export type { Device, Payment, Refund, Totals } from './types/device.ts';
+
+/** An intent as the device API shows it. */
+export type Intent = PaymentIntent;
+
+export interface Credential {
+  readonly type: 'nfc_id' | 'nfc_sun' | 'qr';
+  readonly value: string;
+}
+
+export interface CreateIntent {
+  readonly key: string;
+  readonly amount: bigint;
+  readonly splitGroup: string | null;
+  /** Percentages that the customer may choose from. */
+  readonly tipping: readonly number[] | null;
+  /** null: nobody was named. */
+  readonly cashier: string | null;
+}
+
+export interface TapIntent {
+  readonly key: string;
+  readonly credential: Credential;
+  /** null: the customer was not asked. */
+  readonly tip: bigint | null;
+}
+
+export interface CreateRefund {
+  readonly key: string;
+  readonly payment: string;
+  readonly amount: bigint;
+  readonly cashier: string | null;
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
+/** Everything that a till asks of the service. */
+export interface DeviceApi {
+  device(): Promise<Answer<Device>>;
+  /** null: none came. */
+  next(waitS: number, signal: AbortSignal): Promise<Answer<Intent | null>>;
+  intent(
+    id: string,
+    of?: { readonly waitS: number; readonly status: string; readonly signal: AbortSignal },
+  ): Promise<Answer<Intent>>;
+  create(of: CreateIntent): Promise<Answer<Intent>>;
+  tap(id: string, of: TapIntent): Promise<Answer<Intent>>;
+  cancel(id: string): Promise<Answer<Intent>>;
+  payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
+  /** Of the shift that began then. */
+  totals(since: string): Promise<Answer<Totals>>;
+  refund(of: CreateRefund): Promise<Answer<Refund>>;
+  /** Names and credentials of the sandbox's passes; refused anywhere else. */
+  testPasses(): Promise<Answer<TestPasses>>;
+}
+
+/** Long polls get this much longer than they ask for. */
+const POLL_GRACE_MS = 5_000;
+/** The service waits 20 s for the chain before it says `processing`. */
+const TAP_TIMEOUT_MS = 27_000;
+/** The service waits 60 s for the chain. */
+const REFUND_TIMEOUT_MS = 75_000;
+const QUICK_TIMEOUT_MS = 10_000;
+
+/** Changes the dashboard's code into a device key. */
+export function pairDevice(code: string): Promise<Answer<{ readonly device_key: string }>> {
+  const api = createApi({ root: 'api/device/v1' });
+  return api({ method: 'POST', path: '/pair', body: { code }, timeoutMs: QUICK_TIMEOUT_MS });
+}
+
+/** What charges, gives back or opens and closes payments. */
+type Changes = Pick<DeviceApi, 'create' | 'tap' | 'cancel' | 'refund'>;
+
+/** What was kept by an earlier version of the till names nobody. */
+function namedCashier(cashier: string | null | undefined) {
+  return cashier == null ? {} : { cashier };
+}
+
+function changesOf(api: Api): Changes {
+  return {
+    create: ({ key, amount, splitGroup, tipping, cashier }) =>
+      api({
+        method: 'POST',
+        path: '/payment_intents',
+        idempotencyKey: key,
+        timeoutMs: QUICK_TIMEOUT_MS,
+        body: {
+          amount: Number(amount),
+          ...(splitGroup === null ? {} : { split_group: splitGroup }),
+          ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
+          ...namedCashier(cashier),
+        },
+      }),
+    tap: (id, { key, credential, tip }) =>
+      api({
+        method: 'POST',
+        path: `/payment_intents/${id}/tap`,
+        idempotencyKey: key,
+        timeoutMs: TAP_TIMEOUT_MS,
+        body: { credential, ...(tip === null ? {} : { tip_amount: Number(tip) }) },
+      }),
+    cancel: (id) =>
+      api({
+        method: 'POST',
+        path: `/payment_intents/${id}/cancel`,
+        timeoutMs: QUICK_TIMEOUT_MS,
+      }),
+    refund: ({ key, payment, amount, cashier }) =>
+      api({
+        method: 'POST',
+        path: '/refunds',
+        idempotencyKey: key,
+        timeoutMs: REFUND_TIMEOUT_MS,
+        body: { payment, amount: Number(amount), ...namedCashier(cashier) },
+      }),
+  };
+}
+
+export function createDeviceApi(deviceKey: string): DeviceApi {
+  const api = createApi({
+    root: 'api/device/v1',
+    headers: () => ({ Authorization: `Bearer ${deviceKey}` }),
+  });
+  return {
+    ...changesOf(api),
+    device: () => api({ path: '/terminal', timeoutMs: QUICK_TIMEOUT_MS }),
+    next: (wait, signal) =>
+      api({
+        path: '/payment_intents/next',
+        query: { wait },
+        signal,
+        timeoutMs: wait * 1000 + POLL_GRACE_MS,
+      }),
+    intent: (id, of) =>
+      api({
+        path: `/payment_intents/${id}`,
+        query: of === undefined ? {} : { wait: of.waitS, status: of.status },
+        timeoutMs: (of?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
+        ...(of === undefined ? {} : { signal: of.signal }),
+      }),
+    payments: (cursor) =>
+      api({
+        path: '/payments',
+        query: { limit: 100, cursor: cursor ?? undefined },
+        timeoutMs: QUICK_TIMEOUT_MS,
+      }),
+    totals: (since) =>
+      api({ path: '/totals', query: { created_gte: since }, timeoutMs: QUICK_TIMEOUT_MS }),
+    testPasses: () => api({ path: '/test_passes', timeoutMs: QUICK_TIMEOUT_MS }),
+  };
+}

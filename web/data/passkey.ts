@@ -1,0 +1,37 @@
+/** What the browser says when the person closed its dialog, or took too long. */
+function isCalledOff(error: unknown): boolean {
+  return error instanceof DOMException && ['NotAllowedError', 'AbortError'].includes(error.name);
+}
+
+export function canUsePasskeys(): boolean {
+  return typeof PublicKeyCredential !== 'undefined';
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** @returns null: the person called it off. */
+async function ask(credential: Promise<Credential | null>): Promise<Json | null> {
+  try {
+    const found = await credential;
+    return found instanceof PublicKeyCredential ? ({ ...found.toJSON() } as Json) : null;
+  } catch (error) {
+    if (isCalledOff(error)) return null;
+    throw error;
+  }
+}
+
+/** Signs with a passkey of this device. `options`: as the service sent them. */
+export function signWithPasskey(options: Json): Promise<Json | null> {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as unknown as PublicKeyCredentialRequestOptionsJSON,
+  );
+  return ask(navigator.credentials.get({ publicKey }));
+}
+
+/** Makes a passkey on this device. */
+export function createPasskey(options: Json): Promise<Json | null> {
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as unknown as PublicKeyCredentialCreationOptionsJSON,
+  );
+  return ask(navigator.credentials.create({ publicKey }));
+}

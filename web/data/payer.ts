@@ -1,0 +1,176 @@
+import { type Answer, type ApiError, type ApiRequest, createApi } from './api.ts';
+import { fromRoot } from './root.ts';
+import type {
+  AgentToken,
+  AgentTokenList,
+  Card,
+  CardList,
+  Confirmation,
+  CreateAgentTokenBody,
+  CreateApprovalBody,
+  CreateCardBody,
+  CreatePayerNonceResponse,
+  ListConfirmationsResponse,
+  ListPayerNetworksResponse,
+  NewAgentToken,
+  NewCard,
+  NewPass,
+  Pass,
+  PassCode,
+  PassList,
+  Payer,
+  PayerPaymentList,
+  PayerRequest,
+  PayerSession,
+  Push,
+  SaveLink,
+  UpdatePayerLimitsBody,
+  Wallet,
+} from './types/payer.ts';
+
+export type {
+  AgentToken,
+  Card,
+  Confirmation,
+  CreateApprovalBody,
+  NewAgentToken,
+  NewCard,
+  NewPass,
+  Pass,
+  PassCode,
+  Payer,
+  PayerNetwork,
+  PayerPayment,
+  PayerRequest,
+  Wallet,
+} from './types/payer.ts';
+
+/** Everything that a wallet asks of the service. */
+export interface PayerApi {
+  /** The service's clock as of its last answer, in milliseconds: the device's may be wrong. */
+  now(): number;
+  me(): Promise<Answer<Payer>>;
+  wallet(): Promise<Answer<Wallet>>;
+  approve(body: CreateApprovalBody): Promise<Answer<PayerRequest>>;
+  request(id: string): Promise<Answer<PayerRequest>>;
+  faucet(): Promise<Answer<PayerRequest>>;
+  passes(cursor: string | null): Promise<Answer<PassList>>;
+  createPass(label: string): Promise<Answer<NewPass>>;
+  revokePass(id: string): Promise<Answer<Pass>>;
+  createPassCode(id: string): Promise<Answer<PassCode>>;
+  /** A .pkpass file. */
+  applePass(id: string): Promise<Answer<Blob>>;
+  googlePass(id: string): Promise<Answer<SaveLink>>;
+  cards(cursor: string | null): Promise<Answer<CardList>>;
+  createCard(body: CreateCardBody): Promise<Answer<NewCard>>;
+  changeCard(id: string, body: CreateCardBody): Promise<Answer<Card>>;
+  revokeCard(id: string): Promise<Answer<Card>>;
+  changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
+  payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
+  /** Waits until something else than `known` is asked, but not for ever. */
+  confirmations(of: {
+    readonly waitS: number;
+    readonly known: readonly string[];
+    readonly signal: AbortSignal;
+  }): Promise<Answer<ListConfirmationsResponse>>;
+  answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
+  /** Whether this browser is rung while the wallet is closed. */
+  push(): Promise<Answer<Push>>;
+  savePush(endpoint: string): Promise<Answer<Push>>;
+  endPush(): Promise<Answer<Push>>;
+  agentTokens(cursor: string | null): Promise<Answer<AgentTokenList>>;
+  createAgentToken(body: CreateAgentTokenBody): Promise<Answer<NewAgentToken>>;
+  revokeAgentToken(id: string): Promise<Answer<AgentToken>>;
+  signOut(): Promise<Answer<null>>;
+}
+
+const ROOT = 'api/payer/v1';
+const QUICK_TIMEOUT_MS = 10_000;
+/** The service waits 20 s for the chain before it says `pending` or `processing`. */
+const CHAIN_TIMEOUT_MS = 27_000;
+/** Long polls get this much longer than they ask for. */
+const POLL_GRACE_MS = 5_000;
+
+const open = createApi({ root: ROOT });
+
+export function listNetworks(): Promise<Answer<ListPayerNetworksResponse>> {
+  return open({ path: '/networks', timeoutMs: QUICK_TIMEOUT_MS });
+}
+
+export function createNonce(): Promise<Answer<CreatePayerNonceResponse>> {
+  return open({ method: 'POST', path: '/sign_in/nonce', timeoutMs: QUICK_TIMEOUT_MS });
+}
+
+export function signInPayer(body: {
+  readonly message: string;
+  readonly signature: string;
+}): Promise<Answer<PayerSession>> {
+  return open({ method: 'POST', path: '/sign_in', body, timeoutMs: QUICK_TIMEOUT_MS });
+}
+
+/** Reads only: whatever went wrong, it can be asked for again. */
+async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
+  try {
+    const response = await fetch(fromRoot(`${ROOT}${path}`), {
+      headers: { Authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(QUICK_TIMEOUT_MS),
+    });
+    const { ok, status } = response;
+    if (ok) return { is: 'done', value: await response.blob(), status, serverTime: null };
+    const { error } = (await response.json()) as { readonly error: ApiError };
+    return { is: 'refused', error, status };
+  } catch {
+    return { is: 'not_sent' };
+  }
+}
+
+/** @param onEnded the session is over: nothing is answered without a new one. */
+export function createPayerApi(token: string, onEnded: () => void): PayerApi {
+  const send = createApi({ root: ROOT, headers: () => ({ Authorization: `Bearer ${token}` }) });
+  let offset = 0;
+  const api = async <T>(request: ApiRequest): Promise<Answer<T>> => {
+    const answer = await send<T>({ timeoutMs: QUICK_TIMEOUT_MS, ...request });
+    if (answer.is === 'refused' && answer.status === 401) onEnded();
+    if (answer.is === 'done' && answer.serverTime !== null) offset = answer.serverTime - Date.now();
+    return answer;
+  };
+  const post = <T>(path: string, body?: unknown, timeoutMs = QUICK_TIMEOUT_MS) =>
+    api<T>({ method: 'POST', path, timeoutMs, ...(body === undefined ? {} : { body }) });
+  const page = (cursor: string | null) => ({ limit: 20, cursor: cursor ?? undefined });
+  return {
+    now: () => Date.now() + offset,
+    me: () => api({ path: '/me' }),
+    wallet: () => api({ path: '/approvals' }),
+    approve: (body) => post('/approvals', body, CHAIN_TIMEOUT_MS),
+    request: (id) => api({ path: `/approvals/${id}` }),
+    faucet: () => post('/faucet', {}, CHAIN_TIMEOUT_MS),
+    passes: (cursor) => api({ path: '/passes', query: page(cursor) }),
+    createPass: (label) => post('/passes', label === '' ? {} : { label }),
+    revokePass: (id) => api({ method: 'DELETE', path: `/passes/${id}` }),
+    applePass: (id) => fetchFile(`/passes/${id}/apple`, token),
+    googlePass: (id) => api({ path: `/passes/${id}/google` }),
+    createPassCode: (id) => post(`/passes/${id}/codes`),
+    cards: (cursor) => api({ path: '/cards', query: page(cursor) }),
+    createCard: (body) => post('/cards', body),
+    changeCard: (id, body) => api({ method: 'PATCH', path: `/cards/${id}`, body }),
+    revokeCard: (id) => api({ method: 'DELETE', path: `/cards/${id}` }),
+    changeLimits: (body) => api({ method: 'PATCH', path: '/limits', body }),
+    payments: (cursor) => api({ path: '/payments', query: page(cursor) }),
+    confirmations: ({ waitS, known, signal }) =>
+      api({
+        path: '/confirmations',
+        query: { wait: waitS, known: known.join(',') },
+        signal,
+        timeoutMs: waitS * 1000 + POLL_GRACE_MS,
+      }),
+    answer: (intent, yes) =>
+      post(`/confirmations/${intent}/${yes ? 'approve' : 'reject'}`, undefined, CHAIN_TIMEOUT_MS),
+    push: () => api({ path: '/push' }),
+    savePush: (endpoint) => api({ method: 'PUT', path: '/push', body: { endpoint } }),
+    endPush: () => api({ method: 'DELETE', path: '/push' }),
+    agentTokens: (cursor) => api({ path: '/agent_tokens', query: page(cursor) }),
+    createAgentToken: (body) => post('/agent_tokens', body),
+    revokeAgentToken: (id) => api({ method: 'DELETE', path: `/agent_tokens/${id}` }),
+    signOut: () => post('/sign_out'),
+  };
+}

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import type { Answer } from '../data/api.ts';
+import { Button } from '../ui/button.tsx';
+import { useSend } from './send.ts';
+
+export interface ActionButtonProps<Value> {
+  readonly request: (key: string) => Promise<Answer<Value>>;
+  readonly onDone?: (value: Value) => void;
+  readonly kind?: 'plain' | 'primary' | 'danger';
+  readonly children: ReactNode;
+}
+
+/** Sends at once: for what can be undone, or does no harm twice. */
+export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
+  const { request, onDone, kind = 'plain', children } = props;
+  const sending = useSend();
+  const run = async () => {
+    const value = await sending.send(request);
+    if (value !== null) onDone?.(value);
+  };
+  return (
+    <span className="stack stack-tight action">
+      <Button kind={kind} busy={sending.busy} onClick={run}>
+        {children}
+      </Button>
+      {sending.problem === null ? null : (
+        <span className="field-error" role="alert">
+          {sending.problem}
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,134 @@
+import { type ReactNode, useState, useSyncExternalStore } from 'react';
+import { Link } from 'wouter';
+import type { Answer } from '../data/api.ts';
+import type { PeopleApi } from '../data/people.ts';
+import { TextField } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+import { Sheet } from './sheet.tsx';
+
+/** What people do by a link that comes by mail. */
+
+function tokenInLink(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get('token');
+}
+
+function onLinkChanged(changed: () => void): () => void {
+  window.addEventListener('hashchange', changed);
+  return () => window.removeEventListener('hashchange', changed);
+}
+
+/**
+ * What stands behind the # of the link, which no server sees. A link that is pasted into the tab
+ * that asked for it changes nothing else: the browser does not load the page again.
+ */
+export function useTokenInLink(): string | null {
+  return useSyncExternalStore(onLinkChanged, tokenInLink);
+}
+
+function Sent({ children }: { readonly children: string }): ReactNode {
+  return (
+    <Notice tone="good" role="status">
+      <strong>Look into your mail</strong>
+      <p>{children}</p>
+    </Notice>
+  );
+}
+
+interface AddressFormProps {
+  readonly send: string;
+  readonly request: (email: string) => Promise<Answer<unknown>>;
+  readonly sent: string;
+}
+
+export function AddressForm({ send, request, sent }: AddressFormProps): ReactNode {
+  const [email, setEmail] = useState('');
+  const [isSent, setIsSent] = useState(false);
+  const sending = useSend(['email']);
+  const ask = async () => {
+    if (email.trim() === '') return sending.refuse('email', 'Type your e-mail address.');
+    if ((await sending.send(() => request(email.trim()))) !== null) setIsSent(true);
+  };
+  if (isSent) return <Sent>{sent}</Sent>;
+  return (
+    <Form sending={sending} onSend={ask} send={send} wide>
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="email"
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        error={sending.problemAt('email')}
+      />
+    </Form>
+  );
+}
+
+export const NEW_PASSWORD = {
+  label: 'Password',
+  type: 'password',
+  autoComplete: 'new-password',
+  hint: '12 characters or more.',
+} as const;
+
+export interface ResetPasswordProps {
+  readonly people: PeopleApi;
+  /** Where one signs in. */
+  readonly back: string;
+}
+
+/** Sends a link; and, opened by that link, takes the new password. */
+export function ResetPassword({ people, back }: ResetPasswordProps): ReactNode {
+  const token = useTokenInLink();
+  return (
+    <Sheet title="A new password">
+      {token === null ? (
+        <AddressForm
+          send="Send me a link"
+          request={(email) => people.call('POST /password_reset', { body: { email } })}
+          sent="If there is an account with this address, a link to choose a new password is in it."
+        />
+      ) : (
+        <CompleteReset people={people} token={token} />
+      )}
+      <p>
+        <Link href={back}>Back to signing in</Link>
+      </p>
+    </Sheet>
+  );
+}
+
+interface CompleteResetProps {
+  readonly people: PeopleApi;
+  readonly token: string;
+}
+
+function CompleteReset({ people, token }: CompleteResetProps): ReactNode {
+  const [password, setPassword] = useState('');
+  const [isDone, setIsDone] = useState(false);
+  const sending = useSend(['password']);
+  const reset = async () => {
+    const body = { token, password };
+    const done = await sending.send(() => people.call('POST /password_reset/complete', { body }));
+    if (done !== null) setIsDone(true);
+  };
+  if (isDone) {
+    return (
+      <Notice tone="good" role="status">
+        <strong>Your password has changed</strong>
+        <p>You are signed out everywhere. Sign in with the new one.</p>
+      </Notice>
+    );
+  }
+  return (
+    <Form sending={sending} onSend={reset} send="Save" wide>
+      <TextField
+        {...NEW_PASSWORD}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        error={sending.problemAt('password')}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import type { Answer } from '../data/api.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+
+export interface ConfirmDialogProps<Value> {
+  readonly title: string;
+  /** The same word as on the button that opened it. */
+  readonly send: string;
+  readonly kind?: 'primary' | 'danger';
+  readonly request: () => Promise<Answer<Value>>;
+  readonly onDone: (value: Value) => void;
+  readonly onClose: () => void;
+  /** What will happen, and what cannot be undone. */
+  readonly children: ReactNode;
+}
+
+/** Asks once more before something that is hard to undo. */
+export function ConfirmDialog<Value>(props: ConfirmDialogProps<Value>): ReactNode {
+  const { title, send, kind = 'danger', request, onDone, onClose, children } = props;
+  const sending = useSend();
+  const run = async () => {
+    const done = await sending.send(request);
+    if (done !== null) onDone(done);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form sending={sending} onSend={run} send={send} kind={kind} onCancel={onClose}>
+        <div className="stack stack-tight">{children}</div>
+      </Form>
+    </Dialog>
+  );
+}

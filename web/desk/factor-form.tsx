@@ -1,0 +1,96 @@
+import { type ReactNode, useEffect, useId, useState } from 'react';
+import { canUsePasskeys, signWithPasskey } from '../data/passkey.ts';
+import type { PeopleApi, Session } from '../data/people.ts';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+
+export interface FactorFormProps {
+  readonly people: PeopleApi;
+  readonly factors: Session['user']['factors'];
+  /** What the button says that sends the code. */
+  readonly send: string;
+  readonly onProven: (session: Session) => void;
+  readonly onCancel?: () => void;
+}
+
+/** Proves the second factor: a passkey first where there is one, or a code. */
+export function FactorForm(props: FactorFormProps): ReactNode {
+  const { people, factors, send, onProven, onCancel } = props;
+  const [code, setCode] = useState('');
+  const id = useId();
+  const sending = useSend(['code']);
+  useEffect(() => document.getElementById(id)?.focus(), [id]);
+  const withCode = async () => {
+    if (code.trim() === '') return sending.refuse('code', 'Type the code of your app.');
+    const body = { code: code.replaceAll(' ', '') };
+    const session = await sending.send(() => people.call('POST /session/second_factor', { body }));
+    if (session !== null) onProven(session);
+  };
+  return (
+    <div className="stack">
+      {factors.passkeys > 0 && canUsePasskeys() ? (
+        <PasskeyButton people={people} route="factor" onDone={onProven} />
+      ) : null}
+      <Form sending={sending} onSend={withCode} send={send} {...(onCancel && { onCancel })}>
+        <TextField
+          label="Authentication code"
+          name="code"
+          autoComplete="one-time-code"
+          id={id}
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+          hint={factors.totp ? 'Six digits of your app, or a recovery code.' : 'A recovery code.'}
+          error={sending.problemAt('code')}
+        />
+      </Form>
+    </div>
+  );
+}
+
+export interface PasskeyButtonProps {
+  readonly people: PeopleApi;
+  /** To sign in, or to prove the second factor of who is signed in. */
+  readonly route: 'sign_in' | 'factor';
+  readonly onDone: (session: Session) => void;
+}
+
+export function PasskeyButton({ people, route, onDone }: PasskeyButtonProps): ReactNode {
+  const sending = useSend();
+  const { call } = people;
+  const use = async () => {
+    const options = await sending.send(() =>
+      route === 'sign_in'
+        ? call('POST /session/passkey_options')
+        : call('POST /session/second_factor/passkey_options'),
+    );
+    if (options === null) return;
+    const response = await signWithPasskey(options);
+    if (response === null) return;
+    const body = { response: response as never };
+    const session = await sending.send(() =>
+      route === 'sign_in'
+        ? call('POST /session/passkey', { body })
+        : call('POST /session/second_factor/passkey', { body }),
+    );
+    if (session !== null) onDone(session);
+  };
+  return (
+    <div className="stack stack-tight">
+      <Button
+        kind={route === 'factor' ? 'primary' : 'plain'}
+        wide
+        busy={sending.busy}
+        onClick={use}
+      >
+        Use a passkey
+      </Button>
+      {sending.problem === null ? null : (
+        <p className="field-error" role="alert">
+          {sending.problem}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { type ReactNode, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { Button } from '../ui/button.tsx';
+import { Select, TextField } from '../ui/field.tsx';
+
+/** Filters and the place in a list stand in the address: it can be linked, and Back undoes them. */
+export interface Filters {
+  readonly cursor: string | undefined;
+  /** undefined: not filtered by it. */
+  get(name: string): string | undefined;
+  /** Back to the first page with it. Empty: without it. */
+  set(name: string, value: string): void;
+  goTo(cursor: string | null): void;
+  clear(): void;
+  readonly isFiltered: boolean;
+}
+
+export function useFilters(): Filters {
+  const [params, setParams] = useSearchParams();
+  const change = (name: string, value: string) =>
+    setParams((now) => {
+      const next = new URLSearchParams(now);
+      if (name !== 'cursor') next.delete('cursor');
+      if (value === '') next.delete(name);
+      else next.set(name, value);
+      return next;
+    });
+  return {
+    cursor: params.get('cursor') ?? undefined,
+    get: (name) => params.get(name) || undefined,
+    set: change,
+    goTo: (cursor) => change('cursor', cursor ?? ''),
+    clear: () => setParams(new URLSearchParams()),
+    isFiltered: [...params.keys()].some((name) => name !== 'cursor'),
+  };
+}
+
+export interface FilterBarProps {
+  readonly filters: Filters;
+  readonly children: ReactNode;
+}
+
+export function FilterBar({ filters, children }: FilterBarProps): ReactNode {
+  return (
+    <search className="filters">
+      {children}
+      {filters.isFiltered ? (
+        <Button kind="quiet" onClick={filters.clear}>
+          Show all
+        </Button>
+      ) : null}
+    </search>
+  );
+}
+
+interface FilterProps {
+  readonly filters: Filters;
+  readonly name: string;
+  readonly label: string;
+}
+
+export interface FilterSelectProps extends FilterProps {
+  readonly all: string;
+  readonly options: readonly (readonly [value: string, words: string])[];
+}
+
+export function FilterSelect(props: FilterSelectProps): ReactNode {
+  const { filters, name, label, all, options } = props;
+  return (
+    <Select
+      label={label}
+      value={filters.get(name) ?? ''}
+      onChange={(event) => filters.set(name, event.target.value)}
+    >
+      <option value="">{all}</option>
+      {options.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+export interface FilterTextProps extends FilterProps {
+  readonly type?: 'text' | 'date';
+  readonly placeholder?: string;
+}
+
+/** Applies with Enter, or when the field is left. */
+export function FilterText(props: FilterTextProps): ReactNode {
+  const { filters, name, label, type = 'text', placeholder } = props;
+  const applied = filters.get(name) ?? '';
+  const [typed, setTyped] = useState<string | null>(null);
+  const apply = (value: string) => {
+    setTyped(null);
+    if (value !== applied) filters.set(name, value.trim());
+  };
+  return (
+    <TextField
+      label={label}
+      type={type}
+      {...(placeholder === undefined ? {} : { placeholder })}
+      value={typed ?? applied}
+      onChange={(event) => {
+        if (type === 'date') apply(event.target.value);
+        else setTyped(event.target.value);
+      }}
+      onBlur={(event) => apply(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply(event.currentTarget.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+import type { FormEvent, ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Notice } from '../ui/notice.tsx';
+import type { Sending } from './send.ts';
+
+export interface FormProps {
+  readonly sending: Sending;
+  readonly onSend: () => void;
+  /** What the button that sends says. */
+  readonly send: string;
+  readonly kind?: 'primary' | 'danger';
+  /** Without it the form has no way out but the page's. */
+  readonly onCancel?: (() => void) | undefined;
+  readonly wide?: boolean;
+  readonly children: ReactNode;
+}
+
+/** Fields, what is wrong with none of them, and one button that sends. Enter sends too. */
+export function Form(props: FormProps): ReactNode {
+  const { sending, onSend, send, kind = 'primary', onCancel, wide = false, children } = props;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!sending.busy) onSend();
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      {children}
+      {sending.problem === null ? null : (
+        <Notice tone="bad" role="alert">
+          <p>{sending.problem}</p>
+        </Notice>
+      )}
+      <div className="row">
+        <Button type="submit" kind={kind} busy={sending.busy} wide={wide}>
+          {send}
+        </Button>
+        {onCancel === undefined ? null : <Button onClick={onCancel}>Close</Button>}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,165 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import type { PeopleApi, Session } from '../data/people.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Notice } from '../ui/notice.tsx';
+import './desk.css';
+import { type Trouble, wordsOf } from './answers.ts';
+import { type Desk, DeskContext } from './desk-context.ts';
+import { FactorProvider } from './factor-dialog.tsx';
+import { Sheet } from './sheet.tsx';
+import { SecondStep, SignInForm } from './sign-in.tsx';
+
+export interface DeskGateProps {
+  readonly people: PeopleApi;
+  /** What one signs in to. */
+  readonly brand: string;
+  /** Below the form: other ways in. */
+  readonly otherWays?: ReactNode;
+  readonly children: ReactNode;
+}
+
+type Place =
+  | { readonly is: 'asking' }
+  | { readonly is: 'unreachable'; readonly words: string }
+  | { readonly is: 'signed_out' }
+  | { readonly is: 'half'; readonly session: Session }
+  /** `ended`: the service knows the session no more, but the page still holds what was typed. */
+  | { readonly is: 'signed_in'; readonly session: Session; readonly ended: boolean };
+
+/** Without it nobody has signed in here, and asking would only be refused. */
+function markOf(people: PeopleApi): string {
+  return `tapline ${people.realm} signed in`;
+}
+
+function placeOf(session: Session): Place {
+  return session.status === 'signed_in'
+    ? { is: 'signed_in', session, ended: false }
+    : { is: 'half', session };
+}
+
+function placeAfter(trouble: Trouble): Place {
+  const isOut = trouble.is === 'refused' && trouble.error.code === 'session_missing';
+  return isOut ? { is: 'signed_out' } : { is: 'unreachable', words: wordsOf(trouble) };
+}
+
+function useSession(people: PeopleApi) {
+  const [place, setPlace] = useState<Place>({ is: 'asking' });
+  const enter = useCallback(
+    (session: Session) => {
+      localStorage.setItem(markOf(people), 'yes');
+      setPlace(placeOf(session));
+    },
+    [people],
+  );
+  const ask = useCallback(async () => {
+    if (localStorage.getItem(markOf(people)) === null) return setPlace({ is: 'signed_out' });
+    const answer = await people.call('GET /session');
+    if (answer.is === 'done') enter(answer.value);
+    else setPlace(placeAfter(answer));
+  }, [people, enter]);
+  useEffect(() => {
+    void ask();
+    return people.onEnded(() =>
+      setPlace((now) => (now.is === 'signed_in' ? { ...now, ended: true } : { is: 'signed_out' })),
+    );
+  }, [people, ask]);
+  const leave = useCallback(async () => {
+    const answer = await people.call('DELETE /session');
+    // Whoever leaves a shared computer has to know that the session has not ended.
+    if (answer.is !== 'done' && placeAfter(answer).is !== 'signed_out') return false;
+    localStorage.removeItem(markOf(people));
+    setPlace({ is: 'signed_out' });
+    return true;
+  }, [people]);
+  return { place, enter, ask, leave };
+}
+
+/** The app for who is signed in, and the way there for who is not; addresses stay as they are. */
+export function DeskGate({ people, brand, otherWays, children }: DeskGateProps): ReactNode {
+  const { place, enter, ask, leave } = useSession(people);
+  const cache = useQueryClient();
+  const signedInAs = place.is === 'signed_in' ? place.session : null;
+  const desk = useMemo<Desk | null>(() => {
+    if (signedInAs === null) return null;
+    const signOut = async () => {
+      // A read that arrives behind the goodbye would be refused, and ask to sign in again.
+      await cache.cancelQueries();
+      if (await leave()) cache.clear();
+      else void cache.invalidateQueries();
+    };
+    return { people, session: signedInAs, refresh: ask, signOut };
+  }, [people, signedInAs, ask, leave, cache]);
+  if (place.is === 'asking') return <p className="unseen">Loading</p>;
+  if (place.is === 'unreachable') {
+    return (
+      <Sheet title={brand}>
+        <Notice tone="bad" role="alert">
+          <p>{place.words}</p>
+        </Notice>
+        <Button onClick={() => void ask()}>Try again</Button>
+      </Sheet>
+    );
+  }
+  const cancel = () => void leave();
+  if (place.is === 'half') {
+    const { session } = place;
+    return (
+      <Sheet title="Second factor">
+        <SecondStep people={people} session={session} onSession={enter} onCancel={cancel} />
+      </Sheet>
+    );
+  }
+  if (place.is === 'signed_out' || desk === null) {
+    return (
+      <Sheet title={`Sign in · ${brand}`}>
+        <SignInForm people={people} onSession={enter} />
+        {otherWays}
+      </Sheet>
+    );
+  }
+  const comeBack = (session: Session) => {
+    // What the page holds belongs to the person who was here before.
+    if (session.user.id !== desk.session.user.id) return location.reload();
+    enter(session);
+    void cache.invalidateQueries();
+  };
+  return (
+    <DeskContext value={desk}>
+      <FactorProvider>
+        {children}
+        {place.is === 'signed_in' && place.ended ? (
+          <ComeBack people={people} onSession={comeBack} />
+        ) : null}
+      </FactorProvider>
+    </DeskContext>
+  );
+}
+
+interface ComeBackProps {
+  readonly people: PeopleApi;
+  readonly onSession: (session: Session) => void;
+}
+
+/** Over the page as it stands: nothing that was typed is lost. */
+function ComeBack({ people, onSession }: ComeBackProps): ReactNode {
+  const [half, setHalf] = useState<Session | null>(null);
+  const take = (session: Session) =>
+    session.status === 'signed_in' ? onSession(session) : setHalf(session);
+  return (
+    <Dialog title="Your session has ended" onClose={() => location.reload()}>
+      <p className="soft">Sign in again to go on where you were.</p>
+      {half === null ? (
+        <SignInForm people={people} onSession={take} />
+      ) : (
+        <SecondStep
+          people={people}
+          session={half}
+          onSession={take}
+          onCancel={() => setHalf(null)}
+        />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiFailure } from '../data/api.ts';
+import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { wordsOf } from './answers.ts';
+
+export interface LoadedProps<Value> {
+  readonly query: UseQueryResult<Value>;
+  /** What to say when there is no such object: where it may be instead. */
+  readonly missing?: ReactNode;
+  readonly children: (value: Value) => ReactNode;
+}
+
+function isMissing(error: Error): boolean {
+  return (
+    error instanceof ApiFailure &&
+    error.answer.is === 'refused' &&
+    error.answer.error.code === 'resource_missing'
+  );
+}
+
+/** What was read, or that it is being read, or why it could not be. */
+export function Loaded<Value>({ query, missing, children }: LoadedProps<Value>): ReactNode {
+  const { data, error, isFetching, refetch } = query;
+  if (data !== undefined) {
+    return (
+      <>
+        {error === null ? null : <Stale error={error} onRetry={() => void refetch()} />}
+        {children(data)}
+      </>
+    );
+  }
+  if (error === null) {
+    return (
+      <p className="loading soft" role="status">
+        Loading…
+      </p>
+    );
+  }
+  if (isMissing(error)) {
+    return (
+      <EmptyState title="There is nothing with this id">
+        {missing ?? 'Check the address. It may belong to another account.'}
+      </EmptyState>
+    );
+  }
+  return (
+    <Notice tone="bad" role="alert">
+      <p>{error instanceof ApiFailure ? wordsOfRead(error) : error.message}</p>
+      <div>
+        <Button busy={isFetching} onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </div>
+    </Notice>
+  );
+}
+
+function wordsOfRead({ answer, message }: ApiFailure): string {
+  return answer.is === 'refused' ? wordsOf(answer) : message;
+}
+
+interface StaleProps {
+  readonly error: Error;
+  readonly onRetry: () => void;
+}
+
+function Stale({ error, onRetry }: StaleProps): ReactNode {
+  return (
+    <Notice tone="warn" role="status">
+      <p>What you see is from before: {error.message}</p>
+      <div>
+        <Button onClick={onRetry}>Try again</Button>
+      </div>
+    </Notice>
+  );
+}

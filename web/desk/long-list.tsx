@@ -1,0 +1,170 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useSearch } from 'wouter';
+import { Button } from '../ui/button.tsx';
+import { type Column, Table, TableFrame, TableRows } from '../ui/table.tsx';
+import type { Filters } from './filters.tsx';
+import { type ListProps, NothingHere, nextIn } from './list.tsx';
+import { Loaded } from './loaded.tsx';
+import type { Pages } from './reads.ts';
+import { useWalk } from './use-walk.ts';
+import { countNewer, type ListPage, refreshed, rowsBefore, totalRows } from './walk.ts';
+
+export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filters'> {
+  readonly pages: Pages<ListPage<Row>>;
+  readonly filters: Filters;
+}
+
+/**
+ * A list of any length. Pages come by cursor as somebody scrolls, and only those near the screen
+ * are drawn; the way back leads to where one was. What comes in above is told and waits.
+ */
+export function LongList<Row>(props: LongListProps<Row>): ReactNode {
+  const { label, columns, keyOf, pages, filters, empty } = props;
+  const search = useSearch();
+  const query = useQuery({ ...pages.at(filters.cursor), placeholderData: keepPreviousData });
+  return (
+    <Loaded query={query}>
+      {(page) => {
+        if (query.isPlaceholderData) {
+          return (
+            <div aria-busy="true">
+              <Table label={label} columns={columns} rows={page.data} keyOf={keyOf} />
+            </div>
+          );
+        }
+        if (page.data.length === 0) return <NothingHere filters={filters} empty={empty} />;
+        return <Walked key={[...pages.scope, search].join(' ')} {...props} live={page} />;
+      }}
+    </Loaded>
+  );
+}
+
+function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> }): ReactNode {
+  const { label, columns, keyOf, filters, pages, live, nextOf = nextIn } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const { cursor } = filters;
+  const seen = useWalk({ place, scope: pages.scope, cursor, live });
+  const { head, setHead, walk, drawn, roomOf, note, isAtTop } = seen;
+  const newer = countNewer(head.data, live.data, keyOf);
+  useEffect(() => {
+    if (isAtTop()) setHead(live);
+  }, [live, setHead, isAtTop]);
+  useEffect(() => note(0, { count: head.data.length, next: nextOf(head) }), [head, note, nextOf]);
+  const showNewer = () => {
+    setHead(live);
+    window.scrollTo(0, 0);
+  };
+  const total = totalRows(walk);
+  const bodies = drawn.flatMap((index, at) => {
+    const before = rowsBefore(walk, index);
+    const shared = { columns, keyOf, index, before, note };
+    const page = walk[index];
+    if (page === undefined) return [];
+    return [
+      <Gap key={`before ${index}`} px={roomOf((drawn[at - 1] ?? -1) + 1, index)} />,
+      index === 0 ? (
+        <tbody key="first" data-page={0}>
+          <TableRows {...shared} rows={refreshed(head.data, live.data, keyOf)} />
+        </tbody>
+      ) : (
+        <QueriedPage
+          key={page.cursor}
+          {...shared}
+          pages={pages}
+          nextOf={nextOf}
+          cursor={page.cursor}
+          px={roomOf(index, index + 1)}
+        />
+      ),
+    ];
+  });
+  return (
+    <div className="stack" ref={place}>
+      {newer === 0 ? null : (
+        <div className="newer" role="status">
+          <Button kind="primary" onClick={showNewer}>
+            {newer < live.data.length ? String(newer) : `${newer} or more`} newer
+          </Button>
+        </div>
+      )}
+      <TableFrame label={label} columns={columns} rowCount={total === null ? -1 : total + 1}>
+        {bodies}
+        <Gap key="after" px={roomOf((drawn.at(-1) ?? -1) + 1, walk.length)} />
+      </TableFrame>
+      <End filters={filters} seen={seen} />
+    </div>
+  );
+}
+
+/** The room of pages that are not drawn. */
+function Gap({ px }: { readonly px: number }): ReactNode {
+  if (px === 0) return null;
+  return (
+    <tbody aria-hidden="true">
+      <tr className="table-gap-row">
+        <td className="table-gap" style={{ blockSize: px }} />
+      </tr>
+    </tbody>
+  );
+}
+
+interface QueriedPageProps<Row> {
+  readonly pages: LongListProps<Row>['pages'];
+  readonly nextOf: (page: ListPage<Row>) => string | null;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly cursor: string | undefined;
+  readonly index: number;
+  readonly before: number;
+  readonly px: number;
+  readonly note: (index: number, page: { count: number; next: string | null }) => void;
+}
+
+function QueriedPage<Row>(props: QueriedPageProps<Row>): ReactNode {
+  const { pages, nextOf, columns, keyOf, cursor, index, before, px, note } = props;
+  const query = useQuery(pages.at(cursor));
+  const page = query.data;
+  useEffect(() => {
+    if (page !== undefined) note(index, { count: page.data.length, next: nextOf(page) });
+  }, [page, index, note, nextOf]);
+  if (page === undefined) {
+    return (
+      <tbody data-page={index}>
+        <tr className="table-gap-row">
+          <td colSpan={columns.length} className="table-gap" style={{ blockSize: px }}>
+            <Loaded query={query}>{() => null}</Loaded>
+          </td>
+        </tr>
+      </tbody>
+    );
+  }
+  return (
+    <tbody data-page={index}>
+      <TableRows columns={columns} keyOf={keyOf} rows={page.data} before={before} />
+    </tbody>
+  );
+}
+
+interface EndProps<Row> {
+  readonly filters: Filters;
+  readonly seen: ReturnType<typeof useWalk<Row>>;
+}
+
+/** Scrolling reads on by itself; who does not scroll has a button. */
+function End<Row>({ filters, seen: { walk, goOn, isTooLong } }: EndProps<Row>): ReactNode {
+  const { next } = walk[walk.length - 1] ?? walk[0];
+  if (filters.cursor === undefined && (next === null || next === undefined)) return null;
+  return (
+    <div className="row row-apart">
+      {filters.cursor === undefined ? (
+        <span />
+      ) : (
+        <Button onClick={() => filters.goTo(null)}>Newest</Button>
+      )}
+      {typeof next === 'string' ? (
+        <Button onClick={() => (isTooLong ? filters.goTo(next) : goOn())}>Older</Button>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,189 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { valueIn } from '../data/api.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { Status } from '../ui/status.tsx';
+import { Time } from '../ui/time.tsx';
+import { ActionButton } from './action-button.tsx';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+import { useDesk } from './desk-context.ts';
+import { useFactor } from './factor-context.ts';
+import { ChangeName, ChangePassword, PersonalData } from './own-dialogs.tsx';
+import { AddPasskeyDialog } from './passkey-dialog.tsx';
+import { RecoveryCodes, TotpSetup } from './totp-setup.tsx';
+
+/** What a person does for their own access: password, factors, where they are signed in. */
+export function OwnAccess(): ReactNode {
+  const { session } = useDesk();
+  const { name, email } = session.user;
+  return (
+    <section className="card stack">
+      <h2>You</h2>
+      <p>
+        {name} <span className="soft">{email}</span>
+      </p>
+      <div className="row">
+        <ChangeName />
+        <ChangePassword />
+        <PersonalData />
+      </div>
+      <h3>Second factor</h3>
+      <AuthenticatorApp />
+      <Passkeys />
+      <h3>Where you are signed in</h3>
+      <Sessions />
+    </section>
+  );
+}
+
+function AuthenticatorApp(): ReactNode {
+  const { people, session, refresh } = useDesk();
+  const { factors } = session.user;
+  const [open, setOpen] = useState<'set_up' | 'remove' | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const prove = useFactor();
+  const close = () => {
+    setOpen(null);
+    setCodes(null);
+    void refresh();
+  };
+  const setUp = async () => {
+    // With a factor already there, it says who it is; without one the password does.
+    if (factors.first_choice === null || (await prove())) setOpen('set_up');
+  };
+  return (
+    <>
+      <div className="row">
+        <Status tone={factors.totp ? 'good' : 'warn'}>
+          {factors.totp ? 'Authenticator app is set up' : 'No authenticator app'}
+        </Status>
+        {factors.totp ? (
+          <>
+            <Button onClick={() => setOpen('remove')}>Remove the app</Button>
+            <ActionButton
+              request={() => people.call('POST /me/recovery_codes')}
+              onDone={(made) => setCodes(made.recovery_codes)}
+            >
+              New recovery codes
+            </ActionButton>
+            <span className="soft">{factors.recovery_codes_left} recovery codes left</span>
+          </>
+        ) : (
+          <Button onClick={() => void setUp()}>Set up an authenticator app</Button>
+        )}
+      </div>
+      <CodesToKeep isDue={factors.recovery_codes_to_save} />
+      {open === 'set_up' ? (
+        <Dialog title="Set up an authenticator app" onClose={close}>
+          <TotpSetup asksPassword={factors.first_choice === null} onDone={close} onCancel={close} />
+        </Dialog>
+      ) : null}
+      {open === 'remove' ? (
+        <ConfirmDialog
+          title="Remove the authenticator app?"
+          send="Remove the app"
+          request={() => people.call('DELETE /me/totp')}
+          onDone={close}
+          onClose={close}
+        >
+          <p>Without a second factor you cannot take money out or give rights.</p>
+        </ConfirmDialog>
+      ) : null}
+      {codes === null ? null : <NewCodes codes={codes} onClose={close} />}
+    </>
+  );
+}
+
+interface NewCodesProps {
+  readonly codes: readonly string[];
+  readonly onClose: () => void;
+}
+
+function NewCodes({ codes, onClose }: NewCodesProps): ReactNode {
+  return (
+    <Dialog title="Your new recovery codes" onClose={onClose}>
+      <RecoveryCodes codes={codes} onKept={onClose} />
+    </Dialog>
+  );
+}
+
+function CodesToKeep({ isDue }: { readonly isDue: boolean }): ReactNode {
+  if (!isDue) return null;
+  return (
+    <Notice tone="warn">
+      <p>You have not confirmed that you keep your recovery codes. Make new ones and keep them.</p>
+    </Notice>
+  );
+}
+
+function Passkeys(): ReactNode {
+  const { people, refresh } = useDesk();
+  const [isAdding, setIsAdding] = useState(false);
+  const { data } = useQuery({
+    queryKey: ['me', 'passkeys'],
+    queryFn: async () => valueIn(await people.call('GET /me/passkeys')),
+  });
+  return (
+    <>
+      <ul className="stack stack-tight">
+        {data?.data.map(({ id, name, last_used_at: used }) => (
+          <li key={id} className="row">
+            <strong>{name}</strong>
+            <span className="soft small">
+              {used === null ? 'Never used' : 'Last used '}
+              {used === null ? null : <Time at={used} />}
+            </span>
+            <ActionButton
+              request={() => people.call('DELETE /me/passkeys/{id}', { path: { id } })}
+              onDone={() => void refresh()}
+            >
+              Remove {name}
+            </ActionButton>
+          </li>
+        ))}
+      </ul>
+      <div>
+        <Button onClick={() => setIsAdding(true)}>Add a passkey</Button>
+      </div>
+      {isAdding ? <AddPasskeyDialog onClose={() => setIsAdding(false)} /> : null}
+    </>
+  );
+}
+
+function Sessions(): ReactNode {
+  const { people } = useDesk();
+  const { data } = useQuery({
+    queryKey: ['me', 'sessions'],
+    queryFn: async () => valueIn(await people.call('GET /sessions')),
+  });
+  return (
+    <>
+      <ul className="stack stack-tight">
+        {data?.data.map(({ id, current, device, place, address, last_seen_at }) => (
+          <li key={id} className="row">
+            <strong>{device}</strong>
+            <span className="soft small">
+              {place === '' ? address : `${place}, ${address}`}, last used{' '}
+              <Time at={last_seen_at} />
+            </span>
+            {current ? (
+              <Status tone="info">Here</Status>
+            ) : (
+              <ActionButton request={() => people.call('DELETE /sessions/{id}', { path: { id } })}>
+                End
+              </ActionButton>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ActionButton
+        request={() => people.call('DELETE /sessions')}
+        onDone={() => location.reload()}
+      >
+        End all sessions, this one too
+      </ActionButton>
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { useToast } from '../ui/toast.tsx';
+import { useDesk } from './desk-context.ts';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+
+export function ChangeName(): ReactNode {
+  const { people, session, refresh } = useDesk();
+  const [isOpen, setIsOpen] = useState(false);
+  const [name, setName] = useState(session.user.name);
+  const sending = useSend(['name']);
+  const save = async () => {
+    const body = { name: name.trim() };
+    if ((await sending.send(() => people.call('PATCH /me', { body }))) === null) return;
+    await refresh();
+    setIsOpen(false);
+  };
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Change my name</Button>
+      {isOpen ? (
+        <Dialog title="Your name" onClose={() => setIsOpen(false)}>
+          <Form sending={sending} onSend={save} send="Save" onCancel={() => setIsOpen(false)}>
+            <TextField
+              label="Name"
+              autoComplete="name"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+              error={sending.problemAt('name')}
+            />
+          </Form>
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
+export function ChangePassword(): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Change my password</Button>
+      {isOpen ? <PasswordDialog onClose={() => setIsOpen(false)} /> : null}
+    </>
+  );
+}
+
+function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { people } = useDesk();
+  const toast = useToast();
+  const [present, setPresent] = useState('');
+  const [next, setNext] = useState('');
+  const sending = useSend(['current_password', 'password']);
+  const save = async () => {
+    const body = { current_password: present, password: next };
+    if ((await sending.send(() => people.call('POST /me/password', { body }))) === null) return;
+    toast('Your password has changed. All other sessions have ended.');
+    onClose();
+  };
+  return (
+    <Dialog title="Change your password" onClose={onClose}>
+      <Form sending={sending} onSend={save} send="Change my password" onCancel={onClose}>
+        <TextField
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          value={present}
+          onChange={(event) => setPresent(event.target.value)}
+          error={sending.problemAt('current_password')}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          value={next}
+          onChange={(event) => setNext(event.target.value)}
+          hint="12 characters or more."
+          error={sending.problemAt('password')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+type Asked = 'export' | 'erase';
+
+/** A copy of everything that is kept about the person, or its end. */
+export function PersonalData(): ReactNode {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  return (
+    <>
+      <Button onClick={() => setAsked('export')}>Copy of my data</Button>
+      <Button onClick={() => setAsked('erase')}>Erase me</Button>
+      {asked === null ? null : <DataDialog asked={asked} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+function saveAsFile(name: string, value: unknown): void {
+  const url = URL.createObjectURL(
+    new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }),
+  );
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+interface DataDialogProps {
+  readonly asked: Asked;
+  readonly onClose: () => void;
+}
+
+function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
+  const { people, session } = useDesk();
+  const [asksPassword] = useState(session.user.factors.first_choice === null);
+  const [password, setPassword] = useState('');
+  const sending = useSend(['current_password']);
+  const isExport = asked === 'export';
+  const body = asksPassword ? { current_password: password } : {};
+  const run = async () => {
+    if (isExport) {
+      const found = await sending.send(() => people.call('POST /me/export', { body }));
+      if (found === null) return;
+      saveAsFile('my-data.json', found);
+      return onClose();
+    }
+    const erased = await sending.send(() => people.call('POST /me/erase', { body }));
+    if (erased !== null) location.reload();
+  };
+  return (
+    <Dialog title={isExport ? 'A copy of your data' : 'Erase you?'} onClose={onClose}>
+      <Form
+        sending={sending}
+        onSend={run}
+        send={isExport ? 'Copy of my data' : 'Erase me'}
+        kind={isExport ? 'primary' : 'danger'}
+        onCancel={onClose}
+      >
+        <p>
+          {isExport
+            ? 'Everything that is kept about you, in one file. Secrets are left out.'
+            : 'Your name, address, factors, sessions and memberships go. This cannot be undone.'}
+        </p>
+        {asksPassword ? (
+          <TextField
+            label="Password"
+            type="password"
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+            error={sending.problemAt('current_password')}
+          />
+        ) : null}
+      </Form>
+    </Dialog>
+  );
+}

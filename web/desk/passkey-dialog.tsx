@@ -1,0 +1,58 @@
+import { type ReactNode, useState } from 'react';
+import { canUsePasskeys, createPasskey } from '../data/passkey.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { useDesk } from './desk-context.ts';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+
+/** Adds a passkey of this device. Without any factor yet, the password says who it is. */
+export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { people, session, refresh } = useDesk();
+  const [asksPassword] = useState(session.user.factors.first_choice === null);
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const sending = useSend(['name', 'current_password']);
+  const add = async () => {
+    if (name.trim() === '') return sending.refuse('name', 'Name it after the device.');
+    const body = asksPassword ? { current_password: password } : {};
+    const options = await sending.send(() => people.call('POST /me/passkeys/options', { body }));
+    if (options === null) return;
+    const made = await createPasskey(options);
+    if (made === null) return;
+    const added = await sending.send(() =>
+      people.call('POST /me/passkeys', { body: { name: name.trim(), response: made as never } }),
+    );
+    if (added === null) return;
+    await refresh();
+    onClose();
+  };
+  return (
+    <Dialog title="A passkey of this device" onClose={onClose}>
+      {canUsePasskeys() ? (
+        <Form sending={sending} onSend={add} send="Add a passkey" onCancel={onClose}>
+          <TextField
+            label="Name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            hint="Such as My phone."
+            error={sending.problemAt('name')}
+          />
+          {asksPassword ? (
+            <TextField
+              label="Password"
+              type="password"
+              autoComplete="current-password"
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+              hint="The one that you sign in with."
+              error={sending.problemAt('current_password')}
+            />
+          ) : null}
+        </Form>
+      ) : (
+        <p>This browser has no passkeys here. They need https and a recent browser.</p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+interface Desk {
+  readonly realm: 'dashboard' | 'operator';
+  /** Fewer would mean that the document was not read. */
+  readonly atLeast: number;
+  /** Routes that no screen asks for, and why. */
+  readonly withoutScreen: Readonly<Record<string, string>>;
+  /** Addresses that are opened as links, so no call names them. */
+  readonly asLinks: Readonly<Record<string, string>>;
+}
+
+const DESKS: readonly Desk[] = [
+  {
+    realm: 'dashboard',
+    atLeast: 100,
+    withoutScreen: {
+      'GET /accounts': 'the session names the accounts',
+      'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
+      'GET /accounts/{account}/{mode}/totals':
+        'the till prints its own; the day report has the rest',
+    },
+    asLinks: {
+      'GET /accounts/{account}/{mode}/exports/payments': '/exports/$',
+      'GET /accounts/{account}/{mode}/exports/payment_intents': '/exports/$',
+      'GET /accounts/{account}/{mode}/exports/refunds': '/exports/$',
+      'GET /accounts/{account}/{mode}/exports/withdrawals': '/exports/$',
+      'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$',
+      'GET /accounts/{account}/{mode}/feed': '/feed`',
+    },
+  },
+  {
+    realm: 'operator',
+    atLeast: 40,
+    withoutScreen: {},
+    asLinks: { 'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$' },
+  },
+];
+
+async function screens({ realm }: Desk): Promise<string> {
+  const texts: string[] = [];
+  for await (const name of glob(`web/{${realm},desk}/**/*.{ts,tsx}`, { cwd: ROOT })) {
+    if (!name.includes('.test.')) texts.push(readFileSync(path.join(ROOT, name), 'utf8'));
+  }
+  return texts.join('\n');
+}
+
+function routes({ realm }: Desk): string[] {
+  const file = readFileSync(path.join(ROOT, `openapi/${realm}.json`), 'utf8');
+  const { paths } = JSON.parse(file) as { paths: Record<string, Record<string, unknown>> };
+  return Object.entries(paths).flatMap(([name, methods]) =>
+    Object.keys(methods).map(
+      (method) => `${method.toUpperCase()} ${name.replace(`/${realm}/v1`, '')}`,
+    ),
+  );
+}
+
+for (const desk of DESKS) {
+  test(`a screen reaches every route of the ${desk.realm}, or it is said why not`, async () => {
+    const { atLeast, withoutScreen, asLinks } = desk;
+    const [all, text] = [routes(desk), await screens(desk)];
+    assert.ok(all.length >= atLeast, `only ${all.length} routes were seen`);
+    const missing = all.filter((route) => {
+      if (withoutScreen[route] !== undefined) return false;
+      return !text.includes(asLinks[route] ?? `'${route}'`);
+    });
+    assert.deepEqual(missing, []);
+    const known = new Set(all);
+    const gone = [...Object.keys(withoutScreen), ...Object.keys(asLinks)];
+    assert.deepEqual(
+      gone.filter((route) => !known.has(route)),
+      [],
+      'these are no routes any more',
+    );
+  });
+}

@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+
+/** A page before the app: one column with one thing to do. */
+export function Sheet({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <main className="sheet stack">
+      <title>{`${title} · Tapline`}</title>
+      <img className="desk-mark" src="icons/tapline.svg" alt="" />
+      <h1>{title}</h1>
+      {children}
+    </main>
+  );
+}

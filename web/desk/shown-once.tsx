@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
+import { CopyField } from '../ui/copy-field.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Notice } from '../ui/notice.tsx';
+
+export interface ShownOnceProps {
+  readonly title: string;
+  readonly label: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+  /** What to do with it. */
+  readonly children?: ReactNode;
+}
+
+/** A secret that only its hash is kept of. */
+export function ShownOnce({ title, label, secret, onClose, children }: ShownOnceProps): ReactNode {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Notice tone="warn">
+        <p>Copy it now. It is not shown again.</p>
+      </Notice>
+      <CopyField label={label} value={secret} />
+      {children}
+      <div className="row">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

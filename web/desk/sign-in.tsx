@@ -1,0 +1,79 @@
+import { type ReactNode, useEffect, useId, useState } from 'react';
+import { canUsePasskeys } from '../data/passkey.ts';
+import type { PeopleApi, Session } from '../data/people.ts';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { FactorForm, PasskeyButton } from './factor-form.tsx';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+
+export interface SignInProps {
+  readonly people: PeopleApi;
+  /** Signed in, or half: the second factor is missing. */
+  readonly onSession: (session: Session) => void;
+}
+
+/** E-mail address and password; above them the passkey, which needs neither. */
+export function SignInForm({ people, onSession }: SignInProps): ReactNode {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const sending = useSend(['email', 'password']);
+  const id = useId();
+  useEffect(() => document.getElementById(id)?.focus(), [id]);
+  const signIn = async () => {
+    if (email.trim() === '') return sending.refuse('email', 'Type your e-mail address.');
+    if (password === '') return sending.refuse('password', 'Type your password.');
+    const body = { email: email.trim(), password };
+    const session = await sending.send(() => people.call('POST /session', { body }));
+    if (session !== null) onSession(session);
+  };
+  return (
+    <div className="stack">
+      {canUsePasskeys() ? (
+        <PasskeyButton people={people} route="sign_in" onDone={onSession} />
+      ) : null}
+      <Form sending={sending} onSend={signIn} send="Sign in" wide>
+        <TextField
+          id={id}
+          label="Email"
+          type="email"
+          autoComplete="username"
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+          error={sending.problemAt('email')}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+          error={sending.problemAt('password')}
+        />
+      </Form>
+    </div>
+  );
+}
+
+export interface SecondStepProps extends SignInProps {
+  readonly session: Session;
+  readonly onCancel: () => void;
+}
+
+/** The password was right; now the second factor. */
+export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
+  return (
+    <div className="stack">
+      <p className="soft">Signing in as {session.user.email}.</p>
+      <FactorForm
+        people={people}
+        factors={session.user.factors}
+        send="Sign in"
+        onProven={onSession}
+      />
+      <Button kind="quiet" onClick={onCancel}>
+        Start again
+      </Button>
+    </div>
+  );
+}

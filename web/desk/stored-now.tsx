@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+import { Notice } from '../ui/notice.tsx';
+
+/** Below a field: what somebody else has stored meanwhile, when it is something else. */
+export function storedNow(of: {
+  readonly isStale: boolean;
+  readonly stored: string;
+  readonly typed: string;
+}): string | null {
+  if (!of.isStale || of.stored === of.typed) return null;
+  return `Stored now: ${of.stored === '' ? 'nothing' : of.stored}`;
+}
+
+/** Over a form whose object was changed by somebody else while it was open. */
+export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): ReactNode {
+  if (!isStale) return null;
+  return (
+    <Notice tone="warn" role="status">
+      <strong>Somebody else has changed this since you opened it</strong>
+      <p>
+        What is stored now is shown below each field that differs. Sending replaces it with yours.
+      </p>
+    </Notice>
+  );
+}

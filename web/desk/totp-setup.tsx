@@ -1,0 +1,140 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { CopyField } from '../ui/copy-field.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { partOf } from '../ui/part.ts';
+import { useDesk } from './desk-context.ts';
+import { Form } from './form.tsx';
+import { useSend } from './send.ts';
+
+const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
+
+interface Begun {
+  readonly secret: string;
+  readonly uri: string;
+}
+
+export interface TotpSetupProps {
+  /** Without a factor yet, the password says who it is. */
+  readonly asksPassword: boolean;
+  /** The app is set up, and its codes are kept. */
+  readonly onDone: () => void;
+  /** Without it there is no way around it. */
+  readonly onCancel?: (() => void) | undefined;
+}
+
+/** Three steps: who it is, the app's first code, the recovery codes. */
+export function TotpSetup({ asksPassword, onDone, onCancel }: TotpSetupProps): ReactNode {
+  const [begun, setBegun] = useState<Begun | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  if (codes !== null) return <RecoveryCodes codes={codes} onKept={onDone} />;
+  if (begun === null) {
+    return <Begin asksPassword={asksPassword} onBegun={setBegun} onCancel={onCancel} />;
+  }
+  return <FirstCode begun={begun} onConfirmed={setCodes} onCancel={onCancel} />;
+}
+
+interface BeginProps {
+  readonly asksPassword: boolean;
+  readonly onBegun: (begun: Begun) => void;
+  readonly onCancel: (() => void) | undefined;
+}
+
+function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
+  const { people } = useDesk();
+  const [password, setPassword] = useState('');
+  const sending = useSend(['current_password']);
+  const begin = async () => {
+    const body = asksPassword ? { current_password: password } : {};
+    const begun = await sending.send(() => people.call('POST /me/totp', { body }));
+    if (begun !== null) onBegun(begun);
+  };
+  return (
+    <Form sending={sending} onSend={begin} send="Continue" onCancel={onCancel}>
+      <p>
+        An authenticator app on your phone shows a new code every 30 seconds. Money moves, and
+        rights change, only with such a code.
+      </p>
+      {asksPassword ? (
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+          hint="The one that you sign in with."
+          error={sending.problemAt('current_password')}
+        />
+      ) : null}
+    </Form>
+  );
+}
+
+interface FirstCodeProps {
+  readonly begun: Begun;
+  readonly onConfirmed: (recoveryCodes: readonly string[]) => void;
+  readonly onCancel: (() => void) | undefined;
+}
+
+function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode {
+  const { people } = useDesk();
+  const [code, setCode] = useState('');
+  const sending = useSend(['code']);
+  const confirm = async () => {
+    const body = { code: code.replaceAll(' ', '') };
+    const answer = await sending.send(() => people.call('POST /me/totp/confirm', { body }));
+    if (answer !== null) onConfirmed(answer.recovery_codes);
+  };
+  return (
+    <Form sending={sending} onSend={confirm} send="Confirm" onCancel={onCancel}>
+      <p>Scan this with your authenticator app, or type the key into it.</p>
+      <Qr value={begun.uri} label="Key for your authenticator app" />
+      <CopyField label="Key" value={begun.secret} />
+      <TextField
+        label="Authentication code"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        value={code}
+        onChange={(event) => setCode(event.target.value)}
+        hint="The six digits that the app shows now."
+        error={sending.problemAt('code')}
+      />
+    </Form>
+  );
+}
+
+export interface RecoveryCodesProps {
+  readonly codes: readonly string[];
+  readonly onKept: () => void;
+}
+
+/** Shown only once. */
+export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode {
+  const { people } = useDesk();
+  const sending = useSend();
+  const kept = async () => {
+    const done = await sending.send(() => people.call('POST /me/recovery_codes/saved'));
+    if (done !== null) onKept();
+  };
+  return (
+    <div className="stack">
+      <Notice tone="warn">
+        <strong>Keep these codes where you find them without your phone</strong>
+        <p>Each signs you in once. They are not shown again.</p>
+      </Notice>
+      <CopyField label="Recovery codes" value={codes.join(' ')} />
+      <ul className="codes id">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      {sending.problem === null ? null : <Notice tone="bad">{sending.problem}</Notice>}
+      <div className="row">
+        <Button kind="primary" busy={sending.busy} onClick={kept}>
+          I have kept them
+        </Button>
+      </div>
+    </div>
+  );
+}

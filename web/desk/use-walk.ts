@@ -1,0 +1,144 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type ListPage, pagesWithin, startWalk, type Walk, walkOn, withPage } from './walk.ts';
+
+/** Browsers cut off what is taller (Firefox at 17.9 million): then the list begins anew. */
+const LONGEST_PX = 15_000_000;
+/** Of a page that was never drawn; it is measured once it is seen. */
+const UNSEEN_PX = 1_000;
+
+/** What is kept of a walk while its list is left, for the way back. */
+interface Kept<Row> {
+  readonly head: ListPage<Row>;
+  readonly walk: Walk;
+  readonly heights: ReadonlyMap<number, number>;
+  readonly scrolledPx: number;
+}
+
+/** The entry of the browser's history that the page stands in; a new one begins a new walk. */
+function entryName(): string {
+  const state: unknown = history.state;
+  if (typeof state === 'object' && state !== null && 'walk' in state) return String(state.walk);
+  const name = crypto.randomUUID();
+  history.replaceState({ ...(typeof state === 'object' ? state : null), walk: name }, '');
+  return name;
+}
+
+function sameNumbers(one: readonly number[], other: readonly number[]): boolean {
+  return one.length === other.length && one.every((number, index) => number === other[index]);
+}
+
+/** The page that holds the focus stays, or the next Tab would begin at the top of the document. */
+function focusedPage(): number | null {
+  const body = document.activeElement?.closest('tbody[data-page]');
+  return body instanceof HTMLElement ? Number(body.dataset.page) : null;
+}
+
+export interface WalkInSight<Row> {
+  /** The first page as it was when it was last shown from its beginning. */
+  readonly head: ListPage<Row>;
+  setHead(head: ListPage<Row>): void;
+  readonly walk: Walk;
+  /** Indexes of the pages that are drawn, in order. */
+  readonly drawn: readonly number[];
+  /** The height of pages, the second one excluded. */
+  roomOf(from: number, to: number): number;
+  note(index: number, page: { readonly count: number; readonly next: string | null }): void;
+  goOn(): void;
+  readonly isTooLong: boolean;
+  /** Whether the list's beginning is in sight. */
+  isAtTop(): boolean;
+}
+
+export interface WalkOf<Row> {
+  readonly place: RefObject<HTMLElement | null>;
+  readonly scope: readonly string[];
+  readonly cursor: string | undefined;
+  readonly live: ListPage<Row>;
+}
+
+type Heights = Map<number, number>;
+
+function roomIn(heights: Heights, from: number, to: number): number {
+  let px = 0;
+  for (let at = from; at < to; at++) px += heights.get(at) ?? UNSEEN_PX;
+  return px;
+}
+
+/** What is near the screen, as the list stands on it now. */
+function lookAround(list: HTMLElement, walk: Walk, heights: Heights) {
+  for (const body of list.querySelectorAll<HTMLElement>('tbody[data-page]')) {
+    heights.set(Number(body.dataset.page), body.offsetHeight);
+  }
+  const { top } = list.getBoundingClientRect();
+  const screen = window.innerHeight;
+  const heightOf = (index: number) => roomIn(heights, index, index + 1);
+  const within = pagesWithin(walk, { heightOf, fromPx: -top - screen, toPx: -top + 2 * screen });
+  const focused = focusedPage();
+  if (focused !== null && focused < walk.length) within.push(focused);
+  const room = roomIn(heights, 0, walk.length);
+  const isEndNear = top + room < 2.5 * screen && room < LONGEST_PX;
+  return { drawn: [...new Set(within)].sort((one, other) => one - other), isEndNear };
+}
+
+/** Calls it once for each frame in which the page was scrolled or became another size. */
+function useScrolled(look: () => void): RefObject<number> {
+  const scrolledPx = useRef(0);
+  useEffect(() => {
+    let frame = 0;
+    const onScroll = () => {
+      scrolledPx.current = window.scrollY;
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(look);
+    };
+    window.addEventListener('scroll', onScroll, { passive: true });
+    window.addEventListener('resize', onScroll);
+    return () => {
+      cancelAnimationFrame(frame);
+      window.removeEventListener('scroll', onScroll);
+      window.removeEventListener('resize', onScroll);
+    };
+  }, [look]);
+  return scrolledPx;
+}
+
+/** Draws the pages near the screen, reads the next one in time, and keeps the place. */
+export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkInSight<Row> {
+  const cache = useQueryClient();
+  const [key] = useState(() => ['walk', ...scope, entryName()]);
+  const [before] = useState(() => cache.getQueryData<Kept<Row>>(key));
+  const [head, setHead] = useState(before?.head ?? live);
+  const [walk, setWalk] = useState<Walk>(before?.walk ?? startWalk(cursor));
+  const [drawn, setDrawn] = useState<readonly number[]>(before === undefined ? [0] : []);
+  const heights = useRef<Heights>(new Map(before?.heights));
+  const roomOf = useCallback((from: number, to: number) => roomIn(heights.current, from, to), []);
+  const look = useCallback(() => {
+    if (place.current === null) return;
+    const seen = lookAround(place.current, walk, heights.current);
+    setDrawn((now) => (sameNumbers(now, seen.drawn) ? now : seen.drawn));
+    if (seen.isEndNear) setWalk(walkOn);
+  }, [place, walk]);
+  useLayoutEffect(() => {
+    if (before !== undefined) window.scrollTo(0, before.scrolledPx);
+    // A page that is opened from far down begins at its top.
+    return () => window.scrollTo(0, 0);
+  }, [before]);
+  useLayoutEffect(() => look());
+  const scrolledPx = useScrolled(look);
+  useEffect(
+    () => () => {
+      const kept = { head, walk, heights: heights.current, scrolledPx: scrolledPx.current };
+      cache.setQueryData<Kept<Row>>(key, kept);
+    },
+    [cache, key, head, walk, scrolledPx],
+  );
+  const note = useCallback(
+    (index: number, page: { readonly count: number; readonly next: string | null }) =>
+      setWalk((now) => withPage(now, index, page)),
+    [],
+  );
+  const goOn = () => setWalk(walkOn);
+  const isTooLong = roomOf(0, walk.length) >= LONGEST_PX;
+  const isAtTop = () => (place.current?.getBoundingClientRect().top ?? 0) >= 0;
+  return { head, setHead, walk, drawn, roomOf, note, goOn, isTooLong, isAtTop };
+}

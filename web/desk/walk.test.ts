@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  countNewer,
+  pagesWithin,
+  refreshed,
+  rowsBefore,
+  startWalk,
+  totalRows,
+  type Walk,
+  walkOn,
+  withPage,
+} from './walk.ts';
+
+/** Where somebody is in a long list. */
+
+const same = (row: string) => row;
+
+function walked(...nexts: readonly (string | null)[]): Walk {
+  return nexts.reduce<Walk>((walk, next, index) => {
+    const with1 = index === 0 ? walk : walkOn(walk);
+    return withPage(with1, index, { count: 50, next });
+  }, startWalk(undefined));
+}
+
+test('a page begins where the one before ends, and the last one knows how many there are', () => {
+  const walk = walked('a', 'b', null);
+  assert.deepEqual(
+    walk.map(({ cursor }) => cursor),
+    [undefined, 'a', 'b'],
+  );
+  assert.equal(rowsBefore(walk, 2), 100);
+  assert.equal(totalRows(walk), 150);
+  assert.equal(totalRows(walked('a', 'b')), null);
+  assert.equal(walkOn(walk), walk, 'there is nothing behind the last page');
+});
+
+test('a page that ends elsewhere by now is followed by other pages', () => {
+  const walk = walked('a', 'b', 'c');
+  assert.equal(withPage(walk, 1, { count: 50, next: 'b' }), walk);
+  const moved = withPage(walk, 1, { count: 50, next: 'x' });
+  assert.deepEqual(
+    walkOn(moved).map(({ cursor }) => cursor),
+    [undefined, 'a', 'x'],
+  );
+});
+
+test('what is shown is bounded, and holds all that is looked at', () => {
+  const heights = fc.array(fc.integer({ min: 1, max: 4_000 }), { minLength: 1, maxLength: 60 });
+  fc.assert(
+    fc.property(heights, fc.nat(100_000), (pages, fromPx) => {
+      const walk = walked(...pages.map((_, index) => `c${index}`));
+      const heightOf = (index: number) => pages[index] ?? 0;
+      const toPx = fromPx + 2_400;
+      const within = pagesWithin(walk, { heightOf, fromPx, toPx });
+      const ends = pages.map((_, i) => pages.slice(0, i + 1).reduce((sum, px) => sum + px, 0));
+      for (const [index, end] of ends.entries()) {
+        const isSeen = end >= fromPx && end - heightOf(index) <= toPx;
+        assert.equal(within.includes(index), isSeen);
+      }
+    }),
+  );
+  const waiting = walkOn(walked('a', 'b'));
+  const far = { heightOf: () => 2_000, fromPx: 0, toPx: 800 };
+  assert.deepEqual(pagesWithin(waiting, far), [0, 2], 'the page that is being read');
+});
+
+test('rows that come above are counted and change nothing below', () => {
+  const shown = ['e', 'd', 'c'];
+  assert.equal(countNewer(shown, ['g', 'f', 'e'], same), 2);
+  assert.equal(countNewer(shown, ['e', 'c', 'b'], same), 0, 'one that left makes room at the end');
+  assert.equal(countNewer(shown, ['j', 'i', 'h'], same), 3);
+  const rows = [{ id: 'e', status: 'pending' }];
+  const now = [
+    { id: 'f', status: 'pending' },
+    { id: 'e', status: 'done' },
+  ];
+  assert.deepEqual(
+    refreshed(rows, now, ({ id }) => id),
+    [{ id: 'e', status: 'done' }],
+  );
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { signInAt } from '../testing/desk.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+/** `DOCS_PICTURES=folder` keeps a picture of each page that is looked at. */
+const PICTURES = process.env.DOCS_PICTURES;
+const SIZES = { phone: PHONE, desktop: DESKTOP, narrow: NARROW };
+const PAGES = ['', '/webhooks', '/declines', '/api/payment-intents', '/errors'];
+
+for (const [size, options] of Object.entries(SIZES)) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`pages are accessible and fit: ${size}, ${colorScheme}`, async () => {
+      const window = await browser.open({ ...options, colorScheme });
+      for (const name of PAGES) {
+        await window.page.goto(`${shared.sandbox.web_url}/docs${name}`);
+        await window.page.getByRole('heading', { level: 1 }).waitFor();
+        await window.checkAccessibility();
+        const overflow = await window.page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        assert.equal(overflow, 0, `${name} scrolls sideways`);
+        if (PICTURES === undefined) continue;
+        mkdirSync(PICTURES, { recursive: true });
+        const file = `${PICTURES}/docs${name.replaceAll('/', '-')}-${size}-${colorScheme}.png`;
+        await window.page.screenshot({ path: file });
+      }
+      window.checkClean();
+      await window.close();
+    });
+  }
+}
+
+test('a search is links, walked by keyboard, and Enter opens the first', async () => {
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${shared.sandbox.web_url}/docs`);
+  await page.keyboard.press('/');
+  const field = page.getByLabel('Search');
+  assert.equal(await field.evaluate((element) => element === document.activeElement), true);
+  await page.keyboard.type('signature');
+  const first = page.locator('#results').getByRole('link').first();
+  await first.waitFor();
+  assert.match((await first.getAttribute('href')) ?? '', /^\/docs\/webhooks#/);
+  await window.checkAccessibility();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await first.evaluate((element) => element === document.activeElement), true);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#results').isVisible(), false);
+  await field.fill('order_id_in_use');
+  await page.locator('#results').getByRole('link').first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/docs\/errors#order_id_in_use$/);
+  window.checkClean();
+  await window.close();
+});
+
+test('code is copied as it stands', async () => {
+  const window = await browser.open({
+    ...DESKTOP,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const { page } = window;
+  await page.goto(`${shared.sandbox.web_url}/docs/quickstart`);
+  const block = page.locator('figure.code').first();
+  await block.getByRole('button', { name: 'Copy' }).click();
+  await block.getByText('Copied').waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, 'npm ci && npm start');
+  window.checkClean();
+  await window.close();
+});
+
+test('a page can be read without a script, and weighs little', async () => {
+  const plain = await browser.open({ ...PHONE, javaScriptEnabled: false });
+  await plain.page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
+  assert.ok(await plain.page.getByText('def verify_webhook').isVisible());
+  await plain.close();
+  const window = await browser.open();
+  const bytes = await measureFirstLoad(window, `${shared.sandbox.web_url}/docs/webhooks`);
+  assert.ok(bytes < 30_000, `${bytes} bytes`);
+  await window.close();
+});
+
+test('who is signed in reads examples with the own till, and never a secret', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/docs/tips`);
+  const code = page.locator('main pre code').first();
+  assert.match((await code.textContent()) ?? '', /\$TAPLINE_URL/, 'a stranger reads placeholders');
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  await page.goto(`${sandbox.web_url}/docs/tips`);
+  await page.getByText('The examples are filled in for').waitFor();
+  const text = (await code.textContent()) ?? '';
+  assert.ok(text.includes(`${sandbox.web_url}/api/v1/payment_intents`), text);
+  assert.match(text, /"terminal": "tml_[0-9A-Za-z]{22}"/);
+  assert.match(text, /Bearer \$TAPLINE_KEY/);
+  const whole = await page.content();
+  assert.ok(!whole.includes(sandbox.test.secret_key) && !/tlsk_(test|live)_\w{20}/.test(whole));
+  await window.checkAccessibility();
+  window.checkClean();
+  await window.close();
+});

@@ -1,0 +1,199 @@
+// Search and copy buttons. Without this script every page can be read and printed all the same.
+
+const field = document.querySelector('#search');
+const results = document.querySelector('#results');
+const found = document.querySelector('#found');
+const MAX_RESULTS = 12;
+
+/** Asked for when somebody looks for something the first time. */
+let entries;
+async function load() {
+  entries ??= fetch('/docs/search.json').then((answer) => answer.json());
+  return entries;
+}
+
+/** Every word has to be there; titles count more than text, guides come before fields. */
+function rate(entry, words) {
+  const title = `${entry.title} ${entry.page}`.toLowerCase();
+  const text = entry.text.toLowerCase();
+  let score = /^\/docs\/(api|errors)/.test(entry.href) ? 0 : 6;
+  for (const word of words) {
+    if (entry.title.toLowerCase().startsWith(word)) score += 8;
+    else if (title.includes(word)) score += 5;
+    else if (text.includes(word)) score += 1;
+    else return 0;
+  }
+  return score;
+}
+
+function link(entry) {
+  const item = document.createElement('li');
+  const anchor = document.createElement('a');
+  anchor.href = entry.href;
+  anchor.textContent = entry.title;
+  const page = document.createElement('span');
+  page.textContent = entry.title === entry.page ? entry.text.slice(0, 90) : entry.page;
+  anchor.append(page);
+  item.append(anchor);
+  return item;
+}
+
+async function search() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) {
+    results.hidden = true;
+    found.textContent = '';
+    return;
+  }
+  const rated = (await load())
+    .map((entry) => ({ entry, score: rate(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score);
+  const list = document.createElement('ul');
+  list.append(...rated.slice(0, MAX_RESULTS).map(({ entry }) => link(entry)));
+  const none = document.createElement('p');
+  none.textContent = 'Nothing found.';
+  results.replaceChildren(rated.length === 0 ? none : list);
+  results.hidden = false;
+  found.textContent = `${rated.length} results`;
+}
+
+/** Arrows walk through the results; Escape closes them. */
+function walk(event) {
+  const links = [...results.querySelectorAll('a')];
+  if (event.key === 'Escape') {
+    results.hidden = true;
+    field.focus();
+  }
+  if (results.hidden || !['ArrowDown', 'ArrowUp'].includes(event.key)) return;
+  const at = links.indexOf(document.activeElement) + (event.key === 'ArrowDown' ? 1 : -1);
+  event.preventDefault();
+  if (at < 0) field.focus();
+  else links[Math.min(at, links.length - 1)]?.focus();
+}
+
+field.addEventListener('input', search);
+field.form.addEventListener('keydown', walk);
+field.form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  results.querySelector('a')?.click();
+});
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof Element && event.target.matches('input, textarea');
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  field.focus();
+});
+document.addEventListener('click', (event) => {
+  if (!field.form.contains(event.target)) results.hidden = true;
+});
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  const label = button.firstChild;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    const code = button.closest('figure').querySelector('code').textContent;
+    try {
+      await navigator.clipboard.writeText(code);
+      label.textContent = 'Copied';
+    } catch {
+      label.textContent = 'Press Ctrl+C';
+      getSelection().selectAllChildren(button.closest('figure').querySelector('code'));
+    }
+    setTimeout(() => {
+      label.textContent = 'Copy';
+    }, 2_000);
+  });
+}
+
+/** Set by the dashboard while somebody is signed in: without it nobody is asked. */
+const SIGNED_IN = 'tapline dashboard signed in';
+const ACCOUNT = 'tapline dashboard account';
+
+async function read(path) {
+  const answer = await fetch(`/api/dashboard/v1${path}`);
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
+  return answer.json();
+}
+
+/** What of the reader's own is no secret: the address, an account, its first till, its keys' names. */
+async function readOwn() {
+  const { accounts, status } = await read('/session');
+  if (status !== 'signed_in') return null;
+  const chosen = localStorage.getItem(ACCOUNT);
+  const account = accounts.find(({ id }) => id === chosen) ?? accounts[0];
+  if (account === undefined) return null;
+  const place = `/accounts/${account.id}/test`;
+  const [tills, keys] = await Promise.all([
+    read(`${place}/terminals?limit=1`),
+    // Not everybody may see keys.
+    read(`${place}/api_keys`).catch(() => ({ data: [] })),
+  ]);
+  return {
+    account,
+    terminal: tills.data[0]?.id ?? null,
+    key: keys.data.find((one) => one.status === 'active') ?? null,
+  };
+}
+
+/** Writes into one piece of code what it says with placeholders. The secret stays a variable. */
+function fillText(text, { account, terminal }) {
+  const filled = text
+    .replaceAll('$TAPLINE_URL', `${location.origin}/api`)
+    .replaceAll(/\bacct_(?:…|[0-9A-Za-z]{22}\b)/g, account.id);
+  return terminal === null ? filled : filled.replaceAll(/\btml_(?:…|[0-9A-Za-z]{22}\b)/g, terminal);
+}
+
+function fillCode(own) {
+  for (const code of document.querySelectorAll('main pre code')) {
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      const filled = fillText(node.data, own);
+      if (filled !== node.data) node.data = filled;
+    }
+  }
+}
+
+function linkTo(path, words) {
+  const anchor = document.createElement('a');
+  anchor.href = path;
+  anchor.textContent = words;
+  return anchor;
+}
+
+/** Says whose examples these are, and where the secret is. */
+function noteOf({ account, key }) {
+  const note = document.createElement('p');
+  note.className = 'own';
+  const name = document.createElement('strong');
+  name.textContent = account.name;
+  note.append('The examples are filled in for ', name, ', in test mode. ');
+  if (key === null) {
+    note.append('Put a secret key into TAPLINE_KEY: ');
+    note.append(linkTo('/dashboard/api-keys', 'create one'), '.');
+  } else {
+    note.append('TAPLINE_KEY is the secret of ', linkTo(`/dashboard/api-keys/${key.id}`, key.name));
+    note.append(
+      ' or of another key. It was shown once, when the key was made; nobody can read it ',
+    );
+    note.append('again, and no page of this site holds it.');
+  }
+  return note;
+}
+
+async function fillIn() {
+  if (localStorage.getItem(SIGNED_IN) === null) return;
+  if (document.querySelector('main pre code') === null) return;
+  const own = await readOwn();
+  if (own === null) return;
+  fillCode(own);
+  document.querySelector('main .twin')?.after(noteOf(own));
+}
+
+// Who is signed out, or not let in, reads the page as it is.
+fillIn().catch(() => {});
+
+// On a narrow screen the contents stand above the text: closed, until somebody asks for them.
+if (matchMedia('(max-width: 60rem)').matches) {
+  document.querySelector('.menu').removeAttribute('open');
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+import { tillOf } from '../testing/till.ts';
+
+/** No framework: a few kilobytes of words. */
+const BUDGET_BYTES = 20 * 1024;
+const LINKS = ['Terminal', 'Wallet', 'Dashboard', 'Operator', 'Docs'];
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  // Of its own: others pay on the demo terminal of the shared one, and pair it anew.
+  [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+for (const [name, options] of Object.entries({
+  'phone, dark': { ...PHONE, colorScheme: 'dark' as const },
+  'desktop, light': { ...DESKTOP, colorScheme: 'light' as const },
+})) {
+  test(`the front door leads to everything that runs here: ${name}`, async () => {
+    const { sandbox } = shared;
+    const window = await browser.open(options);
+    const { page } = window;
+    await page.goto(sandbox.web_url);
+    await page.getByText('testnet settles; mainnet settles').waitFor();
+    await window.checkAccessibility();
+    for (const link of LINKS) {
+      const href = await page
+        .getByRole('link', { name: new RegExp(`^${link}`) })
+        .evaluate((element) => (element as HTMLAnchorElement).href);
+      assert.equal((await fetch(href)).status, 200, link);
+    }
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.equal(overflow, 0, 'the page scrolls sideways');
+    window.checkClean();
+    await window.close();
+  });
+}
+
+test('the terminal behind the front door is paired already', async () => {
+  const window = await browser.open();
+  await window.page.goto(shared.sandbox.web_url);
+  const link = window.page.getByRole('link', { name: /^Terminal/ });
+  await window.page.waitForFunction(() =>
+    document.getElementById('terminal')?.getAttribute('href')?.includes('#key='),
+  );
+  await link.click();
+  await window.page.getByRole('button', { name: /^Start shift/ }).click();
+  await tillOf(window).amount.waitFor();
+  await window.close();
+});
+
+test('keys and passwords are told to this machine alone', async () => {
+  const url = new URL('/sandbox-links', shared.sandbox.web_url);
+  assert.equal((await fetch(url)).status, 200);
+  const forwarded = { 'X-Forwarded-For': '203.0.113.7' };
+  assert.equal((await fetch(url, { headers: forwarded })).status, 404);
+});
+
+test('the curls are those of the README', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const section = readme.split('## A payment in five curls')[1]?.split('\n## ')[0] ?? '';
+  const curls = [...section.matchAll(/```sh\n([\s\S]*?)\n```/g)].map(([, text]) => text);
+  assert.equal(curls.length, 6);
+  const window = await browser.open();
+  await window.page.goto(shared.sandbox.web_url);
+  assert.deepEqual(await window.page.locator('pre').allTextContents(), curls);
+  await window.close();
+});
+
+test('the first load is light', async () => {
+  const window = await browser.open();
+  const bytes = await measureFirstLoad(window, shared.sandbox.web_url);
+  assert.ok(bytes > 2_000 && bytes <= BUDGET_BYTES, `${bytes} bytes`);
+  await window.close();
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
+import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { openBrowser, PHONE } from '../testing/browser.ts';
+import { paymentsOf, tillOf } from '../testing/till.ts';
+
+/** A port that is free, with the one behind it in all likelihood. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return present(typeof address === 'object' ? address?.port : null, 'a port');
+}
+
+test('npm start -- --lan: a phone takes a payment over https, and learns no secret', async () => {
+  const folder = await temporaryDataDir();
+  const env = { PORT: String(await freePort()), RATE_LIMIT: '1000/1' };
+  const network = await spawnNetwork({ dataDir: folder.path, args: ['--lan'], env });
+  const browser = await openBrowser();
+  // The screen follows the file that says the sandbox is ready.
+  while (!/browser will warn/.test(network.logs())) await sleep(20);
+  const [, url = ''] = /Wallet {10}(https:\S+)\/wallet/.exec(network.logs()) ?? [];
+  assert.match(url, /^https:\/\/\d+\.\d+\.\d+\.\d+:\d+$/, network.logs());
+  assert.match(network.logs(), /[▀▄█]{3}/, 'a QR code');
+
+  // What a person does who reads the warning and goes on.
+  const window = await browser.open({ ...PHONE, ignoreHTTPSErrors: true });
+  const { page } = window;
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Tapline is running' }).waitFor();
+  assert.equal(await page.evaluate('isSecureContext && crypto.subtle !== undefined'), true);
+  const told = await page.evaluate(`fetch('sandbox-links').then((answer) => answer.status)`);
+  assert.equal(told, 404, 'keys and passwords stay on the machine');
+
+  const { sandbox } = network;
+  await page.goto(`${url}/terminal#key=${sandbox.test.device_key}`);
+  await page.getByRole('button', { name: /^Start shift/ }).click();
+  const till = tillOf(window);
+  await till.ask('2.50');
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const terminal = { id: sandbox.test.terminal, deviceKey: sandbox.test.device_key };
+  const payments = await paymentsOf(sandbox, { ...terminal, pairingCode: async () => '' });
+  assert.equal(payments.length, 1);
+  await window.close();
+  await browser.close();
+  assert.equal(await network.stop(), 0);
+  await folder.remove();
+});

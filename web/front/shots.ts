@@ -1,0 +1,13 @@
+import type { Shot } from '../testing/shots.ts';
+
+export const SHOTS: readonly Shot[] = [
+  {
+    name: 'front',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      await window.page.goto(sandbox.web_url);
+      await window.page.getByText('testnet settles').waitFor();
+      return window;
+    },
+  },
+];

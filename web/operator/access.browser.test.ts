@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type MailServer, startMailServer } from '#testing/mail-server.ts';
+import { addFactorNow } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { freePort } from '../testing/free-port.ts';
+import { mailedLink } from '../testing/mail.ts';
+import { addStaff, signInAsStaff } from '../testing/staff.ts';
+
+/** How staff get in again, and what those see who only look; in a network of its own. */
+
+const NEW_PASSWORD = 'another long passphrase';
+
+/** What support staff may press: their own access, and what changes nothing. */
+const MAY_PRESS = [
+  ...['Sign out', 'Change my name', 'Change my password', 'Erase me', 'Remove the app'],
+  ...['New recovery codes', 'End all sessions, this one too', 'Set up an app', 'Add a passkey'],
+  'Copy of my data',
+];
+
+const PAGES = [
+  ...['verification', 'accounts', 'payers', 'relayers', 'queues', 'reconciliation', 'alarms'],
+  ...['contract', 'audit-log', 'settings'],
+];
+
+let database: TestDatabase;
+let mail: MailServer;
+let own: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [database, mail] = await Promise.all([testDatabase(), startMailServer()]);
+  const env = { PORT: await freePort(), DATABASE_URL: database.url, SMTP_URL: mail.url };
+  [own, browser] = await Promise.all([startSharedSandbox(env), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+  await mail.stop();
+  await database.close();
+});
+
+test('a forgotten password is chosen anew by a mailed link; the second factor stays', async () => {
+  const { sandbox } = own;
+  const { email, password } = await addStaff(database.db, 'nina@access.test');
+  const before = new PersonClient(`${sandbox.base_url}/operator/v1`);
+  assert.equal((await before.post('/session', { email, password })).status, 200);
+  await addFactorNow(before, password);
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/operator`);
+  await page.getByRole('link', { name: /password/i }).click();
+  await page.getByRole('button', { name: 'Send me a link' }).click();
+  await page.getByText('Type your e-mail address.').waitFor();
+  await page.getByLabel('Email').fill(email);
+  await window.checkAccessibility();
+  await page.getByRole('button', { name: 'Send me a link' }).click();
+  await page.getByText('Look into your mail').waitFor();
+  await page.goto(await mailedLink(mail, email, 'operator/reset-password'));
+  await page.getByLabel('Password').fill('short');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.field').filter({ hasText: '12 to 256 characters' }).waitFor();
+  await window.checkAccessibility();
+  await page.getByLabel('Password').fill(NEW_PASSWORD);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Your password has changed').waitFor();
+  assert.equal((await before.get('/session')).status, 401, 'they are signed out everywhere');
+  await page.getByRole('link', { name: 'Back to signing in' }).click();
+  await page.getByRole('textbox', { name: 'Email' }).fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Password').fill(NEW_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
+  window.checkClean(/status of 40[01]/);
+  await window.close();
+});
+
+for (const { name, options, pages } of [
+  { name: 'desktop', options: DESKTOP, pages: PAGES },
+  { name: 'phone', options: PHONE, pages: ['payers', 'contract', 'settings'] },
+]) {
+  test(`support staff see the pages and no button that changes something: ${name}`, async () => {
+    const { sandbox } = own;
+    await addStaff(database.db, `other-${name}@access.test`);
+    const person = await addStaff(database.db, `sue-${name}@access.test`, 'support');
+    const window = await browser.open(options);
+    const { page } = window;
+    await signInAsStaff(window, { sandbox, person });
+    await page.getByText('Support: you see everything, and change nothing.').waitFor();
+    for (const path of ['', ...pages, `accounts/${sandbox.account}`]) {
+      await page.goto(`${sandbox.web_url}/operator/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const buttons = await page.getByRole('button').all();
+      const names = await Promise.all(
+        buttons.map(async (button) => (await button.textContent()) || button.getAttribute('title')),
+      );
+      const more = names.filter((text) => text !== null && !MAY_PRESS.includes(text));
+      assert.deepEqual(more, [], path);
+    }
+    await window.checkAccessibility();
+    window.checkClean();
+    await window.close();
+  });
+}

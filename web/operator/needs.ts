@@ -1,0 +1,160 @@
+import type {
+  ListAlarmsResponse,
+  ListProposalsResponse,
+  ListVerificationQueueResponse,
+  ReadQueuesResponse,
+} from '../data/types/operator.ts';
+import { type Difference, networkName, type ReadUpTo } from './differences.ts';
+import type { Network } from './networks.ts';
+import { proposalWords } from './parts/proposal-words.ts';
+
+/** One thing that waits for a person. */
+export interface Need {
+  readonly key: string;
+  readonly what: string;
+  readonly about: string;
+  /** `bad`: money or customers wait for it. */
+  readonly tone: 'bad' | 'warn';
+  /** null: as it is now; nobody has noted since when. */
+  readonly since: string | null;
+  /** Where it is looked into. */
+  readonly path: string;
+}
+
+export interface Known {
+  readonly networks: readonly Network[];
+  readonly alarms: ListAlarmsResponse['data'];
+  readonly cursors: readonly ReadUpTo[];
+  readonly differences: readonly Difference[];
+  readonly submissions: ListVerificationQueueResponse['data'];
+  readonly work: ReadQueuesResponse['data'];
+  readonly proposals: ListProposalsResponse['data'];
+  /** There are more alarms than these, and more differences. */
+  readonly moreAlarms: boolean;
+  readonly moreDifferences: boolean;
+}
+
+function needsOfNetwork({ network, head, lanes }: Network): Need[] {
+  const away: Need = {
+    key: `head ${network}`,
+    what: 'No node answers',
+    about: network,
+    tone: 'bad',
+    since: null,
+    path: '/operator/relayers',
+  };
+  return [
+    ...(head === null ? [away] : []),
+    ...lanes
+      .filter(({ low }) => low)
+      .map(
+        ({ lane, address }): Need => ({
+          key: `lane ${network} ${lane}`,
+          what: `Lane ${lane} is low on coin`,
+          about: `${network}, ${address}`,
+          tone: 'bad',
+          since: null,
+          path: '/operator/relayers',
+        }),
+      ),
+  ];
+}
+
+function needsOfAlarms(alarms: Known['alarms']): Need[] {
+  return alarms.map(({ id, kind, subject, network, created }) => ({
+    key: `alarm ${id}`,
+    what: `Alarm ${kind}`,
+    about: `${network}, ${subject}`,
+    tone: 'bad',
+    since: created,
+    path: '/operator/alarms',
+  }));
+}
+
+function needsOfColleagues(proposals: Known['proposals']): Need[] {
+  return proposals.map((proposal) => ({
+    key: `proposal ${proposal.id}`,
+    what: `Agree or not: ${proposalWords(proposal)}`,
+    about: `${proposal.proposed_by}: ${proposal.reason}`,
+    tone: 'warn',
+    since: proposal.created,
+    path: '/operator/contract',
+  }));
+}
+
+/** No list ends without saying so. */
+function needsOfMore({ moreAlarms, moreDifferences }: Known): Need[] {
+  const more = (what: string, path: string): Need => {
+    return { key: what, what, about: 'Older ones', tone: 'bad', since: null, path };
+  };
+  return [
+    ...(moreAlarms ? [more('More alarms', '/operator/alarms')] : []),
+    ...(moreDifferences ? [more('More differences', '/operator/reconciliation')] : []),
+  ];
+}
+
+function needsOfBooks(differences: readonly Difference[]): Need[] {
+  return differences
+    .filter(({ accepted_at: accepted }) => accepted === null)
+    .map(({ id, kind, subject, livemode, first_seen: since }) => ({
+      key: `difference ${id}`,
+      what: `Difference ${kind}`,
+      about: `${networkName(livemode)}, ${subject}`,
+      tone: 'bad',
+      since,
+      path: '/operator/reconciliation',
+    }));
+}
+
+/** A network whose books nobody has compared says nothing about them. */
+function needsOfReading({ networks, cursors }: Pick<Known, 'networks' | 'cursors'>): Need[] {
+  const compared = new Set(cursors.map(({ livemode }) => networkName(livemode)));
+  return networks
+    .filter(({ network }) => !compared.has(network))
+    .map(({ network }) => ({
+      key: `reading ${network}`,
+      what: 'Ledger and chain are not compared',
+      about: network,
+      tone: 'warn',
+      since: null,
+      path: '/operator/reconciliation',
+    }));
+}
+
+function needsOfWork(work: Known['work']): Need[] {
+  return work
+    .filter(({ queue, waiting }) => queue === 'mails given up' && waiting > 0)
+    .map(({ queue, waiting, oldest }) => ({
+      key: queue,
+      what: `${waiting} ${queue}`,
+      about: 'The mail server refused them',
+      tone: 'warn',
+      since: oldest,
+      path: '/operator/queues',
+    }));
+}
+
+/** What needs somebody: what nobody knows the age of comes first, then the longest wait. */
+export function needsOf(known: Known): Need[] {
+  const { networks, alarms, differences, submissions, work, proposals } = known;
+  const waiting = submissions.map(
+    ({ account, name, submitted_at: since }): Need => ({
+      key: `business ${account}`,
+      what: `Business ${account}`,
+      about: name,
+      tone: 'warn',
+      since,
+      path: `/operator/verification/${account}`,
+    }),
+  );
+  return [
+    ...networks.flatMap(needsOfNetwork),
+    ...needsOfMore(known),
+    ...needsOfAlarms(alarms),
+    ...needsOfColleagues(proposals),
+    ...needsOfReading(known),
+    ...needsOfBooks(differences),
+    ...waiting,
+    ...needsOfWork(work),
+  ].sort((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { PersonClient } from '#testing/person-client.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import {
+  DESKTOP,
+  NARROW,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+  type TestWindow,
+} from '../testing/browser.ts';
+import { signInAt } from '../testing/desk.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+
+/** The network's staff at work, in a sandbox of its own: a second factor is set up. */
+
+/** Of behavior.md 21.6: 130 KB. */
+const BUDGET_BYTES = 130 * 1024;
+
+const PAGES = [
+  ...['Verification', 'Accounts', 'Payers', 'Relayers', 'Queues', 'Reconciliation', 'Alarms'],
+  ...['Audit log', 'Settings', 'Needs you'],
+];
+
+const LOOKS = [
+  { name: 'desktop, dark', viewport: DESKTOP.viewport, colorScheme: 'dark' },
+  { name: 'phone, light', viewport: PHONE.viewport, colorScheme: 'light' },
+  { name: '320 px', viewport: NARROW.viewport, colorScheme: 'light' },
+] as const;
+
+const DETAILS = {
+  legal_name: 'Waiting Café GmbH',
+  registration_number: 'HRB 12345',
+  country: 'DE',
+  address: 'Hauptstraße 1, 10115 Berlin',
+  business: 'Coffee and cake.',
+  representative: 'Nina New',
+};
+
+/** One pixel. */
+const PICTURE = Buffer.from(
+  [
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ',
+    'AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  ].join(''),
+  'base64',
+);
+
+let own: SharedSandbox;
+let browser: TestBrowser;
+let window: TestWindow;
+let merchant: PersonClient;
+let account = '';
+
+before(async () => {
+  [own, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
+  window = await browser.open();
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+});
+
+/** A business with a paper that waits for a decision. */
+async function handIn(): Promise<void> {
+  const { sandbox } = own;
+  merchant = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  assert.equal((await merchant.post('/session', sandbox.dashboard)).status, 200);
+  const opened = await merchant.post('/accounts', { name: 'Waiting Café' });
+  assert.equal(opened.status, 201, opened.text);
+  account = String(opened.body.id);
+  const path = `/accounts/${account}/kyb`;
+  const saved = await merchant.send('PUT', path, { version: 0, details: DETAILS });
+  assert.equal(saved.status, 200, saved.text);
+  const query = 'kind=registration&file_name=extract.png';
+  const added = await merchant.send('POST', `${path}/documents?${query}`, PICTURE, {
+    'Content-Type': 'image/png',
+  });
+  assert.equal(added.status, 201, added.text);
+  const handed = await merchant.post(`${path}/submit`);
+  assert.equal(handed.body.status, 'pending', handed.text);
+}
+
+async function goTo(title: string): Promise<void> {
+  const { page } = window;
+  await page.getByRole('navigation').getByRole('link', { name: title, exact: true }).click();
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+}
+
+test('staff without a second factor see no more than names, and set one up in place', async () => {
+  const { sandbox } = own;
+  const { page } = window;
+  const other = await browser.open();
+  await signInAt(other, { sandbox, path: 'operator' });
+  await signInAt(window, { sandbox, path: 'operator' });
+  await goTo('Alarms');
+  await page.getByRole('heading', { name: 'Set up a second factor first' }).waitFor();
+  await window.checkAccessibility();
+  await page.getByLabel('Password').fill(sandbox.operator.password);
+  await page.keyboard.press('Enter');
+  const secret = await page.getByLabel('Key', { exact: true }).inputValue();
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await page.getByRole('textbox', { name: 'Authentication code' }).fill(code);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'I have kept them' }).click();
+  await page.getByText('No alarm is open').waitFor();
+  // Whoever was signed in before the factor was there has not proven it.
+  await other.page.reload();
+  await other.page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
+  await other.checkAccessibility();
+  other.checkClean();
+  await other.close();
+});
+
+test('an operator finds the business that waits, looks at its papers and approves it', async () => {
+  await handIn();
+  const { page } = window;
+  await goTo('Needs you');
+  await page.getByRole('link', { name: account }).click();
+  await page.getByText(DETAILS.legal_name).waitFor();
+  const picture = page.getByRole('img', { name: /extract.png/ });
+  await picture.waitFor();
+  const width = await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth);
+  assert.equal(width, 1, 'the paper is shown, not only named');
+  await window.checkAccessibility();
+  await page.getByRole('button', { name: /^Reject/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Reject/ }).click();
+  await dialog.getByText('Say why.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: /^Approve/ }).click();
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: /^Approve/ }).click();
+  await page.getByText('Approved', { exact: true }).waitFor();
+  const kyb = await merchant.get(`/accounts/${account}/kyb`);
+  assert.equal(kyb.body.status, 'approved', kyb.text);
+  await goTo('Verification');
+  await page.getByText('No business waits').waitFor();
+});
+
+test('an account is found and disabled, and the reason stands in its audit log', async () => {
+  const { page } = window;
+  await goTo('Accounts');
+  await page.getByLabel('Find').fill('waiting');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/text=waiting/);
+  await page.getByRole('link', { name: account }).click();
+  await page.getByRole('heading', { name: 'Waiting Café', level: 1 }).waitFor();
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: /^Disable/ }).click();
+  await dialog.getByLabel('Reason').fill('It sells something else.');
+  await page.keyboard.press('Enter');
+  await page.getByText('It sells something else.').waitFor();
+  await window.checkAccessibility();
+  assert.equal((await merchant.get(`/accounts/${account}`)).body.status, 'disabled');
+  await page.getByRole('button', { name: /^Enable/ }).click();
+  await dialog.getByLabel('Reason').fill('It was a mistake.');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^Disable/ }).waitFor();
+  await page.getByRole('link', { name: 'Its audit log' }).click();
+  await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+  await page.getByText('account.disabled').first().waitFor();
+});
+
+for (const { name, viewport, colorScheme } of LOOKS) {
+  test(`every page is accessible and fits: ${name}`, async () => {
+    const { page } = window;
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    for (const title of PAGES) {
+      await goTo(title);
+      await page.waitForLoadState('networkidle');
+      await window.checkAccessibility();
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      assert.equal(wide, 0, `${title} scrolls sideways`);
+    }
+    await goTo('Relayers');
+    await page.getByRole('table', { name: 'Lanes of testnet' }).waitFor();
+    await goTo('Reconciliation');
+    await page.getByText('No difference').waitFor();
+  });
+}
+
+test('the first load stays within its budget, and the console was clean', async () => {
+  const { sandbox } = own;
+  const size = await measureFirstLoad(window, `${sandbox.web_url}/operator`);
+  assert.ok(size > 10_000, 'something was measured');
+  assert.ok(size <= BUDGET_BYTES, `${size} bytes`);
+  window.checkClean();
+});

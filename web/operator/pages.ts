@@ -1,0 +1,52 @@
+import { type Part, partOf } from '../ui/part.ts';
+import type { ShellPage } from '../ui/shell.tsx';
+
+/** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
+export const PAGES: readonly ShellPage[] = [
+  { name: 'Needs you', path: 'operator' },
+  { name: 'Verification', path: 'operator/verification', opensGroup: true },
+  { name: 'Accounts', path: 'operator/accounts' },
+  { name: 'Payers', path: 'operator/payers' },
+  { name: 'Relayers', path: 'operator/relayers', opensGroup: true },
+  { name: 'Queues', path: 'operator/queues' },
+  { name: 'Reconciliation', path: 'operator/reconciliation' },
+  { name: 'Alarms', path: 'operator/alarms' },
+  { name: 'Contract', path: 'operator/contract' },
+  { name: 'Audit log', path: 'operator/audit-log', opensGroup: true },
+  { name: 'Settings', path: 'operator/settings' },
+];
+
+type DeskPage = Part<object>;
+
+const NeedsYou = partOf(async () => (await import('./pages/needs-you.tsx')).NeedsYou);
+const Verification = partOf(async () => (await import('./pages/verification.tsx')).Verification);
+const SubmissionPage = partOf(async () => (await import('./pages/submission.tsx')).SubmissionPage);
+const Accounts = partOf(async () => (await import('./pages/accounts.tsx')).Accounts);
+const AccountPage = partOf(async () => (await import('./pages/account.tsx')).AccountPage);
+const Payers = partOf(async () => (await import('./pages/payers.tsx')).Payers);
+const Relayers = partOf(async () => (await import('./pages/relayers.tsx')).Relayers);
+const Queues = partOf(async () => (await import('./pages/queues.tsx')).Queues);
+const Reconciliation = partOf(
+  async () => (await import('./pages/reconciliation.tsx')).Reconciliation,
+);
+const Alarms = partOf(async () => (await import('./pages/alarms.tsx')).Alarms);
+const Contract = partOf(async () => (await import('./pages/contract.tsx')).Contract);
+const AuditLog = partOf(async () => (await import('./pages/audit-log.tsx')).AuditLog);
+const Settings = partOf(async () => (await import('./pages/settings.tsx')).Settings);
+
+/** What stands at which address. */
+export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
+  ['/operator', NeedsYou],
+  ['/operator/verification', Verification],
+  ['/operator/verification/:id', SubmissionPage],
+  ['/operator/accounts', Accounts],
+  ['/operator/accounts/:id', AccountPage],
+  ['/operator/payers', Payers],
+  ['/operator/relayers', Relayers],
+  ['/operator/queues', Queues],
+  ['/operator/reconciliation', Reconciliation],
+  ['/operator/alarms', Alarms],
+  ['/operator/contract', Contract],
+  ['/operator/audit-log', AuditLog],
+  ['/operator/settings', Settings],
+];

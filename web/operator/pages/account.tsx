@@ -1,0 +1,138 @@
+import { type ReactNode, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { ReadAnyAccountResponse } from '../../data/types/operator.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus, Status } from '../../ui/status.tsx';
+import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { ReasonDialog } from '../parts/reason-dialog.tsx';
+
+type Account = ReadAnyAccountResponse;
+type Mode = Account['modes'][number];
+type Member = Account['members'][number];
+
+const MODES: readonly Column<Mode>[] = [
+  { name: 'Mode', cell: ({ mode }) => mode },
+  { name: 'Network', cell: ({ network }) => network },
+  {
+    name: 'Live',
+    cell: ({ live }) => <Status tone={live ? 'good' : 'plain'}>{live ? 'Yes' : 'No'}</Status>,
+  },
+  { name: 'Number', number: true, cell: ({ merchant_number: number }) => String(number ?? '') },
+  { name: 'Wallet', cell: ({ settlement_wallet: to }) => <span className="id">{to}</span> },
+];
+
+const MEMBERS: readonly Column<Member>[] = [
+  { name: 'Person', cell: ({ name }) => name },
+  { name: 'Address', cell: ({ email }) => email },
+  { name: 'Role', cell: ({ role }) => role },
+];
+
+export function AccountPage(): ReactNode {
+  const { id = '' } = useParams();
+  const query = useRead('GET /accounts/{account}', { path: { account: id } });
+  const { data } = query;
+  return (
+    <Page
+      title={data?.name ?? 'Account'}
+      actions={data === undefined ? null : <Switch account={data} />}
+    >
+      <Loaded query={query} missing="Look for it on the page Accounts.">
+        {(account) => (
+          <>
+            <Facts account={account} />
+            <h2>Modes</h2>
+            <Table label="Modes" columns={MODES} rows={account.modes} keyOf={({ mode }) => mode} />
+            <h2>Team</h2>
+            <Table
+              label="Team"
+              columns={MEMBERS}
+              rows={account.members}
+              keyOf={({ user, email }) => user ?? email ?? ''}
+            />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Facts({ account }: { readonly account: Account }): ReactNode {
+  const { id, status, disabled_reason: reason, kyb_status: kyb, created } = account;
+  return (
+    <section className="card stack">
+      <FactList>
+        <Fact name="Id">
+          <span className="id">{id}</span>
+        </Fact>
+        <Fact name="Status">
+          <ObjectStatus status={status} />
+        </Fact>
+        <Fact name="Reason">{reason}</Fact>
+        <Fact name="Verification">
+          <span className="row">
+            <ObjectStatus status={kyb} />
+            <Link href={`/operator/verification/${id}`}>Look at it</Link>
+          </span>
+        </Fact>
+        <Fact name="Opened">
+          <Time at={created} />
+        </Fact>
+        <Fact name="Refunds a day, at most">
+          <Amount atoms={BigInt(account.refund_daily_limit)} />
+        </Fact>
+        <Fact name="Refund window">{`${account.refund_window_days} days`}</Fact>
+        <Fact name="Changes">
+          <Link href={`/operator/audit-log?account=${id}`}>Its audit log</Link>
+        </Fact>
+      </FactList>
+    </section>
+  );
+}
+
+/** Stops an account, or lets it go on. */
+function Switch({ account }: { readonly account: Account }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const path = { account: account.id };
+  const isActive = account.status === 'active';
+  const close = () => setIsOpen(false);
+  const hint = 'Shown to the merchant, and kept in the audit log.';
+  if (!mayChange) return null;
+  return (
+    <>
+      <Button kind={isActive ? 'danger' : 'primary'} onClick={() => setIsOpen(true)}>
+        {isActive ? 'Disable' : 'Enable'}
+      </Button>
+      {isOpen && isActive ? (
+        <ReasonDialog
+          title={`Stop ${account.name}?`}
+          send="Disable"
+          kind="danger"
+          hint={hint}
+          request={(reason) => call('POST /accounts/{account}/disable', { path, body: { reason } })}
+          said="Disabled."
+          onClose={close}
+        >
+          <p>Its keys and terminals are refused within a second. Its money stays its own.</p>
+        </ReasonDialog>
+      ) : null}
+      {isOpen && !isActive ? (
+        <ReasonDialog
+          title={`Let ${account.name} go on?`}
+          send="Enable"
+          hint={hint}
+          request={(reason) => call('POST /accounts/{account}/enable', { path, body: { reason } })}
+          said="Enabled."
+          onClose={close}
+        >
+          <p>Its keys and terminals work again.</p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}

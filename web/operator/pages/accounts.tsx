@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { SearchAccountsResponse } from '../../data/types/operator.ts';
+import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { usePages } from '../operator.ts';
+
+type Found = SearchAccountsResponse['data'][number];
+
+const PAGE = 50;
+
+const COLUMNS: readonly Column<Found>[] = [
+  {
+    name: 'Account',
+    cell: ({ id }) => (
+      <Link href={`/operator/accounts/${id}`} className="id">
+        {id}
+      </Link>
+    ),
+  },
+  { name: 'Name', cell: ({ name }) => name },
+  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: 'Verification', cell: ({ kyb_status: kyb }) => <ObjectStatus status={kyb} /> },
+  { name: 'Opened', cell: ({ created }) => <Time at={created} /> },
+];
+
+export function Accounts(): ReactNode {
+  const filters = useFilters();
+  const pages = usePages('GET /accounts', (before) => ({
+    query: { text: filters.get('text'), before, limit: PAGE },
+  }));
+  return (
+    <Page title="Accounts">
+      <FilterBar filters={filters}>
+        <FilterText
+          filters={filters}
+          name="text"
+          label="Find"
+          placeholder="acct_…, an e-mail address, a name"
+        />
+      </FilterBar>
+      <LongList
+        label="Accounts"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        nextOf={({ data }) => (data.length < PAGE ? null : (data.at(-1)?.id ?? null))}
+        empty={
+          <EmptyState title="No account yet">
+            A merchant opens one in the dashboard, and it is listed here.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}

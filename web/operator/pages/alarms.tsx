@@ -1,0 +1,85 @@
+import { type ReactNode, useState } from 'react';
+import type { ListAlarmsResponse } from '../../data/types/operator.ts';
+import { useFilters } from '../../desk/filters.tsx';
+import { List } from '../../desk/list.tsx';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { Details } from '../parts/details.tsx';
+import { Measured } from '../parts/measured.tsx';
+import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { Runbook } from '../parts/runbook.tsx';
+
+type Alarm = ListAlarmsResponse['data'][number];
+
+const PAGE = 50;
+const WATCH_MS = 10_000;
+
+const COLUMNS: readonly Column<Alarm>[] = [
+  { name: 'Alarm', cell: ({ kind }) => <Runbook kind={kind} /> },
+  { name: 'Network', cell: ({ network }) => network },
+  { name: 'About', cell: ({ subject }) => <span className="id">{subject}</span> },
+  { name: 'Since', cell: ({ created }) => <Time at={created} /> },
+  { name: 'Details', cell: ({ details }) => <Details of={details} /> },
+  { name: 'Change', cell: (alarm) => <Resolve alarm={alarm} /> },
+];
+
+/** What a person has to judge, newest first, a page at a time. */
+export function Alarms(): ReactNode {
+  const filters = useFilters();
+  const query = useRead(
+    'GET /alarms',
+    { query: { limit: PAGE, before: filters.cursor } },
+    { everyMs: WATCH_MS, keepsBefore: true },
+  );
+  return (
+    <Page title="Alarms">
+      <List
+        label="Alarms"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={
+          <EmptyState title="No alarm is open">
+            What a person has to judge is listed here, each with its paragraph of the runbook.
+          </EmptyState>
+        }
+      />
+      <Measured query={query} />
+    </Page>
+  );
+}
+
+function Resolve({ alarm }: { readonly alarm: Alarm }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const { id, kind, subject } = alarm;
+  const close = () => setIsOpen(false);
+  if (!mayChange) return null;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Resolve {id}</Button>
+      {isOpen ? (
+        <ReasonDialog
+          title={`Alarm ${id}: ${kind}`}
+          send="Resolve"
+          hint="What you found. It is kept in the audit log."
+          request={(reason) =>
+            call('POST /alarms/{id}/resolve', { path: { id }, body: { reason } })
+          }
+          said="Resolved."
+          onClose={close}
+        >
+          <p>
+            You have looked into <span className="id">{subject}</span>. It is raised again if it
+            happens again.
+          </p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}

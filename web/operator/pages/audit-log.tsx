@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react';
+import type { ListNetworkAuditLogResponse } from '../../data/types/operator.ts';
+import { auditColumns } from '../../desk/audit-columns.tsx';
+import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { usePages } from '../operator.ts';
+
+type Entry = ListNetworkAuditLogResponse['data'][number];
+
+const PAGE = 50;
+
+const COLUMNS: readonly Column<Entry>[] = auditColumns({
+  withoutMode: 'Both',
+  objectLink: (id) => <span className="id">{id}</span>,
+});
+
+/** The network's own log, or an account's. */
+export function AuditLog(): ReactNode {
+  const filters = useFilters();
+  const asked = { object: filters.get('object'), account: filters.get('account') };
+  const pages = usePages('GET /audit_log', (cursor) => ({
+    query: { limit: PAGE, cursor, ...asked },
+  }));
+  return (
+    <Page title="Audit log">
+      <FilterBar filters={filters}>
+        <FilterText filters={filters} name="account" label="Account" placeholder="acct_…" />
+        <FilterText filters={filters} name="object" label="Object" placeholder="pyr_…" />
+      </FilterBar>
+      <LongList
+        label="Audit log"
+        pages={pages}
+        columns={COLUMNS}
+        keyOf={({ sequence }) => String(sequence)}
+        filters={filters}
+        empty={
+          <EmptyState title="Nothing was changed yet">
+            Every change by staff and by commands is listed here, chained to the one before it.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,162 @@
+import { type ReactNode, useState } from 'react';
+import type { ListProposalsResponse, ReadContractsResponse } from '../../data/types/operator.ts';
+import { useFilters } from '../../desk/filters.tsx';
+import { List } from '../../desk/list.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { ContractDialog, type ContractWish } from '../parts/contract-dialog.tsx';
+import { DecideProposal } from '../parts/decide-proposal.tsx';
+import { isOpen, proposalWords } from '../parts/proposal-words.ts';
+import { Transactions } from '../parts/transactions.tsx';
+
+type Contract = ReadContractsResponse['data'][number];
+type Proposal = ListProposalsResponse['data'][number];
+
+const PAGE = 50;
+const WATCH_MS = 10_000;
+
+function percent(basisPoints: number): string {
+  return `${(basisPoints / 100).toFixed(2)} %`;
+}
+
+const CONTRACTS: readonly Column<Contract>[] = [
+  { name: 'Network', cell: ({ network }) => network },
+  { name: 'Chain', number: true, cell: ({ chain_id }) => String(chain_id) },
+  { name: 'Contract', cell: ({ settlement }) => <span className="id">{settlement}</span> },
+  {
+    name: 'Acquirer',
+    number: true,
+    cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.acquirer)),
+  },
+  {
+    name: 'Protocol',
+    number: true,
+    cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.protocol)),
+  },
+  {
+    name: 'Cashback',
+    number: true,
+    cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.cashback)),
+  },
+];
+
+function ProposalStatus({ proposal }: { readonly proposal: Proposal }): ReactNode {
+  if (isOpen(proposal)) return <Status tone="warn">Waits for a colleague</Status>;
+  if (proposal.status === 'approved') return <Status tone="good">Agreed</Status>;
+  if (proposal.status === 'open') return <Status tone="plain">Expired</Status>;
+  const isTakenBack = proposal.decided_by === proposal.proposed_by;
+  return <Status tone="plain">{isTakenBack ? 'Taken back' : 'Rejected'}</Status>;
+}
+
+/** Who decided, and why. */
+function Decided({ proposal }: { readonly proposal: Proposal }): ReactNode {
+  const { status, decided_by: by, decision_reason: why } = proposal;
+  if (status === 'open') return null;
+  return (
+    <div className="soft">
+      <p>{by === null ? 'Decided alone' : `By ${by}`}</p>
+      {why === null ? null : <p>{why}</p>}
+    </div>
+  );
+}
+
+const PROPOSALS: readonly Column<Proposal>[] = [
+  {
+    name: 'What',
+    cell: (proposal) => (
+      <div className="said">
+        {proposalWords(proposal)}
+        <p className="soft">{proposal.reason}</p>
+      </div>
+    ),
+  },
+  {
+    name: 'Asked by',
+    cell: ({ proposed_by: by, created }) => (
+      <>
+        {by}
+        <p className="soft">
+          <Time at={created} />
+        </p>
+      </>
+    ),
+  },
+  {
+    name: 'State',
+    cell: (proposal) => (
+      <>
+        <ProposalStatus proposal={proposal} />
+        <Decided proposal={proposal} />
+      </>
+    ),
+  },
+  {
+    name: 'Change',
+    cell: (proposal) => (
+      <>
+        <DecideProposal proposal={proposal} />
+        <Transactions proposal={proposal} />
+      </>
+    ),
+  },
+];
+
+/** What the contract charges, and what two people have to agree to. */
+export function Contract(): ReactNode {
+  const { mayChange } = useOperator();
+  const [wish, setWish] = useState<ContractWish | null>(null);
+  const filters = useFilters();
+  const contracts = useRead('GET /contracts');
+  const proposals = useRead(
+    'GET /proposals',
+    { query: { limit: PAGE, before: filters.cursor } },
+    { everyMs: WATCH_MS, keepsBefore: true },
+  );
+  const actions = mayChange ? (
+    <>
+      <Button onClick={() => setWish('pause')}>Pause</Button>
+      <Button onClick={() => setWish('unpause')}>Go on</Button>
+      <Button onClick={() => setWish('change_rates')}>Change rates</Button>
+    </>
+  ) : null;
+  return (
+    <Page title="Contract" actions={actions}>
+      <Loaded query={contracts}>
+        {({ data }) => (
+          <Table
+            label="Contracts"
+            columns={CONTRACTS}
+            rows={data}
+            keyOf={({ network }) => network}
+          />
+        )}
+      </Loaded>
+      <h2>Two people</h2>
+      <p className="soft">
+        A pause, new rates, and a block of a payer take two people: one asks, another agrees. An
+        operator who works alone decides alone, and the audit log says so. The keys of the contract
+        are not here: the holder of a key sends what was agreed to.
+      </p>
+      <List
+        label="Proposals"
+        query={proposals}
+        columns={PROPOSALS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        nextOf={({ data, has_more: more }) => (more === true ? (data.at(-1)?.id ?? null) : null)}
+        empty={
+          <EmptyState title="Nobody has asked for anything">
+            What one operator asks for, and another has to agree to, is listed here.
+          </EmptyState>
+        }
+      />
+      {wish === null ? null : <ContractDialog wish={wish} onClose={() => setWish(null)} />}
+    </Page>
+  );
+}

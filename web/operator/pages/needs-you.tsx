@@ -1,0 +1,71 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { Loaded } from '../../desk/loaded.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useReconciled } from '../differences.ts';
+import { type Need, needsOf } from '../needs.ts';
+import { useNetworks } from '../networks.ts';
+import { useRead } from '../operator.ts';
+import { Measured } from '../parts/measured.tsx';
+
+const WATCH_MS = 10_000;
+
+const COLUMNS: readonly Column<Need>[] = [
+  { name: 'What', cell: ({ what, path }) => <Link href={path}>{what}</Link> },
+  {
+    name: 'Weight',
+    cell: ({ tone }) => <Status tone={tone}>{tone === 'bad' ? 'Now' : 'Soon'}</Status>,
+  },
+  { name: 'About', cell: ({ about }) => about },
+  { name: 'Since', cell: ({ since }) => (since === null ? 'Now' : <Time at={since} />) },
+];
+
+/** Whatever waits for a person, in one list; the longest wait first. */
+export function NeedsYou(): ReactNode {
+  const networks = useNetworks();
+  const reconciled = useReconciled();
+  const submissions = useRead('GET /kyb', undefined, { everyMs: WATCH_MS });
+  const work = useRead('GET /queues', undefined, { everyMs: WATCH_MS });
+  const alarms = useRead('GET /alarms', { query: { limit: 100 } }, { everyMs: WATCH_MS });
+  const proposals = useRead(
+    'GET /proposals',
+    { query: { open: true, limit: 100 } },
+    { everyMs: WATCH_MS },
+  );
+  const isRead = [networks, reconciled, submissions, work, alarms, proposals].every(
+    ({ data }) => data !== undefined,
+  );
+  const needs = needsOf({
+    alarms: alarms.data?.data ?? [],
+    moreAlarms: alarms.data?.has_more === true,
+    moreDifferences: reconciled.data?.has_more === true,
+    proposals: proposals.data?.data ?? [],
+    cursors: reconciled.data?.cursors ?? [],
+    networks: networks.data?.data ?? [],
+    differences: reconciled.data?.differences ?? [],
+    submissions: submissions.data?.data ?? [],
+    work: work.data?.data ?? [],
+  });
+  return (
+    <Page title="Needs you">
+      {!isRead || needs.length === 0 ? null : (
+        <Table label="Needs you" columns={COLUMNS} rows={needs} keyOf={({ key }) => key} />
+      )}
+      {isRead && needs.length === 0 ? (
+        <EmptyState title="Nothing needs you">
+          No alarm is open, no business waits, ledger and chain agree, and every lane has coin.
+        </EmptyState>
+      ) : null}
+      <Loaded query={networks}>{() => <Measured query={networks} />}</Loaded>
+      <Loaded query={reconciled}>{() => null}</Loaded>
+      <Loaded query={submissions}>{() => null}</Loaded>
+      <Loaded query={work}>{() => null}</Loaded>
+      <Loaded query={alarms}>{() => null}</Loaded>
+      <Loaded query={proposals}>{() => null}</Loaded>
+    </Page>
+  );
+}

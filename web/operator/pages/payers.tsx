@@ -1,0 +1,105 @@
+import { type ReactNode, useState } from 'react';
+import type { BlockAnyPayerResponse, SearchPayersResponse } from '../../data/types/operator.ts';
+import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
+import { List } from '../../desk/list.tsx';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { Status } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { ReasonDialog } from '../parts/reason-dialog.tsx';
+
+type Payer = SearchPayersResponse['data'][number];
+
+const COLUMNS: readonly Column<Payer>[] = [
+  { name: 'Payer', cell: ({ id }) => <span className="id">{id}</span> },
+  { name: 'Network', cell: ({ network }) => network },
+  { name: 'Wallet', cell: ({ address }) => <span className="id">{address}</span> },
+  { name: 'Passes', number: true, cell: ({ passes }) => String(passes) },
+  { name: 'Since', cell: ({ created }) => <Time at={created} /> },
+  {
+    name: 'Status',
+    cell: ({ blocked_at: blocked }) => (
+      <Status tone={blocked === null ? 'good' : 'bad'}>
+        {blocked === null ? 'Can pay' : 'Blocked'}
+      </Status>
+    ),
+  },
+  { name: 'Change', cell: (payer) => <Block payer={payer} /> },
+];
+
+/** A payer is looked for by an id or a wallet; nobody reads through them. */
+export function Payers(): ReactNode {
+  const filters = useFilters();
+  const text = filters.get('text') ?? '';
+  const query = useRead('GET /payers', { query: { text } }, { enabled: text !== '' });
+  return (
+    <Page title="Payers">
+      <FilterBar filters={filters}>
+        <FilterText filters={filters} name="text" label="Find" placeholder="pyr_… or 0x…" />
+      </FilterBar>
+      {text === '' ? (
+        <EmptyState title="Type an id or a wallet">
+          Each payment names its payer. Here you see their passes, and block or unblock them.
+        </EmptyState>
+      ) : (
+        <List
+          label="Payers"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          filters={filters}
+          empty={null}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Who works alone has decided; else it waits for a colleague. */
+function saidOf({ status }: BlockAnyPayerResponse): string {
+  return status === 'open' ? 'Asked. A colleague has to agree.' : 'Done.';
+}
+
+function Block({ payer }: { readonly payer: Payer }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const { id, blocked_at: blocked } = payer;
+  const close = () => setIsOpen(false);
+  const hint = 'For your colleague and the audit log.';
+  if (!mayChange) return null;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>{blocked === null ? 'Block' : 'Unblock'}</Button>
+      {isOpen && blocked === null ? (
+        <ReasonDialog
+          title="Stop this payer?"
+          send="Block"
+          kind="danger"
+          hint={hint}
+          request={(reason) => call('POST /payers/{id}/block', { path: { id }, body: { reason } })}
+          said={saidOf}
+          onClose={close}
+        >
+          <p>Every tap is declined, at every merchant, as soon as a colleague agrees.</p>
+        </ReasonDialog>
+      ) : null}
+      {isOpen && blocked !== null ? (
+        <ReasonDialog
+          title="Let this payer pay again?"
+          send="Unblock"
+          hint={hint}
+          request={(reason) =>
+            call('POST /payers/{id}/unblock', { path: { id }, body: { reason } })
+          }
+          said={saidOf}
+          onClose={close}
+        >
+          <p>Taps are judged by the usual rules again, as soon as a colleague agrees.</p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}

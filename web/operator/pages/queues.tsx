@@ -1,0 +1,85 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ReadQueuesResponse } from '../../data/types/operator.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type ChainQueue, useNetworks } from '../networks.ts';
+import { useRead } from '../operator.ts';
+import { Measured } from '../parts/measured.tsx';
+
+type Queue = ReadQueuesResponse['data'][number];
+type Request = ChainQueue & { readonly network: string };
+
+const WATCH_MS = 5_000;
+
+/** Where the rows of a queue are. */
+const PLACES: Readonly<Record<string, string>> = {
+  'business verifications': '/operator/verification',
+};
+
+function QueueName({ queue }: { readonly queue: string }): ReactNode {
+  const path = PLACES[queue];
+  return path === undefined ? queue : <Link href={path}>{queue}</Link>;
+}
+
+const QUEUES: readonly Column<Queue>[] = [
+  { name: 'Queue', cell: ({ queue }) => <QueueName queue={queue} /> },
+  {
+    name: 'Oldest since',
+    cell: ({ oldest }) => (oldest === null ? 'Nothing waits' : <Time at={oldest} />),
+  },
+  { name: 'Waiting', number: true, cell: ({ waiting }) => String(waiting) },
+];
+
+const REQUESTS: readonly Column<Request>[] = [
+  { name: 'Request', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  { name: 'Network', cell: ({ network }) => network },
+  { name: 'State', cell: ({ status }) => status },
+  { name: 'Oldest since', cell: ({ oldest }) => <Time at={oldest} /> },
+  { name: 'Waiting', number: true, cell: ({ count }) => String(count) },
+];
+
+/** The longest wait first; what is empty last. */
+function byAge(a: Queue, b: Queue): number {
+  return (a.oldest ?? '~').localeCompare(b.oldest ?? '~');
+}
+
+/** What waits to be done. The oldest item says more than any average. */
+export function Queues(): ReactNode {
+  const work = useRead('GET /queues', undefined, { everyMs: WATCH_MS });
+  const networks = useNetworks();
+  return (
+    <Page title="Queues">
+      <Loaded query={work}>
+        {({ data }) => (
+          <Table
+            label="Queues"
+            columns={QUEUES}
+            rows={[...data].sort(byAge)}
+            keyOf={({ queue }) => queue}
+          />
+        )}
+      </Loaded>
+      <Measured query={work} />
+      <h2>On the way to the chain</h2>
+      <Loaded query={networks}>
+        {({ data }) => {
+          const rows = data.flatMap(({ network, queues }) =>
+            queues.map((queue) => ({ ...queue, network })),
+          );
+          if (rows.length === 0) return <p className="soft">No request is under way.</p>;
+          return (
+            <Table
+              label="Requests to the chain"
+              columns={REQUESTS}
+              rows={rows}
+              keyOf={({ network, kind, status }) => `${network} ${kind} ${status}`}
+            />
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,129 @@
+import { type ReactNode, useState } from 'react';
+import { useFilters } from '../../desk/filters.tsx';
+import { Pager } from '../../desk/list.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type Difference, networkName, type ReadUpTo, useReconciled } from '../differences.ts';
+import { useOperator } from '../operator.ts';
+import { Details } from '../parts/details.tsx';
+import { Measured } from '../parts/measured.tsx';
+import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { Recoveries } from '../parts/recovery.tsx';
+
+const CURSORS: readonly Column<ReadUpTo>[] = [
+  { name: 'Network', cell: ({ livemode }) => networkName(livemode) },
+  { name: 'Next block', number: true, cell: ({ next_block: next }) => next },
+  { name: 'Measured', cell: ({ updated }) => <Time at={updated} shape="exact" /> },
+];
+
+const DIFFERENCES: readonly Column<Difference>[] = [
+  { name: 'Difference', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  { name: 'Network', cell: ({ livemode }) => networkName(livemode) },
+  { name: 'About', cell: ({ subject }) => <span className="id">{subject}</span> },
+  { name: 'First seen', cell: ({ first_seen: at }) => <Time at={at} /> },
+  { name: 'Last seen', cell: ({ last_seen: at }) => <Time at={at} /> },
+  { name: 'Details', cell: ({ details }) => <Details of={details} /> },
+  { name: 'Change', cell: (difference) => <Accept difference={difference} /> },
+];
+
+/** Ledger against chain, as a table of differences. None is a proof, with its time. */
+export function Reconciliation(): ReactNode {
+  const filters = useFilters();
+  const query = useReconciled(filters.cursor);
+  return (
+    <Page title="Reconciliation">
+      <Loaded query={query}>
+        {({ cursors, differences, next_cursor: next }) => (
+          <>
+            <Verdict cursors={cursors} differences={differences} />
+            {differences.length === 0 ? null : (
+              <Table
+                label="Differences"
+                columns={DIFFERENCES}
+                rows={differences}
+                keyOf={({ id }) => id}
+              />
+            )}
+            <Pager filters={filters} next={next} />
+            {cursors.length === 0 ? null : (
+              <Table
+                label="How far the chains are read"
+                columns={CURSORS}
+                rows={cursors}
+                keyOf={({ livemode }) => networkName(livemode)}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+      <Measured query={query} />
+      <Recoveries />
+    </Page>
+  );
+}
+
+interface VerdictProps {
+  readonly cursors: readonly ReadUpTo[];
+  readonly differences: readonly Difference[];
+}
+
+function Verdict({ cursors, differences }: VerdictProps): ReactNode {
+  if (differences.length > 0) {
+    return (
+      <Notice tone="bad">
+        <strong>Ledger and chain do not agree</strong>
+        <p>Nothing is corrected by itself. Find the cause of each, then put it right.</p>
+      </Notice>
+    );
+  }
+  if (cursors.length === 0) {
+    return (
+      <Notice tone="warn">
+        <strong>Nothing has been compared yet</strong>
+        <p>A worker reads each chain and compares it. It has not finished yet.</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="good">
+      <strong>No difference</strong>
+      <p>Ledger and chain agree up to the blocks below.</p>
+    </Notice>
+  );
+}
+
+function Accept({ difference }: { readonly difference: Difference }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const { id, accepted_at: accepted } = difference;
+  const close = () => setIsOpen(false);
+  if (!mayChange && accepted === null) return null;
+  if (accepted !== null) return <Status tone="plain">Accepted</Status>;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Accept {id}</Button>
+      {isOpen ? (
+        <ReasonDialog
+          title="Accept this difference?"
+          send="Accept"
+          hint="What caused it. It is kept in the audit log."
+          request={(reason) =>
+            call('POST /reconciliation/differences/{id}/accept', {
+              path: { id },
+              body: { reason },
+            })
+          }
+          said="Accepted."
+          onClose={close}
+        >
+          <p>It needs nobody any more as long as it stays as it is. Nothing is booked.</p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}

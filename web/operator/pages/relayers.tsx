@@ -1,0 +1,100 @@
+import type { ReactNode } from 'react';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type Lane, type Network, useNetworks } from '../networks.ts';
+import { Measured } from '../parts/measured.tsx';
+
+const WEI_DECIMALS = 18;
+const SHOWN_DECIMALS = 3;
+
+/** `0.123`, rounded down: never more than there is. */
+function coin(wei: string): string {
+  const digits = wei.padStart(WEI_DECIMALS + 1, '0');
+  const whole = digits.slice(0, -WEI_DECIMALS);
+  return `${whole}.${digits.slice(-WEI_DECIMALS).slice(0, SHOWN_DECIMALS)}`;
+}
+
+function count(digits: string): ReactNode {
+  return <span className="amount">{new Intl.NumberFormat('en-US').format(BigInt(digits))}</span>;
+}
+
+function CoinStatus({ lane }: { readonly lane: Lane }): ReactNode {
+  if (lane.balanceWei === null) return <Status tone="warn">Not known</Status>;
+  return <Status tone={lane.low ? 'bad' : 'good'}>{lane.low ? 'Send coin' : 'Enough coin'}</Status>;
+}
+
+function NotMined({
+  lane: { unmined, oldestUnmined: oldest },
+}: {
+  readonly lane: Lane;
+}): ReactNode {
+  if (oldest === null) return String(unmined);
+  return (
+    <>
+      {unmined}, the oldest since <Time at={oldest} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Lane>[] = [
+  { name: 'Lane', cell: ({ lane, role }) => `${lane} ${role}` },
+  { name: 'Address', cell: ({ address }) => <span className="id">{address}</span> },
+  {
+    name: 'Payments left',
+    number: true,
+    cell: ({ paymentsLeft: left }) => (left === null ? 'Not known' : count(left)),
+  },
+  {
+    name: 'Coin',
+    number: true,
+    cell: ({ balanceWei: wei }) => <span className="amount">{wei === null ? '' : coin(wei)}</span>,
+  },
+  { name: 'State', cell: (lane) => <CoinStatus lane={lane} /> },
+  { name: 'Not mined', cell: (lane) => <NotMined lane={lane} /> },
+  { name: 'Worker', cell: ({ owner }) => owner ?? 'Nobody' },
+];
+
+export function Relayers(): ReactNode {
+  const query = useNetworks();
+  return (
+    <Page title="Relayers">
+      <Loaded query={query}>
+        {({ data }) => data.map((network) => <Lanes key={network.network} network={network} />)}
+      </Loaded>
+      <p className="soft small">
+        Payments left: what the coin pays for, were each sent alone at the newest block’s base fee.
+      </p>
+      <Measured query={query} />
+    </Page>
+  );
+}
+
+function Lanes({ network: { network, head, lanes } }: { readonly network: Network }): ReactNode {
+  return (
+    <section className="stack">
+      <div className="headline">
+        <h2>{network}</h2>
+        {head === null ? (
+          <Status tone="bad">No node answers</Status>
+        ) : (
+          <span className="soft">
+            Block {head.number} of <Time at={head.time} shape="exact" />
+          </span>
+        )}
+      </div>
+      {lanes.length === 0 ? (
+        <p className="soft">No lane yet: a worker makes them when it starts.</p>
+      ) : (
+        <Table
+          label={`Lanes of ${network}`}
+          columns={COLUMNS}
+          rows={lanes}
+          keyOf={({ lane }) => String(lane)}
+        />
+      )}
+    </section>
+  );
+}

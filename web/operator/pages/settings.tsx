@@ -1,0 +1,122 @@
+import { type ReactNode, useState } from 'react';
+import type { ListOperatorsResponse } from '../../data/types/operator.ts';
+import { useDesk } from '../../desk/desk-context.ts';
+import { List } from '../../desk/list.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { OwnAccess } from '../../desk/own-access.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { PolicyForms } from '../parts/policy-form.tsx';
+import { ReasonDialog } from '../parts/reason-dialog.tsx';
+
+type Colleague = ListOperatorsResponse['data'][number];
+
+const COLUMNS: readonly Column<Colleague>[] = [
+  { name: 'Person', cell: ({ name }) => name },
+  { name: 'Address', cell: ({ email }) => email },
+  {
+    name: 'May',
+    cell: ({ role }) => (role === 'support' ? 'Look' : 'Change things'),
+  },
+  { name: 'Status', cell: ({ status }) => <ObjectStatus status={status} /> },
+  { name: 'Since', cell: ({ created }) => <Time at={created} /> },
+  {
+    name: 'Change',
+    cell: (colleague) => (
+      <div className="row">
+        <ChangeRole colleague={colleague} />
+        <Disable colleague={colleague} />
+      </div>
+    ),
+  },
+];
+
+/** The own access, who else works here, and what the service has read of its settings. */
+export function Settings(): ReactNode {
+  const staff = useRead('GET /operators');
+  const configuration = useRead('GET /configuration');
+  return (
+    <Page title="Settings">
+      <OwnAccess />
+      <h2>Staff</h2>
+      <List label="Staff" query={staff} columns={COLUMNS} keyOf={({ id }) => id} empty={null} />
+      <PolicyForms />
+      <h2>Configuration</h2>
+      <p className="soft">
+        As the process that answered has read it. Secrets are masked. It is changed where the
+        service is started.
+      </p>
+      <Loaded query={configuration}>
+        {(settings) => <pre className="code">{JSON.stringify(settings, null, 2)}</pre>}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Nobody disables themselves: a colleague does. */
+function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
+  const { session } = useDesk();
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const { id, email, status } = colleague;
+  if (!mayChange) return null;
+  if (id === session.user.id || status === 'disabled') return null;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Disable {email}</Button>
+      {isOpen ? (
+        <ReasonDialog
+          title={`Take the access of ${email} away?`}
+          send="Disable"
+          kind="danger"
+          hint="For the audit log."
+          request={(reason) =>
+            call('POST /operators/{id}/disable', { path: { id }, body: { reason } })
+          }
+          said="Disabled."
+          onClose={() => setIsOpen(false)}
+        >
+          <p>They are signed out everywhere, at once.</p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}
+
+/** Support staff see everything and change nothing. */
+function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode {
+  const { session } = useDesk();
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const { id, email, status, role } = colleague;
+  if (!mayChange || id === session.user.id || status === 'disabled') return null;
+  const next = role === 'support' ? 'operator' : 'support';
+  const send = next === 'support' ? 'Let look only' : 'Let change things';
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>{send}</Button>
+      {isOpen ? (
+        <ReasonDialog
+          title={`Another role for ${email}?`}
+          send={send}
+          hint="For the audit log."
+          request={(reason) =>
+            call('POST /operators/{id}/role', { path: { id }, body: { reason, role: next } })
+          }
+          said="Changed."
+          onClose={() => setIsOpen(false)}
+        >
+          <p>
+            {next === 'support'
+              ? 'They go on seeing everything, and change nothing any more.'
+              : 'They can do all that you can do.'}
+          </p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+import { type ReactNode, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { fromRoot } from '../../data/root.ts';
+import type { ReadSubmissionResponse } from '../../data/types/operator.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Page } from '../../ui/shell.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useOperator, useRead } from '../operator.ts';
+import { ReasonDialog } from '../parts/reason-dialog.tsx';
+
+type Kyb = ReadSubmissionResponse;
+
+/** One business: what it says of itself, beside its papers. */
+export function SubmissionPage(): ReactNode {
+  const { id = '' } = useParams();
+  const query = useRead('GET /accounts/{account}/kyb', { path: { account: id } });
+  const { data: kyb } = query;
+  return (
+    <Page title="Verification" actions={kyb === undefined ? null : <Decide kyb={kyb} />}>
+      <Loaded query={query}>
+        {(loaded) => (
+          <div className="columns">
+            <Business kyb={loaded} />
+            <Papers kyb={loaded} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Decide({ kyb }: { readonly kyb: Kyb }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [open, setOpen] = useState<'approved' | 'rejected' | null>(null);
+  const path = { account: kyb.account };
+  const decide = (decision: 'approved' | 'rejected') => (reason: string) =>
+    call('POST /accounts/{account}/kyb/decision', {
+      path,
+      body: { decision, ...(reason === '' ? {} : { reason }) },
+    });
+  const close = () => setOpen(null);
+  if (!mayChange) return null;
+  return (
+    <>
+      {kyb.status === 'pending' ? (
+        <Button kind="primary" onClick={() => setOpen('approved')}>
+          Approve
+        </Button>
+      ) : null}
+      {kyb.status === 'pending' || kyb.status === 'approved' ? (
+        <Button kind="danger" onClick={() => setOpen('rejected')}>
+          Reject
+        </Button>
+      ) : null}
+      {open === 'approved' ? (
+        <ReasonDialog
+          title="Accept this business?"
+          send="Approve"
+          needsReason={false}
+          hint="Shown to the merchant. It can stay empty."
+          request={decide('approved')}
+          said="Approved."
+          onClose={close}
+        >
+          <p>The merchant may go live. An approval can be taken back.</p>
+        </ReasonDialog>
+      ) : null}
+      {open === 'rejected' ? (
+        <ReasonDialog
+          title="Refuse this business?"
+          send="Reject"
+          kind="danger"
+          hint="Shown to the merchant: what has to be put right."
+          request={decide('rejected')}
+          said="Rejected."
+          onClose={close}
+        >
+          <p>The merchant can change what is wrong and hand it in again.</p>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
+}
+
+function words(name: string): string {
+  const text = name.replaceAll('_', ' ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function Business({ kyb }: { readonly kyb: Kyb }): ReactNode {
+  const { account, status, details, submitted_at, decided_at, decision_reason: reason } = kyb;
+  return (
+    <section className="card stack">
+      <h2>Business</h2>
+      <FactList>
+        <Fact name="Account">
+          <Link href={`/operator/accounts/${account}`} className="id">
+            {account}
+          </Link>
+        </Fact>
+        <Fact name="Status">
+          <ObjectStatus status={status} />
+        </Fact>
+        <Fact name="Handed in">{submitted_at === null ? null : <Time at={submitted_at} />}</Fact>
+        <Fact name="Decided">{decided_at === null ? null : <Time at={decided_at} />}</Fact>
+        <Fact name="Reason">{reason}</Fact>
+        {Object.entries(details ?? {}).map(([name, value]) => (
+          <Fact key={name} name={words(name)}>
+            {typeof value === 'string' ? value : JSON.stringify(value)}
+          </Fact>
+        ))}
+      </FactList>
+    </section>
+  );
+}
+
+function Papers({ kyb }: { readonly kyb: Kyb }): ReactNode {
+  const file = (id: string) =>
+    // GET /accounts/{account}/kyb/documents/{id}
+    fromRoot(`api/operator/v1/accounts/${kyb.account}/kyb/documents/${id}`).href;
+  return (
+    <section className="card stack">
+      <h2>Papers</h2>
+      {kyb.documents.length === 0 ? <p className="soft">None was added.</p> : null}
+      {kyb.documents.map(({ id, kind, file_name: name, content_type: type, size, sha256 }) => (
+        <figure key={id} className="stack stack-tight">
+          {type.startsWith('image/') ? (
+            <img className="paper" src={file(id)} alt={`${words(kind)}: ${name}`} />
+          ) : null}
+          <figcaption className="stack stack-tight">
+            <span className="row">
+              <a href={file(id)} download>
+                {name}
+              </a>
+              <span className="soft small">
+                {words(kind)}, {Math.ceil(size / 1024)} KB
+              </span>
+            </span>
+            <span className="soft small id">{sha256}</span>
+          </figcaption>
+        </figure>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ListVerificationQueueResponse } from '../../data/types/operator.ts';
+import { List } from '../../desk/list.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Page } from '../../ui/shell.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRead } from '../operator.ts';
+import { Measured } from '../parts/measured.tsx';
+
+type Waiting = ListVerificationQueueResponse['data'][number];
+
+const WATCH_MS = 10_000;
+
+const COLUMNS: readonly Column<Waiting>[] = [
+  {
+    name: 'Account',
+    cell: ({ account }) => (
+      <Link href={`/operator/verification/${account}`} className="id">
+        {account}
+      </Link>
+    ),
+  },
+  { name: 'Name', cell: ({ name }) => name },
+  { name: 'Handed in', cell: ({ submitted_at: at }) => <Time at={at} /> },
+  { name: 'Papers', number: true, cell: ({ documents }) => String(documents) },
+];
+
+/** Businesses that wait for a decision, the longest wait first. */
+export function Verification(): ReactNode {
+  const query = useRead('GET /kyb', undefined, { everyMs: WATCH_MS });
+  return (
+    <Page title="Verification">
+      <List
+        label="Verification"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ account }) => account}
+        empty={
+          <EmptyState title="No business waits">
+            A merchant hands in details and papers in the dashboard. Earlier decisions are on the
+            page of each account.
+          </EmptyState>
+        }
+      />
+      <Measured query={query} />
+    </Page>
+  );
+}

@@ -1,0 +1,60 @@
+import { type ReactNode, useState } from 'react';
+import { useDesk } from '../../desk/desk-context.ts';
+import { Button } from '../../ui/button.tsx';
+import { useOperator } from '../operator.ts';
+import { isOpen, type Proposal, proposalWords } from './proposal-words.ts';
+import { ReasonDialog } from './reason-dialog.tsx';
+
+/** Agreeing is for a colleague; whoever has asked can take it back. */
+export function DecideProposal({ proposal }: { readonly proposal: Proposal }): ReactNode {
+  const { session } = useDesk();
+  const { call, mayChange } = useOperator();
+  const [open, setOpen] = useState<'approve' | 'reject' | null>(null);
+  const { id, proposed_by: by, reason } = proposal;
+  if (!mayChange || !isOpen(proposal)) return null;
+  const isOwn = by === session.user.email;
+  const close = () => setOpen(null);
+  const path = { id };
+  const about = (
+    <>
+      <p>{proposalWords(proposal)}.</p>
+      <p className="soft">
+        {by} asks for it: {reason}
+      </p>
+    </>
+  );
+  return (
+    <div className="row">
+      {isOwn ? null : (
+        <Button kind="primary" onClick={() => setOpen('approve')}>
+          Approve
+        </Button>
+      )}
+      <Button onClick={() => setOpen('reject')}>{isOwn ? 'Take back' : 'Reject'}</Button>
+      {open === 'approve' ? (
+        <ReasonDialog
+          title="Agree to this?"
+          send="Approve"
+          hint="What you have checked. It is kept in the audit log."
+          request={(why) => call('POST /proposals/{id}/approve', { path, body: { reason: why } })}
+          said="Agreed."
+          onClose={close}
+        >
+          {about}
+        </ReasonDialog>
+      ) : null}
+      {open === 'reject' ? (
+        <ReasonDialog
+          title={isOwn ? 'Take it back?' : 'Say no to this?'}
+          send={isOwn ? 'Take back' : 'Reject'}
+          hint="For your colleague and the audit log."
+          request={(why) => call('POST /proposals/{id}/reject', { path, body: { reason: why } })}
+          said={isOwn ? 'Taken back.' : 'Rejected.'}
+          onClose={close}
+        >
+          {about}
+        </ReasonDialog>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+import { type ReactNode, useState } from 'react';
+import type { ReadPolicyDefaultsResponse } from '../../data/types/operator.ts';
+import { Form } from '../../desk/form.tsx';
+import { Loaded } from '../../desk/loaded.tsx';
+import { useSend } from '../../desk/send.ts';
+import { ChangedMeanwhile, storedNow } from '../../desk/stored-now.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, parseAtoms } from '../../ui/money.ts';
+import { useToast } from '../../ui/toast.tsx';
+import { useOperator, useRead } from '../operator.ts';
+
+type Defaults = ReadPolicyDefaultsResponse;
+type Field = Exclude<keyof Defaults, 'version'>;
+type Mode = 'test' | 'live';
+
+const HOUR_S = 3_600;
+/** As the service takes them. */
+const MOST = { hours: 720, days: 3_650, basisPoints: 300 };
+
+interface FieldOf {
+  readonly name: Field;
+  readonly label: string;
+  readonly hint: string;
+  readonly show: (value: number) => string;
+  /** null: it is none, or cannot be. */
+  readonly read: (typed: string) => number | null;
+  /** What to type instead. */
+  readonly wrong: string;
+}
+
+function readCount(typed: string, of: { readonly from: number; readonly to: number }) {
+  const count = /^\d{1,6}$/.test(typed.trim()) ? Number(typed.trim()) : Number.NaN;
+  return count >= of.from && count <= of.to ? count : null;
+}
+
+function readAmount(typed: string): number | null {
+  const atoms = parseAtoms(typed);
+  return atoms === null || atoms === 0n ? null : Number(atoms);
+}
+
+const showAmount = (atoms: number) => formatAtoms(BigInt(atoms));
+
+const FIELDS: readonly FieldOf[] = [
+  {
+    name: 'per_payment',
+    label: 'At most for one payment',
+    hint: 'In USDC.',
+    show: showAmount,
+    read: readAmount,
+    wrong: 'Type an amount, such as 20.50.',
+  },
+  {
+    name: 'per_period',
+    label: 'At most in one period',
+    hint: 'In USDC, no less than for one payment.',
+    show: showAmount,
+    read: readAmount,
+    wrong: 'Type an amount, such as 20.50.',
+  },
+  {
+    name: 'period_seconds',
+    label: 'Hours of a period',
+    hint: '1 to 720; 24 is a day.',
+    show: (seconds) => String(seconds / HOUR_S),
+    read: (typed) => {
+      const hours = readCount(typed, { from: 1, to: MOST.hours });
+      return hours === null ? null : hours * HOUR_S;
+    },
+    wrong: 'Type whole hours, 1 to 720.',
+  },
+  {
+    name: 'valid_days',
+    label: 'Days that it is valid',
+    hint: '1 to 3,650.',
+    show: String,
+    read: (typed) => readCount(typed, { from: 1, to: MOST.days }),
+    wrong: 'Type whole days, 1 to 3,650.',
+  },
+  {
+    name: 'max_fee_rate',
+    label: 'Highest fee that payers agree to',
+    hint: 'Basis points: 100 are 1 %.',
+    show: String,
+    read: (typed) => readCount(typed, { from: 0, to: MOST.basisPoints }),
+    wrong: 'Type whole basis points, 0 to 300.',
+  },
+];
+
+/** What the wallet app proposes to sign, per network. What was signed stays as it is. */
+export function PolicyForms(): ReactNode {
+  return (
+    <>
+      <h2>What wallets propose to sign</h2>
+      <p className="soft">
+        A customer signs once how much may be taken. This is what the wallet app proposes; what was
+        signed stays as it is.
+      </p>
+      <div className="columns">
+        <PolicyCard mode="test" />
+        <PolicyCard mode="live" />
+      </div>
+    </>
+  );
+}
+
+function PolicyCard({ mode }: { readonly mode: Mode }): ReactNode {
+  const query = useRead('GET /spending_policy_defaults/{mode}', { path: { mode } });
+  return (
+    <section className="card stack">
+      <h3>{mode === 'test' ? 'testnet' : 'mainnet'}</h3>
+      <Loaded query={query}>{(defaults) => <PolicyForm mode={mode} defaults={defaults} />}</Loaded>
+    </section>
+  );
+}
+
+interface PolicyFormProps {
+  readonly mode: Mode;
+  readonly defaults: Defaults;
+}
+
+function textsOf(defaults: Defaults): Record<Field, string> {
+  const texts = FIELDS.map(({ name, show }) => [name, show(defaults[name])]);
+  return Object.fromEntries(texts) as Record<Field, string>;
+}
+
+function PolicyForm({ mode, defaults }: PolicyFormProps): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [typed, setTyped] = useState(() => textsOf(defaults));
+  const [opened, setOpened] = useState(defaults.version);
+  const sending = useSend(FIELDS.map(({ name }) => name));
+  const toast = useToast();
+  const isStale = opened !== defaults.version;
+  const save = async () => {
+    const wrong = FIELDS.find(({ name, read }) => read(typed[name]) === null);
+    if (wrong !== undefined) return sending.refuse(wrong.name, wrong.wrong);
+    const read = FIELDS.map(({ name, read: readIt }) => [name, readIt(typed[name])] as const);
+    const values = Object.fromEntries(read) as Record<Field, number>;
+    if (values.per_period < values.per_payment) {
+      return sending.refuse('per_period', 'Type no less than for one payment.');
+    }
+    const body = { ...values, version: defaults.version };
+    const saved = await sending.send(() =>
+      call('PUT /spending_policy_defaults/{mode}', { path: { mode }, body }),
+    );
+    if (saved === null) return;
+    setOpened(saved.version);
+    toast('Saved.');
+  };
+  const fields = FIELDS.map(({ name, label, hint, show }) => (
+    <TextField
+      key={name}
+      label={label}
+      inputMode="decimal"
+      readOnly={!mayChange}
+      value={typed[name]}
+      onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+      hint={storedNow({ isStale, stored: show(defaults[name]), typed: typed[name] }) ?? hint}
+      error={sending.problemAt(name)}
+    />
+  ));
+  if (!mayChange) return <div className="stack">{fields}</div>;
+  return (
+    <Form
+      sending={sending}
+      onSend={save}
+      send={`Save for ${mode === 'test' ? 'testnet' : 'mainnet'}`}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      {fields}
+    </Form>
+  );
+}

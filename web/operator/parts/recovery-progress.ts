@@ -1,0 +1,28 @@
+/** Block numbers are decimal strings. */
+export interface RecoveryPlace {
+  readonly from_block: string | null;
+  readonly read_to: string | null;
+  readonly head: string | null;
+}
+
+export interface Progress {
+  /** 0 to 1; null: nobody can say. */
+  readonly share: number | null;
+  readonly words: string;
+}
+
+function count(blocks: bigint): string {
+  return new Intl.NumberFormat('en-US').format(blocks);
+}
+
+/** How much of the chain has been read. The head moves on meanwhile, so it never says 1. */
+export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
+  if (head === null) return { share: null, words: 'No node answers: it goes on when one does.' };
+  if (from === null || to === null) return { share: null, words: 'Reading has not begun yet.' };
+  const all = BigInt(head) - BigInt(from) + 1n;
+  const read = BigInt(to) - BigInt(from) + 1n;
+  if (all <= 0n || read < 0n) return { share: null, words: `Read up to block ${to}.` };
+  const left = read >= all ? 0n : all - read;
+  const share = Math.min(Number(read) / Number(all), 0.99);
+  return { share, words: `Block ${to} of ${head}; ${count(left)} to go.` };
+}

@@ -1,0 +1,102 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ReadRecoveriesResponse } from '../../data/types/operator.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRead } from '../operator.ts';
+import { type Progress, progressOf } from './recovery-progress.ts';
+
+type Recovery = ReadRecoveriesResponse['data'][number];
+
+const WATCH_MS = 5_000;
+
+function useRecoveries() {
+  return useRead('GET /recoveries', undefined, { everyMs: WATCH_MS });
+}
+
+/** On every page while a network takes nothing. */
+export function RecoveryStrip(): ReactNode {
+  const running = useRecoveries().data?.data.filter(({ status }) => status === 'recovering') ?? [];
+  return running.map((recovery) => (
+    <Notice key={recovery.network} tone="bad" role="status">
+      <strong>{recovery.network} is being recovered and takes nothing</strong>
+      <ProgressBar progress={progressOf(recovery)} />
+      <p>
+        <Link href="/operator/reconciliation">What it has found</Link>
+      </p>
+    </Notice>
+  ));
+}
+
+function ProgressBar({ progress }: { readonly progress: Progress }): ReactNode {
+  const { share, words } = progress;
+  return (
+    <p>
+      {share === null ? null : <progress max={1} value={share} aria-label="Progress" />} {words}
+    </p>
+  );
+}
+
+function foundWords(recovery: Recovery): string {
+  const { reason, loss_shown: isLoss, payments, refunds, withdrawals } = recovery;
+  const { canceled, credentials } = recovery;
+  return (
+    `Because of ${reason ?? 'nothing known'}${isLoss ? ', with a loss' : ''}. Booked ${payments} ` +
+    `payments, ${refunds} refunds and ${withdrawals} withdrawals. Gave up ${canceled} intents ` +
+    `and ${credentials} credentials.`
+  );
+}
+
+const COLUMNS: readonly Column<Recovery>[] = [
+  { name: 'Network', cell: ({ network }) => network },
+  {
+    name: 'State',
+    cell: ({ status, started }) => {
+      if (status === 'recovering') return <Status tone="bad">Recovering</Status>;
+      return <Status tone="good">{started === null ? 'Never needed' : 'Done'}</Status>;
+    },
+  },
+  {
+    name: 'Progress',
+    cell: (recovery) =>
+      recovery.status === 'recovering' ? <ProgressBar progress={progressOf(recovery)} /> : '',
+  },
+  {
+    name: 'Found',
+    cell: (recovery) =>
+      recovery.started === null ? (
+        ''
+      ) : (
+        <div className="said">
+          {foundWords(recovery)}
+          <p className="soft">
+            Began <Time at={recovery.started} />
+            {recovery.finished === null ? null : ', ended '}
+            {recovery.finished === null ? null : <Time at={recovery.finished} />}.
+          </p>
+        </div>
+      ),
+  },
+];
+
+/** After the database was replaced: what was read back from each chain. */
+export function Recoveries(): ReactNode {
+  const query = useRecoveries();
+  return (
+    <section className="stack">
+      <h2>Recovery</h2>
+      <p className="soft">
+        When the database was replaced by an earlier copy, the chain is read and what is missing is
+        booked. Nothing is taken on that network until it is done; it begins and ends by itself.
+      </p>
+      <Loaded query={query}>
+        {({ data }) => (
+          <Table label="Recovery" columns={COLUMNS} rows={data} keyOf={({ network }) => network} />
+        )}
+      </Loaded>
+    </section>
+  );
+}

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { fromRoot } from '../../data/root.ts';
+import { paragraphOf } from './runbook-paragraph.ts';
+
+const GUIDE = 'docs/operating';
+
+async function readGuide(): Promise<string> {
+  const answer = await fetch(fromRoot(`${GUIDE}.md`));
+  if (!answer.ok) throw new Error(`the guide answered ${answer.status}`);
+  return answer.text();
+}
+
+/** What an alarm means and what to do, in place; the whole guide is one click away. */
+export function Runbook({ kind }: { readonly kind: string }): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const { href } = fromRoot(`${GUIDE}#${kind}`);
+  return (
+    <details className="said" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>{kind}</summary>
+      {isOpen ? <Paragraph kind={kind} /> : null}
+      <a href={href} target="_blank" rel="noreferrer">
+        In the guide
+      </a>
+    </details>
+  );
+}
+
+function Paragraph({ kind }: { readonly kind: string }): ReactNode {
+  const { data, error } = useQuery({
+    queryKey: ['runbook'],
+    queryFn: readGuide,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (error !== null) return <p className="soft">The guide could not be read just now.</p>;
+  if (data === undefined) return <p className="soft">Loading…</p>;
+  return <p>{paragraphOf(data, kind) ?? 'The guide of this release does not know it.'}</p>;
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import {
+  DESKTOP,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+  type TestWindow,
+} from '../testing/browser.ts';
+import { addStaff, type Person, signInAsStaff } from '../testing/staff.ts';
+
+/** What wallets propose to sign, changed by two people; in a network of its own. */
+
+const PATH = 'operator/settings';
+
+let database: TestDatabase;
+let own: SharedSandbox;
+let browser: TestBrowser;
+let colleague: Person;
+
+before(async () => {
+  database = await testDatabase();
+  const started = startSharedSandbox({ DATABASE_URL: database.url });
+  [own, browser] = await Promise.all([started, openBrowser()]);
+  colleague = await addStaff(database.db, 'ben@policy.test');
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+  await database.close();
+});
+
+/** The form of one network. */
+function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
+  const save = page.getByRole('button', { name: `Save for ${network}` });
+  const form = page.locator('form').filter({ has: save });
+  const field = (name: RegExp) => form.getByRole('textbox', { name });
+  return {
+    form,
+    save,
+    perPayment: field(/^At most for one payment/),
+    perPeriod: field(/^At most in one period/),
+    hours: field(/^Hours of a period/),
+    days: field(/^Days that it is valid/),
+    fee: field(/^Highest fee/),
+  };
+}
+
+const WRONG = [
+  { field: 'perPayment', typed: 'a lot', says: 'Type an amount, such as 20.50.' },
+  { field: 'perPeriod', typed: '1', says: 'Type no less than for one payment.' },
+  { field: 'hours', typed: '721', says: 'Type whole hours, 1 to 720.' },
+  { field: 'days', typed: '0', says: 'Type whole days, 1 to 3,650.' },
+  { field: 'fee', typed: '301', says: 'Type whole basis points, 0 to 300.' },
+] as const;
+
+test('a wrong value is said beside its field, and what was typed stays', async () => {
+  const window = await browser.open(PHONE);
+  await signInAsStaff(window, { sandbox: own.sandbox, path: PATH });
+  const { form, save, ...fields } = formOf(window, 'testnet');
+  await fields.days.fill('90');
+  for (const { field, typed, says } of WRONG) {
+    const before = await fields[field].inputValue();
+    await fields[field].fill(typed);
+    await save.click();
+    const beside = form.locator('.field').filter({ hasText: says }).getByRole('textbox');
+    await beside.waitFor();
+    assert.equal(await beside.inputValue(), typed, `${says} stands beside another field`);
+    assert.equal(await form.locator('.field-error').count(), 1, 'one thing at a time');
+    if (field === 'perPayment') await window.checkAccessibility();
+    await fields[field].fill(before);
+  }
+  assert.equal(await fields.days.inputValue(), '90', 'nothing that was typed is lost');
+  await save.click();
+  await window.page.getByText('Saved.').waitFor();
+  await window.page.reload();
+  await fields.days.waitFor();
+  assert.equal(await fields.days.inputValue(), '90');
+  const live = formOf(window, 'mainnet');
+  assert.notEqual(await live.days.inputValue(), '90', 'the other network stays as it was');
+  window.checkClean();
+  await window.close();
+});
+
+test('two people who save see both values, and the second decides', async () => {
+  const [first, second] = [await browser.open(DESKTOP), await browser.open(DESKTOP)];
+  const anna = await addStaff(database.db, 'anna@policy.test');
+  await signInAsStaff(first, { sandbox: own.sandbox, person: anna, path: PATH });
+  await signInAsStaff(second, { sandbox: own.sandbox, person: colleague, path: PATH });
+  const [mine, theirs] = [formOf(first, 'mainnet'), formOf(second, 'mainnet')];
+  await mine.perPayment.fill('33');
+  await mine.hours.fill('48');
+  await theirs.perPayment.fill('44.50');
+  await theirs.save.click();
+  await second.page.getByText('Saved.').waitFor();
+  await mine.save.click();
+  await mine.form.getByText('Somebody else has changed this').waitFor();
+  await mine.form.getByText('Stored now: 44.50').waitFor();
+  await mine.form.getByText('Stored now: 24').waitFor();
+  assert.equal(await mine.perPayment.inputValue(), '33', 'nothing that was typed is lost');
+  assert.equal(await mine.hours.inputValue(), '48');
+  await first.checkAccessibility();
+  await mine.save.click();
+  await first.page.getByText('Saved.').waitFor();
+  await mine.form.getByText('Somebody else has changed this').waitFor({ state: 'detached' });
+  await second.page.reload();
+  await theirs.hours.waitFor();
+  assert.equal(await theirs.perPayment.inputValue(), '33.00');
+  assert.equal(await theirs.hours.inputValue(), '48');
+  first.checkClean(/status of 409/);
+  second.checkClean();
+  for (const window of [first, second]) await window.close();
+});

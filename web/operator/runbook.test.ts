@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { slug } from '#docs/markdown.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+/** How the service writes an alarm down: by its kind, with its subject or with the row of it. */
+const ALARMS = [
+  /\bkind: '([a-z_]+)',\s+subject\b/g,
+  /\balarm\(tx, deps, \{ kind: '([a-z_]+)'/g,
+  /\balarmOf\(row, '([a-z_]+)'\)/g,
+];
+
+async function alarmKinds(): Promise<Set<string>> {
+  const kinds = new Set<string>();
+  for await (const name of glob('src/**/*.ts', { cwd: ROOT })) {
+    if (name.endsWith('.test.ts')) continue;
+    const text = readFileSync(path.join(ROOT, name), 'utf8');
+    if (!/\balarm/i.test(text)) continue;
+    for (const pattern of ALARMS) {
+      for (const [, kind = ''] of text.matchAll(pattern)) kinds.add(kind);
+    }
+  }
+  return kinds;
+}
+
+test('each alarm has the paragraph that the page Alarms leads to', async () => {
+  const guide = readFileSync(path.join(ROOT, 'docs/guides/operating.md'), 'utf8');
+  const [, section = ''] = guide.split('\n## Alarms\n');
+  const [alarms = ''] = section.split('\n## ');
+  const told = [...alarms.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);
+  const raised = await alarmKinds();
+  assert.deepEqual(told, [...raised].sort());
+  // The link is made of the kind itself.
+  assert.deepEqual(told.map(slug), told);
+});

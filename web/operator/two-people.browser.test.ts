@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import {
+  DESKTOP,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+  type TestWindow,
+} from '../testing/browser.ts';
+import { payAt } from '../testing/desk.ts';
+import { addStaff, signInAsStaff } from '../testing/staff.ts';
+
+/** One asks, another agrees; in a network of its own, whose staff are these. */
+
+let database: TestDatabase;
+let own: SharedSandbox;
+let browser: TestBrowser;
+/** Who asks, at a desk. */
+let anna: TestWindow;
+/** Who agrees or not, on a phone. */
+let ben: TestWindow;
+
+before(async () => {
+  database = await testDatabase();
+  const started = startSharedSandbox({ DATABASE_URL: database.url });
+  [own, browser] = await Promise.all([started, openBrowser()]);
+  [anna, ben] = [await browser.open(DESKTOP), await browser.open(PHONE)];
+  const people = [
+    { window: anna, person: await addStaff(database.db, 'anna@two.test') },
+    { window: ben, person: await addStaff(database.db, 'ben@two.test') },
+  ];
+  for (const { window, person } of people) {
+    await signInAsStaff(window, { sandbox: own.sandbox, person, path: 'operator/contract' });
+    await window.page.getByRole('heading', { name: 'Contract', level: 1 }).waitFor();
+  }
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+  await database.close();
+});
+
+function rowOf({ page }: TestWindow, what: string) {
+  return page.getByRole('row').filter({ hasText: what });
+}
+
+/** Presses a button, says why in the dialog that it opens, and sends it. */
+async function sayWhy(
+  { page }: TestWindow,
+  of: { readonly button: string; readonly row?: string; readonly reason: string },
+): Promise<void> {
+  const { button, row, reason } = of;
+  const named = { name: button, exact: true } as const;
+  const place = row === undefined ? page : page.getByRole('row').filter({ hasText: row });
+  await place.getByRole('button', named).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill(reason);
+  await dialog.getByRole('button', named).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+test('a pause waits for a colleague, who agrees in another window', async () => {
+  const dialog = anna.page.getByRole('dialog');
+  await anna.page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await dialog.getByLabel('Network').selectOption('mainnet');
+  await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
+  await dialog.getByText('Say why.').waitFor();
+  await anna.checkAccessibility();
+  await dialog.getByLabel('Reason').fill('The token may have been broken.');
+  await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
+  const asked = rowOf(anna, 'Pause mainnet');
+  await asked.getByText('Waits for a colleague').waitFor();
+  await asked.getByRole('button', { name: 'Take back' }).waitFor();
+  assert.equal(await asked.getByRole('button', { name: 'Approve' }).count(), 0, 'not the own one');
+
+  await ben.page.goto(`${own.sandbox.web_url}/operator`);
+  await ben.page.getByText('Agree or not: Pause mainnet').waitFor();
+  await ben.page.goto(`${own.sandbox.web_url}/operator/contract`);
+  const reason = 'Seen it too.';
+  await rowOf(ben, 'Pause mainnet').getByText('The token may have been broken.').waitFor();
+  await ben.checkAccessibility();
+  await sayWhy(ben, { button: 'Approve', row: 'Pause mainnet', reason });
+  const agreed = rowOf(ben, 'Pause mainnet');
+  await agreed.getByText('Agreed').waitFor();
+  await agreed.getByRole('button', { name: 'Transactions' }).click();
+  const transactions = ben.page.getByRole('dialog');
+  await transactions.getByText('guardian', { exact: true }).first().waitFor();
+  assert.match(
+    await transactions.getByLabel('To', { exact: true }).first().inputValue(),
+    /^0x[\da-fA-F]{40}$/,
+  );
+  await ben.checkAccessibility();
+  await transactions.getByRole('button', { name: 'Close' }).last().click();
+
+  // Nobody reloads: the open page says it by itself.
+  await asked.getByText('Agreed').waitFor();
+  await asked.getByText('By ben@two.test').waitFor();
+  await asked.getByText(reason).waitFor();
+  await anna.checkAccessibility();
+});
+
+test('rates are typed whole, and a colleague can say no', async () => {
+  const { page } = anna;
+  await page.getByRole('button', { name: 'Change rates' }).click();
+  const dialog = page.getByRole('dialog');
+  const send = dialog.getByRole('button', { name: 'Change rates' });
+  await dialog.getByLabel('Acquirer fee').fill('30');
+  await dialog.getByLabel('Protocol fee').fill('0.2');
+  await dialog.getByLabel('Cashback').fill('5');
+  await dialog.getByLabel('Reason').fill('As agreed for next year.');
+  await send.click();
+  const beside = dialog.locator('.field').filter({ hasText: 'Type a whole number' });
+  assert.equal(await beside.getByRole('textbox').inputValue(), '0.2');
+  await dialog.getByLabel('Protocol fee').fill('20');
+  assert.equal(await dialog.getByLabel('Reason').inputValue(), 'As agreed for next year.');
+  await send.click();
+  const what = 'Change the rates of testnet to 30, 20 and 5 basis points';
+  await rowOf(anna, what).getByText('Waits for a colleague').waitFor();
+  await ben.page.reload();
+  await sayWhy(ben, { button: 'Reject', row: what, reason: 'Not before March.' });
+  await rowOf(ben, what).getByText('Rejected').waitFor();
+  await page.reload();
+  await rowOf(anna, what).getByText('Not before March.').waitFor();
+  assert.equal(await rowOf(anna, what).getByRole('button').count(), 0, 'nothing is left to do');
+});
+
+test('who has asked takes it back, and nobody can agree any more', async () => {
+  await sayWhy(anna, { button: 'Go on', reason: 'It is over.' });
+  const what = 'Let testnet go on';
+  await ben.page.reload();
+  await rowOf(ben, what).getByRole('button', { name: 'Approve' }).click();
+  await sayWhy(anna, { button: 'Take back', row: what, reason: 'Too early.' });
+  await rowOf(anna, what).getByText('Taken back').waitFor();
+  const dialog = ben.page.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill('It is over, yes.');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await dialog.getByRole('alert').getByText('This is not open any more').waitFor();
+  assert.equal(await dialog.getByLabel('Reason').inputValue(), 'It is over, yes.');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+});
+
+test('a payer pays until two people have agreed on the block', async () => {
+  const { sandbox } = own;
+  const sale = { terminal: sandbox.test.terminal, amount: 2_500_000 };
+  const { payment } = await payAt(sandbox, sale);
+  const answer = await fetch(`${sandbox.base_url}/v1/payments/${payment}`, {
+    headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
+  });
+  const { payer } = (await answer.json()) as { payer: string };
+  for (const { page } of [anna, ben]) {
+    await page.goto(`${sandbox.web_url}/operator/payers?text=${payer}`);
+    await rowOf({ ...anna, page }, payer)
+      .getByText('Can pay')
+      .waitFor();
+  }
+  const why = 'The card was stolen.';
+  await sayWhy(anna, { button: 'Block', reason: why });
+  await anna.page.getByText('Asked. A colleague has to agree.').waitFor();
+  assert.notEqual((await payAt(sandbox, sale)).payment, '', 'one person alone has stopped them');
+  await ben.page.goto(`${sandbox.web_url}/operator/contract`);
+  await sayWhy(ben, { button: 'Approve', row: why, reason: 'The police called.' });
+  await rowOf(ben, why).getByText('Agreed').waitFor();
+  assert.equal((await payAt(sandbox, sale)).payment, '', 'a blocked payer has paid');
+  await anna.page.reload();
+  await rowOf(anna, payer).getByText('Blocked').waitFor();
+  await anna.checkAccessibility();
+  anna.checkClean();
+  ben.checkClean(/status of 409/);
+});

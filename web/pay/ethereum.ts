@@ -1,0 +1,144 @@
+import type { Hex } from '../wallet/bytes.ts';
+import type { Message } from './message.ts';
+
+/** A wallet that the browser brought along (EIP-1193). */
+export interface Provider {
+  request(of: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  on?(event: string, listener: () => void): void;
+  removeListener?(event: string, listener: () => void): void;
+}
+
+declare global {
+  interface Window {
+    ethereum?: Provider;
+  }
+  interface WindowEventMap {
+    'eip6963:announceProvider': CustomEvent<{ readonly provider: Provider }>;
+  }
+}
+
+/** Wallets announce themselves at once; one that comes later is found too. */
+export function watchWallets(found: (provider: Provider) => void): () => void {
+  if (window.ethereum !== undefined) found(window.ethereum);
+  const announced = (event: WindowEventMap['eip6963:announceProvider']) =>
+    found(event.detail.provider);
+  window.addEventListener('eip6963:announceProvider', announced);
+  window.dispatchEvent(new Event('eip6963:requestProvider'));
+  return () => window.removeEventListener('eip6963:announceProvider', announced);
+}
+
+/** The person said no in the wallet's own window. */
+export class Refused extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The wallet refused', options);
+    this.name = 'Refused';
+  }
+}
+
+/** EIP-1193. */
+const USER_REJECTED = 4001;
+/** EIP-3326: the wallet does not know the chain. */
+const CHAIN_UNKNOWN = 4902;
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+}
+
+async function ask(provider: Provider, method: string, params: readonly unknown[] = []) {
+  try {
+    return await provider.request({ method, params });
+  } catch (cause) {
+    if (codeOf(cause) === USER_REJECTED) throw new Refused({ cause });
+    throw cause;
+  }
+}
+
+function firstOf(accounts: unknown): Hex | null {
+  const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
+  return typeof first === 'string' ? (first as Hex) : null;
+}
+
+/** What is wrong with a wallet before it signs anything. */
+export type Trouble =
+  | { readonly is: 'wrong_network'; readonly chainId: number; readonly known: boolean }
+  | { readonly is: 'too_little'; readonly balance: bigint };
+
+/** What a wallet needs, to pay. */
+export interface Needs {
+  readonly chainId: number;
+  readonly usdc: string;
+  /** Atoms. */
+  readonly price: bigint;
+}
+
+export interface Connected {
+  readonly address: Hex;
+  readonly trouble: Trouble | null;
+}
+
+async function chainOf(provider: Provider): Promise<number> {
+  return Number(await ask(provider, 'eth_chainId'));
+}
+
+/** @returns whether the wallet knows the chain. */
+async function switchTo(provider: Provider, chainId: number): Promise<boolean> {
+  try {
+    const params = [{ chainId: `0x${chainId.toString(16)}` }];
+    await ask(provider, 'wallet_switchEthereumChain', params);
+    return true;
+  } catch (error) {
+    if (error instanceof Refused) throw error;
+    return codeOf(error) !== CHAIN_UNKNOWN;
+  }
+}
+
+const BALANCE_OF = '0x70a08231';
+
+async function balanceOf(provider: Provider, usdc: string, address: Hex): Promise<bigint> {
+  const data = `${BALANCE_OF}${address.slice(2).toLowerCase().padStart(64, '0')}`;
+  const answer = await ask(provider, 'eth_call', [{ to: usdc, data }, 'latest']);
+  return BigInt(String(answer));
+}
+
+async function inspect(
+  provider: Provider,
+  address: Hex,
+  { chainId: wanted, usdc, price }: Needs,
+): Promise<Connected> {
+  const chainId = await chainOf(provider);
+  if (chainId !== wanted) {
+    return { address, trouble: { is: 'wrong_network', chainId, known: true } };
+  }
+  const balance = await balanceOf(provider, usdc, address);
+  return { address, trouble: balance < price ? { is: 'too_little', balance } : null };
+}
+
+/** A wallet that has let this page in before; null: it has to be asked. */
+export async function lookAt(provider: Provider, needs: Needs): Promise<Connected | null> {
+  const address = firstOf(await ask(provider, 'eth_accounts'));
+  return address === null ? null : inspect(provider, address, needs);
+}
+
+/**
+ * Asks the wallet to let this page in and to be on the payment's chain.
+ *
+ * @throws Refused
+ */
+export async function connect(provider: Provider, needs: Needs): Promise<Connected> {
+  const address = firstOf(await ask(provider, 'eth_requestAccounts'));
+  if (address === null) throw new Refused();
+  if ((await chainOf(provider)) !== needs.chainId) {
+    const known = await switchTo(provider, needs.chainId);
+    const chainId = await chainOf(provider);
+    if (chainId !== needs.chainId) {
+      return { address, trouble: { is: 'wrong_network', chainId, known } };
+    }
+  }
+  return inspect(provider, address, needs);
+}
+
+/** @throws Refused */
+export async function signWith(provider: Provider, from: Hex, message: Message): Promise<Hex> {
+  const params = [from, JSON.stringify(message)];
+  return (await ask(provider, 'eth_signTypedData_v4', params)) as Hex;
+}

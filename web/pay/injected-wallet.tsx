@@ -1,0 +1,88 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { formatUsdc } from '../ui/money.ts';
+import { Notice } from '../ui/notice.tsx';
+import {
+  type Connected,
+  connect,
+  lookAt,
+  type Needs,
+  type Provider,
+  signWith,
+} from './ethereum.ts';
+import { type PayLink, priceOf } from './link.ts';
+import type { Step } from './machine.ts';
+import type { Payment } from './use-payment.ts';
+import { troubleWords, WORDS } from './words.ts';
+
+export interface WayProps {
+  readonly step: Extract<Step, { at: 'open' }>;
+  readonly payment: Payment;
+}
+
+/** The sentence is the button. */
+export function payWords(link: PayLink): ReactNode {
+  return (
+    <span>
+      Pay {formatUsdc(priceOf(link))} to <bdi>{link.merchant.name}</bdi>
+    </span>
+  );
+}
+
+/** What a wallet that knows this page already says of itself, also when it changes. */
+function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
+  const [seen, setSeen] = useState<Connected | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const look = () => {
+      lookAt(provider, { chainId, usdc, price }).then(
+        (found) => isCurrent && setSeen(found),
+        // A wallet that says nothing now says it when it is asked to pay.
+        () => {},
+      );
+    };
+    look();
+    provider.on?.('accountsChanged', look);
+    provider.on?.('chainChanged', look);
+    return () => {
+      isCurrent = false;
+      provider.removeListener?.('accountsChanged', look);
+      provider.removeListener?.('chainChanged', look);
+    };
+  }, [provider, chainId, usdc, price]);
+  return [seen, setSeen] as const;
+}
+
+/** The browser's own wallet. Network and balance are told before anything is signed. */
+export function InjectedWallet(props: WayProps & { readonly provider: Provider }): ReactNode {
+  const { provider, step, payment } = props;
+  const { link, busy } = step;
+  const needs: Needs = { chainId: link.chain_id, usdc: link.usdc, price: priceOf(link) };
+  const [seen, setSeen] = useLook(provider, needs);
+  const trouble = seen?.trouble ?? null;
+  const start = () =>
+    payment.pay(async () => {
+      const connected = await connect(provider, needs);
+      setSeen(connected);
+      if (connected.trouble !== null) return null;
+      const { address } = connected;
+      return { address, sign: (message) => signWith(provider, address, message) };
+    });
+  return (
+    <>
+      {trouble === null || busy ? null : (
+        <Notice tone="warn" role="alert">
+          {troubleWords(trouble, needs)}
+        </Notice>
+      )}
+      {busy ? (
+        <Notice tone="info" role="status">
+          {WORDS.inWallet}
+        </Notice>
+      ) : null}
+      <Button kind="primary" large wide busy={busy} onClick={start}>
+        {payWords(link)}
+      </Button>
+    </>
+  );
+}

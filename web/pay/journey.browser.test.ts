@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import {
+  DESKTOP,
+  openBrowser,
+  PHONE,
+  type TestBrowser,
+  type TestWindow,
+} from '../testing/browser.ts';
+import { askForPayment, fund, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import { createWallet, fundWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
+
+/** 85 KB. React alone takes 68 of them. */
+const BUDGET_BYTES = 85_000;
+const PULLED = 2_511_250n;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const payButton = ({ page }: TestWindow) => page.getByRole('button', { name: /^Pay / });
+
+function result({ page }: TestWindow, word: string) {
+  return page
+    .getByRole('status')
+    .or(page.getByRole('alert'))
+    .filter({ has: page.getByText(word, { exact: true }) });
+}
+
+const LOOKS = [
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
+  { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`a stranger with a wallet pays what the till shows: ${name}`, async () => {
+    const { sandbox } = shared;
+    const terminal = await addTestTerminal(sandbox);
+    const till = await openTill(browser, sandbox, { terminal });
+    await till.ask('2.50');
+    const code = till.page.getByRole('link', { name: /pay/i }).or(till.page.getByRole('img'));
+    await code.first().waitFor();
+    const { url } = await linkOfOpen(terminal);
+    const window = await browser.open(options);
+    await injectWallet(window, sandbox, await fundedAccount(sandbox, PULLED));
+    await window.page.goto(url);
+    await payButton(window).waitFor();
+    await window.checkAccessibility();
+    assert.match((await payButton(window).textContent()) ?? '', /^Pay 2\.51125 USDC to .+$/);
+    await payButton(window).press('Enter');
+    await result(window, 'Paid').waitFor();
+    await window.checkAccessibility();
+    await till.result('Paid').waitFor();
+    const payments = await paymentsOf(sandbox, terminal);
+    assert.deepEqual(payments[0]?.payment_method, { type: 'wallet', credential: 'authorization' });
+    window.checkClean();
+    await till.close();
+    await window.close();
+  });
+}
+
+/** The link of the terminal's open payment, as its code holds it. */
+async function linkOfOpen(terminal: { readonly deviceKey: string }): Promise<{ url: string }> {
+  const response = await fetch(`${shared.sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
+    headers: { Authorization: `Bearer ${terminal.deviceKey}` },
+  });
+  const { payment_url: url } = (await response.json()) as { payment_url: string };
+  return { url };
+}
+
+async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = {}) {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const payment = await askForPayment(sandbox, terminal, body);
+  const window = await browser.open();
+  const wallet = await injectWallet(window, sandbox, await fundedAccount(sandbox, usdc));
+  return { ...payment, terminal, window, wallet };
+}
+
+test('the wallet of this site pays, with its password', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { url } = await askForPayment(sandbox, terminal);
+  const wallet = await openWallet(browser, sandbox, PHONE);
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  await wallet.page.goto(url);
+  await payButton(wallet).waitFor();
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill('not the password');
+  await payButton(wallet).click();
+  await wallet.sees('That is not the password of this wallet.');
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await payButton(wallet).click();
+  await result(wallet, 'Paid').waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await wallet.close();
+});
+
+test('a tip is a step of its own, and part of what is signed', async () => {
+  const { window, url, terminal } = await openLink(PULLED * 2n, {
+    tipping: { percentages: [10, 15] },
+  });
+  await window.page.goto(url);
+  await window.page.getByRole('radio', { name: /^10 %/ }).check();
+  await window.checkAccessibility();
+  await window.page.getByRole('button', { name: /^Add tip/ }).click();
+  await payButton(window).waitFor();
+  assert.match((await payButton(window).textContent()) ?? '', /^Pay 2\.762375 USDC to /);
+  await payButton(window).click();
+  await result(window, 'Paid').waitFor();
+  const [payment] = await paymentsOf(shared.sandbox, terminal);
+  assert.deepEqual([payment?.amount, payment?.tip], [2_750_000, 250_000]);
+  await window.close();
+});
+
+test('another network and too little USDC are said before anything is signed', async () => {
+  const { window, wallet, url } = await openLink(1_000_000n);
+  wallet.chainId = 1;
+  wallet.canSwitch = false;
+  await window.page.goto(url);
+  await payButton(window).click();
+  await window.page.getByText(/Your wallet is on Ethereum/).waitFor();
+  wallet.canSwitch = true;
+  await payButton(window).click();
+  await window.page.getByText(/This wallet holds 1\.00 USDC/).waitFor();
+  await window.checkAccessibility();
+  assert.equal(wallet.asked.includes('eth_signTypedData_v4'), false);
+  await window.close();
+});
+
+test('who says no in the wallet is charged nothing, and may try again', async () => {
+  const { window, wallet, url } = await openLink(PULLED);
+  wallet.refuse = true;
+  await window.page.goto(url);
+  await payButton(window).click();
+  await window.page.getByText(/You did not sign/).waitFor();
+  wallet.refuse = false;
+  await payButton(window).click();
+  await result(window, 'Paid').waitFor();
+  await window.close();
+});
+
+test('a service that wants something else signed gets no signature', async () => {
+  const { window, wallet, url } = await openLink(PULLED);
+  for (const [field, value] of [
+    ['to', `0x${'11'.repeat(20)}`],
+    ['nonce', `0x${'22'.repeat(32)}`],
+    ['value', 2_511_251],
+  ] as const) {
+    await window.page.route(/\/api\/pay\/v1\/.*from=/, async (route) => {
+      const response = await route.fetch();
+      const link = await response.json();
+      const message = { ...link.typed_data.message, [field]: value };
+      const json = { ...link, typed_data: { ...link.typed_data, message } };
+      await route.fulfill({ response, json });
+    });
+    await window.page.goto(url);
+    await payButton(window).click();
+    await window.page.getByText(/is not what this page shows/).waitFor();
+    await window.page.unrouteAll();
+  }
+  assert.equal(wallet.asked.includes('eth_signTypedData_v4'), false);
+  await window.close();
+});
+
+test('an answer that was lost is asked for with the same signature, and charges once', async () => {
+  const { window, url, terminal } = await openLink(PULLED * 2n);
+  let lost = 0;
+  await window.page.route('**/authorization', async (route) => {
+    if (lost++ > 1) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await window.page.goto(url);
+  await payButton(window).click();
+  await result(window, 'Checking…').waitFor();
+  assert.equal(await payButton(window).count(), 0);
+  await result(window, 'Paid').waitFor();
+  assert.equal((await paymentsOf(shared.sandbox, terminal)).length, 1);
+  await window.close();
+});
+
+test('a decline says why, and the next try pays', async () => {
+  const { window, url, wallet } = await openLink(0n);
+  wallet.told = PULLED;
+  await window.page.goto(url);
+  await payButton(window).click();
+  await result(window, 'Declined').waitFor();
+  await window.page.getByText('There is not enough money in your wallet').waitFor();
+  await window.checkAccessibility();
+  await fund(shared.sandbox, wallet.account, PULLED);
+  await payButton(window).click();
+  await result(window, 'Paid').waitFor();
+  await window.close();
+});
+
+test('a payment that is canceled or expires at the till ends here too', async () => {
+  const canceled = await openLink(0n);
+  await canceled.window.page.goto(canceled.url);
+  await payButton(canceled.window).waitFor();
+  await postAsMerchant(shared.sandbox, `/payment_intents/${canceled.id}/cancel`);
+  await result(canceled.window, 'Canceled').waitFor();
+  await canceled.window.close();
+  const expired = await openLink(0n);
+  await expired.window.page.goto(expired.url);
+  await payButton(expired.window).waitFor();
+  await postAsMerchant(shared.sandbox, `/test_helpers/payment_intents/${expired.id}/expire`);
+  await result(expired.window, 'Expired').waitFor();
+  await expired.window.close();
+});
+
+test('without a wallet the page says how to get one, and what is wrong says so', async () => {
+  const { sandbox } = shared;
+  const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
+  const window = await browser.open(PHONE);
+  await window.page.goto(url);
+  await window.page.getByText('No wallet in this browser').waitFor();
+  await window.checkAccessibility();
+  await window.page.getByRole('button', { name: 'Show the QR code' }).click();
+  await window.page.getByRole('img', { name: 'The address of this page' }).waitFor();
+  await window.checkAccessibility();
+  await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000`);
+  await window.page.getByText('Nothing to pay here').waitFor();
+  await window.close();
+});
+
+test('the first load is small', async () => {
+  const { window, url } = await openLink(0n);
+  const bytes = await measureFirstLoad(window, url);
+  assert.ok(bytes > 10_000, 'something was measured');
+  assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
+  await window.close();
+  const { sandbox } = shared;
+  const bare = await browser.open();
+  const { url: other } = await askForPayment(sandbox, await addTestTerminal(sandbox));
+  const withCode = await measureFirstLoad(bare, other);
+  assert.ok(withCode <= BUDGET_BYTES, `${withCode} bytes`);
+  await bare.close();
+});

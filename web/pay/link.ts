@@ -1,0 +1,47 @@
+import { type Answer, type Api, createApi } from '../data/api.ts';
+import type { PayLink, PaymentAuthorization, PaymentIntent } from '../data/types/pay.ts';
+import type { Hex } from '../wallet/bytes.ts';
+
+export type { PayLink } from '../data/types/pay.ts';
+export type Intent = PaymentIntent;
+export type TypedData = PaymentAuthorization;
+
+/** Everything that the page asks of the service. */
+export interface PayApi {
+  read(of?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
+  /** Sending the same again is safe: it gets the first answer. */
+  pay(signed: Signed): Promise<Answer<Intent>>;
+}
+
+export interface Signed {
+  /** null: no tip is asked for. */
+  readonly tip: bigint | null;
+  readonly from: Hex;
+  readonly signature: Hex;
+}
+
+export function payApi(token: string): PayApi {
+  const api: Api = createApi({ root: 'api/pay/v1' });
+  const path = `/${encodeURIComponent(token)}`;
+  return {
+    read: ({ from, tip } = {}) => api({ path, query: { from, tip_amount: numberOf(tip) } }),
+    pay: ({ tip, ...signed }) => {
+      const body = { ...signed, tip_amount: numberOf(tip) };
+      return api({ method: 'POST', path: `${path}/authorization`, body });
+    },
+  };
+}
+
+function numberOf(tip: bigint | null | undefined): number | undefined {
+  return tip == null ? undefined : Number(tip);
+}
+
+/** The last part of the page's address. */
+export function tokenOf(pathname: string): string {
+  return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '');
+}
+
+/** What leaves the wallet: the fees come on top, and the cashback comes out of them. */
+export function priceOf({ total_charged: total, fees }: PayLink): bigint {
+  return BigInt(total) - BigInt(fees.cashback);
+}

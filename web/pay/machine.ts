@@ -1,0 +1,108 @@
+import type { Answer } from '../data/api.ts';
+import type { Intent, PayLink } from './link.ts';
+import { WORDS } from './words.ts';
+
+/** What the page shows. Pure: what is asked of wallets and of the service is `use-payment.ts`. */
+export type Step =
+  | { readonly at: 'loading' }
+  | { readonly at: 'missing' }
+  /** Nothing is known of the payment yet, because the service does not answer. */
+  | { readonly at: 'unreachable' }
+  | {
+      readonly at: 'open';
+      readonly link: PayLink;
+      /** The wallet is being asked for something: its own window is in front. */
+      readonly busy: boolean;
+      /** Why nothing was sent, in words. */
+      readonly problem: string | null;
+      /** What to tell the customer of the last try. */
+      readonly declined: string | null;
+    }
+  /** `mine`: something was or may have been sent from here, and its answer is being waited for. */
+  | { readonly at: 'checking'; readonly link: PayLink; readonly mine: boolean }
+  | { readonly at: 'ended'; readonly link: PayLink; readonly outcome: Outcome };
+
+export type Outcome = 'paid' | 'canceled' | 'expired';
+
+export type PayEvent =
+  | { readonly type: 'read'; readonly answer: Answer<PayLink> }
+  | { readonly type: 'began' }
+  /** Nothing was sent. */
+  | { readonly type: 'stopped'; readonly problem: string | null }
+  | { readonly type: 'sent' }
+  /** To what was sent. `unknown` ends nothing: the same is sent again. */
+  | { readonly type: 'answered'; readonly answer: Answer<Intent> };
+
+export const START: Step = { at: 'loading' };
+
+function open(link: PayLink, of: { problem?: string | null; declined?: string | null } = {}): Step {
+  const { problem = null, declined = null } = of;
+  return { at: 'open', link, busy: false, problem, declined };
+}
+
+function ended(link: PayLink, reason: PayLink['cancellation_reason']): Step {
+  return { at: 'ended', link, outcome: reason === 'expired' ? 'expired' : 'canceled' };
+}
+
+/** What the service says of the payment itself. */
+function ofLink(step: Step, link: PayLink): Step {
+  switch (link.status) {
+    case 'requires_payment_method':
+      // An answer that is older than what was sent from here never ends the wait for it.
+      if (step.at === 'checking' && step.mine) return step;
+      if (step.at === 'open') return { ...step, link };
+      return step.at === 'checking' ? open(link, { declined: WORDS.notPaid }) : open(link);
+    case 'succeeded':
+      return { at: 'ended', link, outcome: 'paid' };
+    case 'canceled':
+      return step.at === 'checking' && step.mine ? step : ended(link, link.cancellation_reason);
+    default:
+      if (step.at === 'open' && step.busy) return { ...step, link };
+      return { at: 'checking', link, mine: step.at === 'checking' && step.mine };
+  }
+}
+
+function onRead(step: Step, answer: Answer<PayLink>): Step {
+  if (step.at === 'ended') return step;
+  if (answer.is === 'done') return ofLink(step, answer.value);
+  if (step.at !== 'loading' && step.at !== 'unreachable') return step;
+  return answer.is === 'refused' && answer.status === 404
+    ? { at: 'missing' }
+    : { at: 'unreachable' };
+}
+
+function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
+  if (answer.is === 'unknown') return { at: 'checking', link, mine: true };
+  if (answer.is === 'not_sent') return open(link, { problem: WORDS.offline });
+  if (answer.is === 'refused') {
+    // Somebody else pays, or the payment has ended: the link will say.
+    if (answer.error.code === 'payment_intent_unexpected_state') {
+      return { at: 'checking', link, mine: false };
+    }
+    return open(link, { problem: answer.error.message });
+  }
+  const { status, last_payment_error: error, cancellation_reason: reason } = answer.value;
+  if (status === 'succeeded') return { at: 'ended', link, outcome: 'paid' };
+  if (status === 'requires_payment_method') {
+    return open(link, { declined: error?.customer_message ?? error?.message ?? '' });
+  }
+  if (status === 'canceled') return ended(link, reason);
+  return { at: 'checking', link, mine: false };
+}
+
+export function next(step: Step, event: PayEvent): Step {
+  switch (event.type) {
+    case 'read':
+      return onRead(step, event.answer);
+    case 'began':
+      if (step.at !== 'open' || step.busy) return step;
+      return { ...step, busy: true, problem: null, declined: null };
+    case 'stopped':
+      return step.at === 'open' ? open(step.link, { problem: event.problem }) : step;
+    case 'sent':
+      return step.at === 'open' ? { at: 'checking', link: step.link, mine: true } : step;
+    case 'answered':
+      if (step.at !== 'checking' || !step.mine) return step;
+      return onAnswered(step.link, event.answer);
+  }
+}

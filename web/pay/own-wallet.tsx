@@ -1,0 +1,58 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { unlock } from '../wallet/keyring.ts';
+import { OpenerField, openerOf } from '../wallet/screens/opener.tsx';
+import { type Vault, WrongOpener } from '../wallet/vault.ts';
+import { problemOf } from '../wallet/words.ts';
+import { payWords, type WayProps } from './injected-wallet.tsx';
+import type { Message } from './message.ts';
+
+function shortAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
+/** The wallet that this site keeps in this browser, sealed: opened here, and it signs here. */
+export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNode {
+  const { vault, step, payment } = props;
+  const [password, setPassword] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setError(null);
+    payment.pay(async () => {
+      try {
+        const account = await unlock(vault, openerOf(vault, password));
+        // viem takes integers as text too; its types do not say so.
+        const sign = (message: Message) =>
+          account.signTypedData(message as unknown as Parameters<typeof account.signTypedData>[0]);
+        return { address: account.address, sign };
+      } catch (thrown) {
+        if (!(thrown instanceof WrongOpener) && !(thrown instanceof Error)) throw thrown;
+        setError(problemOf(thrown));
+        return null;
+      }
+    });
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <p className="soft small">From your wallet {shortAddress(vault.address)}</p>
+      <OpenerField
+        vault={vault}
+        password={password}
+        error={error}
+        onChange={(typed) => {
+          setPassword(typed);
+          setError(null);
+        }}
+      />
+      {vault.seal.by === 'passkey' && error !== null ? (
+        <p className="field-error" role="alert">
+          {error}
+        </p>
+      ) : null}
+      <Button type="submit" kind="primary" large wide busy={step.busy}>
+        {payWords(step.link)}
+      </Button>
+    </form>
+  );
+}

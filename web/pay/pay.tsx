@@ -1,0 +1,235 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Amount } from '../ui/amount.tsx';
+import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { partOf } from '../ui/part.ts';
+import { Status } from '../ui/status.tsx';
+import { Sum } from '../ui/sum.tsx';
+import { useKept } from '../wallet/kept.ts';
+import type { Provider } from './ethereum.ts';
+import { watchWallets } from './ethereum.ts';
+import { InjectedWallet } from './injected-wallet.tsx';
+import { type PayLink, priceOf } from './link.ts';
+import type { Step } from './machine.ts';
+import { type Payment, usePayment } from './use-payment.ts';
+import { formatLeft, WORDS } from './words.ts';
+
+const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
+const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);
+const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
+
+type OpenStep = Extract<Step, { at: 'open' }>;
+
+function useProvider(): Provider | null {
+  const [provider, setProvider] = useState<Provider | null>(null);
+  useEffect(() => watchWallets((found) => setProvider((before) => before ?? found)), []);
+  return provider;
+}
+
+/** Who asks, and for how much. */
+function Who({ link }: { readonly link: PayLink }): ReactNode {
+  return (
+    <header className="pay-who">
+      {link.network === 'testnet' ? <Status tone="warn">Test mode</Status> : null}
+      <h1>
+        <bdi>{link.merchant.name}</bdi>
+      </h1>
+      <Sum atoms={priceOf(link)} />
+    </header>
+  );
+}
+
+function Part(props: {
+  readonly name: string;
+  readonly atoms: bigint;
+  readonly total?: boolean;
+}): ReactNode {
+  return (
+    <div className={props.total === true ? 'pay-total' : undefined}>
+      <dt>{props.name}</dt>
+      <dd>
+        <Amount atoms={props.atoms} />
+      </dd>
+    </div>
+  );
+}
+
+function Parts({ link }: { readonly link: PayLink }): ReactNode {
+  const { amount, tip_amount: tip, fees } = link;
+  return (
+    <dl className="pay-parts card">
+      <Part name="Amount" atoms={BigInt(amount)} />
+      {tip > 0 ? <Part name="Tip" atoms={BigInt(tip)} /> : null}
+      <Part name="Fees" atoms={BigInt(fees.acquirer) + BigInt(fees.protocol)} />
+      {fees.cashback > 0 ? <Part name="Cashback" atoms={-BigInt(fees.cashback)} /> : null}
+      <Part name="You pay" atoms={priceOf(link)} total />
+    </dl>
+  );
+}
+
+/** Counts with the service's clock; this device's may be wrong. */
+function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number }): ReactNode {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const left = Date.parse(link.expires_at) - (now + clockOffsetMs);
+  return (
+    <p className="soft small row row-apart">
+      <span>Order {link.order_id}</span>
+      <span role="timer">{formatLeft(left)} left</span>
+    </p>
+  );
+}
+
+/** The code is drawn when it is asked for: what draws it would be 4 KB of each first load. */
+function NoWallet(): ReactNode {
+  const [isCodeShown, setCodeShown] = useState(false);
+  return (
+    <section className="card pay-code">
+      <h2>No wallet in this browser</h2>
+      <p>
+        Open this page in the browser of your wallet app, or scan its QR code with a phone that has
+        a wallet for USDC.
+      </p>
+      {isCodeShown ? (
+        <Qr value={location.href} label="The address of this page" />
+      ) : (
+        <Button onClick={() => setCodeShown(true)}>Show the QR code</Button>
+      )}
+      <p className="soft">
+        New to this? <a href="wallet">Make a wallet</a> in this browser, then come back.
+      </p>
+    </section>
+  );
+}
+
+/** How one pays: with the wallet of this site where there is one, else with the browser's. */
+function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNode {
+  const vault = useKept('vault');
+  const provider = useProvider();
+  const [prefersOther, setPrefersOther] = useState(false);
+  const ownFirst = vault !== null && !(prefersOther && provider !== null);
+  return (
+    <>
+      {ownFirst ? (
+        <OwnWallet vault={vault} step={step} payment={payment} />
+      ) : provider === null ? (
+        <NoWallet />
+      ) : (
+        <InjectedWallet provider={provider} step={step} payment={payment} />
+      )}
+      {vault === null || provider === null ? null : (
+        <Button kind="quiet" onClick={() => setPrefersOther(!prefersOther)}>
+          {ownFirst ? 'Use another wallet' : 'Use the wallet of this site'}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): ReactNode {
+  const { link, problem, declined } = step;
+  return (
+    <>
+      <title>{`Pay ${link.merchant.name} · Tapline`}</title>
+      <Who link={link} />
+      {declined === null ? null : (
+        <section className="outcome outcome-small is-full-bad" role="alert">
+          <Icon name="bad" />
+          <h2>{WORDS.declined}</h2>
+          <p>{declined}</p>
+        </section>
+      )}
+      <Parts link={link} />
+      {problem === null ? null : (
+        <Notice tone="bad" role="alert">
+          {problem}
+        </Notice>
+      )}
+      <Ways step={step} payment={payment} />
+      <Left link={link} clockOffsetMs={payment.clockOffsetMs} />
+    </>
+  );
+}
+
+const LOOKS = { paid: 'good', canceled: 'plain', expired: 'warn' } as const;
+
+function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking' }> }): ReactNode {
+  const { link } = step;
+  const ended = step.at === 'ended' ? step.outcome : null;
+  const word = ended === null ? WORDS.checking : WORDS.outcome[ended];
+  const look = ended === null ? 'info' : LOOKS[ended];
+  return (
+    <>
+      <title>{`${word} · Tapline`}</title>
+      <section className={`outcome is-full-${look}`} role="status">
+        {ended === null ? (
+          <span className="spinner" aria-hidden="true" />
+        ) : (
+          <Icon name={look === 'plain' ? 'info' : look} />
+        )}
+        <h1>{word}</h1>
+        <Sum atoms={priceOf(link)} />
+        <p>
+          to <bdi>{link.merchant.name}</bdi>
+        </p>
+        <p>{ended === null ? WORDS.checkingHint : WORDS.outcomeHint[ended]}</p>
+      </section>
+    </>
+  );
+}
+
+function Screen({ payment }: { readonly payment: Payment }): ReactNode {
+  const { step } = payment;
+  switch (step.at) {
+    case 'loading':
+      return <p role="status">Loading…</p>;
+    case 'missing':
+      return <EmptyState title="Nothing to pay here">{WORDS.missing}</EmptyState>;
+    case 'unreachable':
+      return (
+        <>
+          <h1>Not loaded</h1>
+          <Notice tone="bad" role="alert">
+            {WORDS.unreachable}
+          </Notice>
+          <Button onClick={payment.reload}>Try again</Button>
+        </>
+      );
+    case 'open':
+      return <OpenScreen step={step} payment={payment} />;
+    case 'checking':
+    case 'ended':
+      return <ResultScreen step={step} />;
+  }
+}
+
+/** One payment, by its link. */
+export function PayPage({ token }: { readonly token: string }): ReactNode {
+  const [tip, setTip] = useState<bigint | null>(null);
+  const payment = usePayment(token, tip);
+  const { step } = payment;
+  const asked = step.at === 'open' && tip === null ? step.link.tipping : null;
+  // The sum with the tip is the service's to say: its answer comes first.
+  const isTold = step.at !== 'open' || BigInt(step.link.tip_amount) === (tip ?? 0n);
+  return (
+    <main className="sheet pay">
+      {step.at === 'open' && asked !== null ? (
+        <TipChoice
+          merchant={step.link.merchant.name}
+          amount={BigInt(step.link.amount)}
+          percentages={asked.percentages}
+          onTip={setTip}
+        />
+      ) : isTold ? (
+        <Screen payment={payment} />
+      ) : (
+        <p role="status">Loading…</p>
+      )}
+    </main>
+  );
+}

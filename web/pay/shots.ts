@@ -1,0 +1,188 @@
+import type { TestWindow } from '../testing/browser.ts';
+import {
+  askForPayment,
+  fundedAccount,
+  type InjectedWallet,
+  injectWallet,
+} from '../testing/payer.ts';
+import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
+import { addTestTerminal, postAsMerchant } from '../testing/till.ts';
+import { createWallet, fundWallet, openWallet, type WalletWindow } from '../testing/wallet.ts';
+
+const PULLED = 2_511_250n;
+
+interface Stage extends Scene {
+  readonly window: TestWindow;
+  readonly wallet: InjectedWallet | null;
+  readonly id: string;
+  /** Opens the link. */
+  open(): Promise<void>;
+  pay(): Promise<void>;
+}
+
+interface LinkShot {
+  /** null: the browser has no wallet. */
+  readonly usdc?: bigint | null;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly merchant?: string;
+}
+
+/** A shot of a payment's link in a browser with a wallet. */
+function linkShot(name: string, of: LinkShot, lead: (stage: Stage) => Promise<void>): Shot {
+  const { usdc = PULLED, body = {}, merchant } = of;
+  return {
+    name,
+    show: async (scene) => {
+      const { sandbox, browser } = scene;
+      const { id, url } = await askForPayment(sandbox, await addTestTerminal(sandbox), body);
+      const window = await browser.open();
+      const { page } = window;
+      const wallet =
+        usdc === null
+          ? null
+          : await injectWallet(window, sandbox, await fundedAccount(sandbox, usdc));
+      if (merchant !== undefined) {
+        await page.route('**/api/pay/v1/**', async (route) => {
+          try {
+            const response = await route.fetch();
+            const link = await response.json();
+            const json = { ...link, merchant: { ...link.merchant, name: merchant } };
+            await route.fulfill({ response, json });
+          } catch {
+            // The window was closed while the page asked once more.
+          }
+        });
+      }
+      const pay = () => page.getByRole('button', { name: /^Pay / }).click();
+      const open = async () => {
+        await page.goto(url);
+      };
+      await lead({ ...scene, window, wallet, id, open, pay });
+      return window;
+    },
+  };
+}
+
+/** A shot of a payment's link in a browser that holds a wallet of this site. */
+function ownShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
+  return {
+    name,
+    show: async ({ browser, sandbox }) => {
+      const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
+      const wallet = await openWallet(browser, sandbox);
+      await createWallet(wallet);
+      await fundWallet(wallet);
+      await wallet.page.goto(url);
+      await lead(wallet);
+      return wallet;
+    },
+  };
+}
+
+const button = ({ window }: Stage) => window.page.getByRole('button', { name: /^Pay / }).waitFor();
+
+async function opened(stage: Stage): Promise<void> {
+  await stage.open();
+  await button(stage);
+}
+
+async function sees({ window }: Stage, text: string | RegExp): Promise<void> {
+  await window.page.getByText(text).first().waitFor();
+}
+
+export const SHOTS: readonly Shot[] = [
+  linkShot('pay', {}, opened),
+  linkShot('pay-long', { merchant: LONG_NAME, body: { amount: 999_999_999_999 } }, opened),
+  linkShot('pay-right-to-left', { merchant: RIGHT_TO_LEFT_NAME }, opened),
+  linkShot('tip', { body: { tipping: { percentages: [10, 15, 20] } } }, async (stage) => {
+    await stage.open();
+    await stage.window.page.getByRole('radio', { name: /^15 %/ }).check();
+  }),
+  linkShot('no-wallet', { usdc: null }, async (stage) => {
+    await stage.open();
+    await stage.window.page.getByRole('button', { name: 'Show the QR code' }).click();
+    await stage.window.page.getByRole('img', { name: 'The address of this page' }).waitFor();
+  }),
+  linkShot('wrong-network', {}, async (stage) => {
+    if (stage.wallet !== null) Object.assign(stage.wallet, { chainId: 1, canSwitch: false });
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, /Your wallet is on Ethereum/);
+  }),
+  linkShot('too-little', { usdc: 1_000_000n }, async (stage) => {
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, /This wallet holds/);
+  }),
+  linkShot('not-signed', {}, async (stage) => {
+    if (stage.wallet !== null) stage.wallet.refuse = true;
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, /You did not sign/);
+  }),
+  linkShot('checking', {}, async (stage) => {
+    await stage.window.page.route('**/authorization', () => {});
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, 'Checking…');
+  }),
+  linkShot('declined', { usdc: 0n }, async (stage) => {
+    if (stage.wallet !== null) stage.wallet.told = PULLED;
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, 'Declined');
+  }),
+  linkShot('paid', {}, async (stage) => {
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, 'Paid');
+  }),
+  linkShot('canceled', {}, async (stage) => {
+    await opened(stage);
+    await postAsMerchant(stage.sandbox, `/payment_intents/${stage.id}/cancel`);
+    await sees(stage, 'Canceled');
+  }),
+  linkShot('expired', {}, async (stage) => {
+    await opened(stage);
+    await postAsMerchant(stage.sandbox, `/test_helpers/payment_intents/${stage.id}/expire`);
+    await sees(stage, 'Expired');
+  }),
+  ownShot('own-wallet', async (wallet) => {
+    await wallet.field('Wallet password').waitFor();
+  }),
+  ownShot('own-wallet-wrong-password', async (wallet) => {
+    await wallet.field('Wallet password').fill('not the one it is');
+    await wallet.button(/^Pay /).click();
+    await wallet.sees(/That is not the password/);
+  }),
+  ownShot('own-wallet-long', async (wallet) => {
+    await wallet.page.route('**/api/pay/v1/**', async (route) => {
+      const response = await route.fetch();
+      const link = await response.json();
+      const json = { ...link, merchant: { ...link.merchant, name: LONG_NAME } };
+      await route.fulfill({ response, json });
+    });
+    await wallet.page.reload();
+    await wallet.page.getByRole('heading', { name: LONG_NAME }).waitFor();
+    await wallet.field('Wallet password').waitFor();
+  }),
+  {
+    name: 'unreachable',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      await window.page.route('**/api/pay/v1/**', (route) => route.abort());
+      await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000`);
+      await window.page.getByRole('button', { name: 'Try again' }).waitFor();
+      return window;
+    },
+  },
+  {
+    name: 'missing',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000`);
+      await window.page.getByText('Nothing to pay here').waitFor();
+      return window;
+    },
+  },
+];

@@ -1,0 +1,130 @@
+import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
+import type { Answer } from '../data/api.ts';
+import type { Hex } from '../wallet/bytes.ts';
+import { Refused } from './ethereum.ts';
+import { type PayApi, type PayLink, payApi, priceOf, type Signed } from './link.ts';
+import { next, START, type Step } from './machine.ts';
+import type { Message } from './message.ts';
+import { WORDS } from './words.ts';
+
+/** How often the service is asked what became of the payment. */
+const POLL_MS = 1_500;
+/** An answer that did not come is asked for again, by sending the same once more. */
+const RETRY_MS = 2_000;
+
+/** What can sign: the wallet of this site, or one that the browser brought along. */
+export interface Signer {
+  readonly address: Hex;
+  /** @throws Refused */
+  sign(message: Message): Promise<Hex>;
+}
+
+export interface Payment {
+  readonly step: Step;
+  /** What has to be added to this device's clock. */
+  readonly clockOffsetMs: number;
+  /**
+   * `connect` finds who signs; null: what keeps it from signing is on the screen. Nothing is sent
+   * before a signature is there.
+   */
+  pay(connect: () => Promise<Signer | null>): void;
+  reload(): void;
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Sends until somebody knows: the same signature always gets the first answer. */
+async function sendUntilKnown(api: PayApi, signed: Signed) {
+  let mayHaveArrived = false;
+  for (;;) {
+    const answer = await api.pay(signed);
+    const isKnown = answer.is === 'done' || answer.is === 'refused';
+    if (isKnown || (answer.is === 'not_sent' && !mayHaveArrived)) return answer;
+    mayHaveArrived = true;
+    await sleep(RETRY_MS);
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof Refused) return WORDS.refused;
+  if (error instanceof Error && error.name === 'OtherMessage') return WORDS.otherMessage;
+  return WORDS.failed;
+}
+
+/** What the wallet signs now, checked against what the person has read. */
+async function messageNow(
+  api: PayApi,
+  of: { readonly shown: PayLink; readonly from: Hex; readonly tip: bigint | null },
+): Promise<
+  { readonly message: Message } | { readonly problem: string; readonly read: Answer<PayLink> }
+> {
+  const { shown, from, tip } = of;
+  const [read, { messageFor }] = await Promise.all([
+    api.read({ from, tip }),
+    import('./message.ts'),
+  ]);
+  if (read.is !== 'done') {
+    return { problem: read.is === 'refused' ? read.error.message : WORDS.unreachable, read };
+  }
+  const fresh = read.value;
+  if (fresh.typed_data === null) return { problem: '', read };
+  if (priceOf(fresh) !== priceOf(shown)) return { problem: WORDS.priceChanged, read };
+  const told = { ...shown, salt: fresh.salt };
+  return { message: messageFor(told, fresh.typed_data, from) };
+}
+
+/** `tip`: null while none was chosen, and where none is asked for. */
+export function usePayment(token: string, tip: bigint | null): Payment {
+  const api = useMemo(() => payApi(token), [token]);
+  const [step, dispatch] = useReducer(next, START);
+  const offset = useRef(0);
+  const isPaying = useRef(false);
+  const isOver = step.at === 'ended' || step.at === 'missing';
+
+  const reload = useCallback(async () => {
+    const answer = await api.read({ tip });
+    if (answer.is === 'done' && answer.serverTime !== null) {
+      offset.current = answer.serverTime - Date.now();
+    }
+    dispatch({ type: 'read', answer });
+  }, [api, tip]);
+
+  useEffect(() => {
+    if (isOver) return;
+    void reload();
+    const timer = setInterval(() => void reload(), POLL_MS);
+    return () => clearInterval(timer);
+  }, [isOver, reload]);
+
+  const run = async (shown: PayLink, connect: () => Promise<Signer | null>) => {
+    dispatch({ type: 'began' });
+    try {
+      const signer = await connect();
+      if (signer === null) return dispatch({ type: 'stopped', problem: null });
+      const asked = await messageNow(api, { shown, from: signer.address, tip });
+      if ('problem' in asked) {
+        dispatch({ type: 'stopped', problem: asked.problem === '' ? null : asked.problem });
+        return dispatch({ type: 'read', answer: asked.read });
+      }
+      const signature = await signer.sign(asked.message);
+      dispatch({ type: 'sent' });
+      const answer = await sendUntilKnown(api, { from: signer.address, signature, tip });
+      dispatch({ type: 'answered', answer });
+    } catch (error) {
+      dispatch({ type: 'stopped', problem: problemOf(error) });
+    }
+  };
+
+  return {
+    step,
+    clockOffsetMs: offset.current,
+    reload: () => void reload(),
+    pay: (connect) => {
+      if (step.at !== 'open' || isPaying.current) return;
+      isPaying.current = true;
+      void run(step.link, connect).finally(() => {
+        isPaying.current = false;
+      });
+    },
+  };
+}

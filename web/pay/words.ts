@@ -1,0 +1,65 @@
+import { formatUsdc } from '../ui/money.ts';
+import type { Trouble } from './ethereum.ts';
+import type { Outcome } from './machine.ts';
+
+/** Sentences of the page. Names that scripts rely on: behavior.md 21. */
+export const WORDS = {
+  outcome: {
+    paid: 'Paid',
+    canceled: 'Canceled',
+    expired: 'Expired',
+  } satisfies Record<Outcome, string>,
+  outcomeHint: {
+    paid: 'The till shows it too.',
+    canceled: 'This payment was canceled at the till. Nothing was charged.',
+    expired: 'The time to pay is over. Nothing was charged. Ask at the till to start again.',
+  } satisfies Record<Outcome, string>,
+  checking: 'Checking…',
+  checkingHint: 'Waiting for the answer. Leave this page open. Nobody is charged twice.',
+  declined: 'Declined',
+  /** Of a try whose answer did not come here: the link says only that it can be paid again. */
+  notPaid: 'The last try did not go through. Nothing was charged.',
+  refused: 'You did not sign in your wallet. Nothing was charged.',
+  offline: 'You are offline. Nothing was sent.',
+  otherMessage:
+    'What your wallet was to sign is not what this page shows, so it was not asked. Nothing was ' +
+    'charged. Tell the shop.',
+  priceChanged: 'The fees have changed. Look at the new sum before you pay.',
+  failed: 'Your wallet could not be asked. Nothing was charged. Try again.',
+  missing: 'There is no such payment. Scan the code on the till once more.',
+  unreachable: 'The service cannot be reached. Check the connection.',
+  inWallet: 'Go on in your wallet: it shows what you sign.',
+} as const;
+
+const CHAINS: Readonly<Record<number, string>> = {
+  1: 'Ethereum',
+  10: 'OP Mainnet',
+  137: 'Polygon',
+  8453: 'Base',
+  42161: 'Arbitrum One',
+};
+
+function chainName(chainId: number): string {
+  return CHAINS[chainId] ?? `chain ${chainId}`;
+}
+
+/** What is wrong with a wallet, and what to do about it. */
+export function troubleWords(
+  trouble: Trouble,
+  of: { readonly chainId: number; readonly price: bigint },
+): string {
+  if (trouble.is === 'too_little') {
+    const [has, needs] = [formatUsdc(trouble.balance), formatUsdc(of.price)];
+    return `This wallet holds ${has}; the payment takes ${needs}. Add USDC, or use another wallet.`;
+  }
+  const [here, there] = [chainName(trouble.chainId), chainName(of.chainId)];
+  return trouble.known
+    ? `Your wallet is on ${here}. Switch it to ${there} to pay.`
+    : `Your wallet is on ${here} and does not know ${there}. Add it there, or use another wallet.`;
+}
+
+/** `1:05`. */
+export function formatLeft(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

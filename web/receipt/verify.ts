@@ -1,0 +1,107 @@
+import type { Receipt } from '../data/types/pay.ts';
+
+/** `PaymentSettled(uint64,address,bytes17,uint256)`: what the event is called on the chain. */
+const PAYMENT_SETTLED = '0x062e7fdc4bf2130f07f2d9e389e84d9dc08f0d65a0c76884797e50f19c5db84f';
+
+export type Verdict =
+  | { readonly kind: 'proven' }
+  /** What the chain says otherwise. */
+  | { readonly kind: 'differs'; readonly what: string }
+  /** The node did not answer, or does not know the transaction. */
+  | { readonly kind: 'unknown' };
+
+interface Log {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly logIndex: string;
+}
+
+interface TransactionReceipt {
+  readonly status: string;
+  readonly blockNumber: string;
+  readonly logs: readonly Log[];
+}
+
+type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+function nodeAt(url: string): Ask {
+  return async (method, params) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      referrerPolicy: 'no-referrer',
+    });
+    const { result } = (await response.json()) as { result?: unknown };
+    return result;
+  };
+}
+
+/** The numbers of the event. `terms`: merchant, amount, order id; `charges`: four of 64 bits. */
+function numbersOf({ topics, data }: Log) {
+  const at = (from: number, to: number) => BigInt(`0x${data.slice(2 + from, 2 + to) || '0'}`);
+  return {
+    'the number': BigInt(topics[1] ?? '0x0'),
+    'the merchant': at(0, 8),
+    'the amount': at(8, 18),
+    'the order id': at(18, 34),
+    'the batch': at(64, 80),
+    'the acquirer fee': at(80, 96),
+    'the protocol fee': at(96, 112),
+    'the cashback': at(112, 128),
+  };
+}
+
+function orderNumber(orderId: string): bigint {
+  const hex = [...orderId].map((letter) => letter.charCodeAt(0).toString(16).padStart(2, '0'));
+  return BigInt(`0x${hex.join('').padEnd(16, '0')}`);
+}
+
+function compare(receipt: Receipt, log: Log): Verdict {
+  const { proof, fees } = receipt;
+  const told: ReturnType<typeof numbersOf> = {
+    'the number': BigInt(proof.number),
+    'the merchant': BigInt(proof.merchant ?? 0),
+    'the amount': BigInt(receipt.sale) + BigInt(receipt.tip),
+    'the order id': orderNumber(receipt.order_id),
+    'the batch': BigInt(proof.batch),
+    'the acquirer fee': BigInt(fees.acquirer),
+    'the protocol fee': BigInt(fees.protocol),
+    'the cashback': BigInt(fees.cashback),
+  };
+  const names = Object.keys(told) as (keyof typeof told)[];
+  const said = numbersOf(log);
+  const wrong = names.find((name) => told[name] !== said[name]);
+  if (wrong !== undefined) return { kind: 'differs', what: wrong };
+  const payer = `0x${(log.topics[2] ?? '').slice(-40)}`.toLowerCase();
+  const [begin = '', end = ''] = receipt.payer.toLowerCase().split('…');
+  const isPayer = payer.startsWith(begin) && payer.endsWith(end);
+  return isPayer ? { kind: 'proven' } : { kind: 'differs', what: 'the payer' };
+}
+
+/** Asks the chain itself, not the server that this page came from. */
+export async function verify(receipt: Receipt, url: string): Promise<Verdict> {
+  const { proof } = receipt;
+  const ask = nodeAt(url);
+  try {
+    const [chainId, found] = await Promise.all([
+      ask('eth_chainId', []),
+      ask('eth_getTransactionReceipt', [proof.tx_hash]),
+    ]);
+    if (Number(chainId) !== proof.chain_id) return { kind: 'differs', what: 'its own id' };
+    const transaction = found as TransactionReceipt | null | undefined;
+    if (transaction === null || transaction === undefined) return { kind: 'unknown' };
+    if (Number(transaction.status) !== 1) return { kind: 'differs', what: 'the transaction' };
+    if (Number(transaction.blockNumber) !== proof.block_number) {
+      return { kind: 'differs', what: 'the block' };
+    }
+    const log = transaction.logs.find(({ logIndex }) => Number(logIndex) === proof.log_index);
+    const isOurs =
+      log?.address.toLowerCase() === proof.settlement.toLowerCase() &&
+      log.topics[0] === PAYMENT_SETTLED;
+    return isOurs ? compare(receipt, log) : { kind: 'differs', what: 'the event' };
+  } catch {
+    return { kind: 'unknown' };
+  }
+}

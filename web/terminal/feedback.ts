@@ -1,0 +1,35 @@
+import { playNotes } from '../ui/notes.ts';
+
+/** What a result sounds and feels like: told by ear and hand, for those who do not look. */
+const SIGNALS = {
+  good: { notes: [880, 1320], vibration: [60, 40, 120] },
+  bad: { notes: [330, 220], vibration: [250, 100, 250] },
+  wait: { notes: [587], vibration: [40] },
+} as const;
+
+export type Signal = keyof typeof SIGNALS;
+
+let audio: AudioContext | null = null;
+
+function unlockSound(): void {
+  audio ??= new AudioContext();
+  void audio.resume();
+}
+
+/**
+ * Browsers let a page make sounds only after somebody has pressed something on it: after each load,
+ * also in the middle of a shift.
+ */
+export function unlockSoundByPress(end: AbortSignal): void {
+  if (navigator.userActivation?.isActive === true) unlockSound();
+  const how = { once: true, capture: true, signal: end };
+  window.addEventListener('click', unlockSound, how);
+  window.addEventListener('keydown', unlockSound, how);
+}
+
+export function signal(kind: Signal, withSound: boolean): void {
+  const { notes, vibration } = SIGNALS[kind];
+  if (withSound && audio?.state === 'running') playNotes(audio, notes);
+  // Absent in Safari and Firefox.
+  if ('vibrate' in navigator) navigator.vibrate([...vibration]);
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import {
+  type Fault,
+  holdRequests,
+  loseAnswers,
+  loseRequests,
+  sleep,
+} from '../testing/network-faults.ts';
+import {
+  addTestTerminal,
+  intentsOf,
+  openTill,
+  paymentsOf,
+  postAsMerchant,
+  type TestTerminal,
+  type TillWindow,
+} from '../testing/till.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const CREATE = /device\/v1\/payment_intents$/;
+const TAP = /\/tap$/;
+const CANCEL = /\/cancel$/;
+const INTENT = /device\/v1\/payment_intents\/pi_\w+(\?.*)?$/;
+const AWAY_MS = 1_200;
+
+type Interrupt = (till: TillWindow) => Promise<void>;
+
+const INTERRUPTIONS: Readonly<Record<string, Interrupt>> = {
+  'a reload': async ({ page }) => {
+    await page.reload();
+  },
+  'a sleep': ({ page }) => sleep(page, AWAY_MS),
+  'a loss of the network': async ({ page, context }) => {
+    await context.setOffline(true);
+    await page.getByText('Offline', { exact: true }).waitFor();
+    await page.waitForTimeout(AWAY_MS);
+    await context.setOffline(false);
+  },
+};
+
+interface Case {
+  readonly till: TillWindow;
+  readonly terminal: TestTerminal;
+}
+
+/** Leads a till into a state; what has to end for the payment to go on is given back. */
+interface State {
+  readonly name: string;
+  readonly enter: (of: Case) => Promise<Fault | null>;
+  readonly goOn: (of: Case) => Promise<void>;
+  /** What the ledger has to say in the end. */
+  readonly paid: 0 | 1;
+  /** How many passes are presented; default: one at most. */
+  readonly taps?: number;
+}
+
+async function tapWhenAsked({ till }: Case): Promise<void> {
+  await till.testPass.waitFor();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+}
+
+async function enterChecking({ till }: Case, fault: Promise<Fault>): Promise<Fault> {
+  await till.ask('2.50');
+  const lost = await fault;
+  await till.testPass.selectOption('ok');
+  await till.result('Checking…').waitFor();
+  assert.equal(await till.charge.count(), 0, 'nothing can be charged');
+  assert.equal(await till.cancel.count(), 0, 'nothing can be canceled');
+  return lost;
+}
+
+async function startCharge(till: TillWindow, fault: Promise<Fault>): Promise<Fault> {
+  await till.amount.fill('2.50');
+  const held = await fault;
+  await till.charge.click();
+  await till.page.getByText('Starting the payment').waitFor();
+  return held;
+}
+
+const STATES: readonly State[] = [
+  {
+    name: 'while a payment is being opened',
+    enter: ({ till }) => startCharge(till, holdRequests(till.page, CREATE)),
+    goOn: tapWhenAsked,
+    paid: 1,
+  },
+  {
+    name: 'after a payment was opened and nobody heard of it',
+    enter: ({ till }) => startCharge(till, loseAnswers(till.page, CREATE)),
+    goOn: tapWhenAsked,
+    paid: 1,
+  },
+  {
+    name: 'while a pass is waited for',
+    enter: async ({ till }) => {
+      await till.ask('2.50');
+      return null;
+    },
+    goOn: tapWhenAsked,
+    paid: 1,
+  },
+  {
+    name: 'after a tap whose request was lost',
+    enter: (of) => enterChecking(of, loseRequests(of.till.page, TAP)),
+    goOn: ({ till }) => till.result('Paid').waitFor(),
+    paid: 1,
+  },
+  {
+    name: 'after a tap whose answer was lost',
+    enter: async (of) => {
+      // Asking would tell, and so end it: what is to be seen here is the same tap sent again.
+      const silent = await loseAnswers(of.till.page, INTENT);
+      const lost = await enterChecking(of, loseAnswers(of.till.page, TAP));
+      return {
+        met: lost.met,
+        end: async () => {
+          await lost.end();
+          await of.till.result('Paid').waitFor();
+          await silent.end();
+        },
+      };
+    },
+    goOn: ({ till }) => till.result('Paid').waitFor(),
+    paid: 1,
+  },
+  {
+    name: 'while the customer is asked',
+    enter: async ({ till }) => {
+      await till.ask('2.50');
+      await till.testPass.selectOption('confirm');
+      await till.result('Waiting for the customer to confirm').waitFor();
+      return null;
+    },
+    goOn: async ({ till, terminal }) => {
+      await till.result('Waiting for the customer to confirm').waitFor();
+      const [intent] = await intentsOf(shared.sandbox, terminal);
+      const path = `/test_helpers/payment_intents/${intent?.id}/payer_confirm`;
+      // A no: after a yes this payer would not be asked again at this merchant, by any test.
+      await postAsMerchant(shared.sandbox, path, { approve: false });
+      await till.result('Declined').waitFor();
+      await till.testPass.selectOption('ok');
+      await till.result('Paid').waitFor();
+    },
+    taps: 2,
+    paid: 1,
+  },
+  {
+    name: 'while a payment is being canceled',
+    enter: async ({ till }) => {
+      await till.ask('2.50');
+      const held = await holdRequests(till.page, CANCEL);
+      await till.cancel.click();
+      await till.page.getByText('Canceling').waitFor();
+      return held;
+    },
+    goOn: ({ till }) => till.result('Canceled').waitFor(),
+    paid: 0,
+  },
+  {
+    name: 'while a result is shown',
+    enter: async ({ till }) => {
+      await till.ask('2.50');
+      await till.testPass.selectOption('ok');
+      await till.result('Paid').waitFor();
+      return null;
+    },
+    goOn: async ({ till }) => {
+      await till.result('Paid').waitFor();
+      await till.newPayment.click();
+      await till.amount.waitFor();
+    },
+    paid: 1,
+  },
+];
+
+/** What a till sent as taps, by their keys. */
+function watchTaps({ page }: TillWindow): Set<string> {
+  const keys = new Set<string>();
+  page.on('request', (request) => {
+    if (TAP.test(request.url())) keys.add(request.headers()['idempotency-key'] ?? 'none');
+  });
+  return keys;
+}
+
+async function interruptOnce(state: State, interrupt: Interrupt): Promise<void> {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  const of: Case = { till, terminal };
+  const keys = watchTaps(till);
+  const fault = await state.enter(of);
+  await interrupt(till);
+  await fault?.end();
+  await state.goOn(of);
+  const payments = await paymentsOf(sandbox, terminal);
+  assert.equal(payments.length, state.paid, 'payments in the ledger');
+  assert.ok(keys.size <= (state.taps ?? 1), `one key for each tap: ${[...keys]}`);
+  const open = (await intentsOf(sandbox, terminal)).filter(
+    ({ status }) => status !== 'succeeded' && status !== 'canceled',
+  );
+  assert.deepEqual(open, [], 'nothing is left open');
+  await till.close();
+}
+
+for (const state of STATES) {
+  for (const [name, interrupt] of Object.entries(INTERRUPTIONS)) {
+    test(`${name} ${state.name} charges nobody twice`, () => interruptOnce(state, interrupt));
+  }
+}

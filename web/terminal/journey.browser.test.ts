@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+import { addTestTerminal, openTill, paymentsOf, postAsMerchant, tillOf } from '../testing/till.ts';
+
+/** 85 KB. React alone takes 68 of them. */
+const BUDGET_BYTES = 85 * 1024;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const LOOKS = [
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
+  { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`a stranger pairs, takes a payment, and gives it back: ${name}`, async () => {
+    const { sandbox } = shared;
+    const terminal = await addTestTerminal(sandbox);
+    const window = await browser.open(options);
+    const { page } = window;
+    await page.goto(`${sandbox.web_url}/terminal`);
+    await window.checkAccessibility();
+    await page.getByRole('textbox', { name: 'Pairing code' }).fill(await terminal.pairingCode());
+    await page.getByRole('button', { name: /^Pair/ }).click();
+    await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+    await window.checkAccessibility();
+    await page.getByRole('button', { name: /^Start shift/ }).click();
+
+    const till = tillOf(window);
+    await till.amount.waitFor();
+    await window.checkAccessibility();
+    for (const key of ['2', '.', '5', '1', 'Delete', '0']) {
+      await page.getByRole('button', { name: key, exact: true }).click();
+    }
+    assert.equal(await till.amount.inputValue(), '2.50');
+    await till.charge.click();
+    await till.testPass.waitFor();
+    await window.checkAccessibility();
+    await till.testPass.selectOption('insufficient_funds');
+    await till.result('Declined').waitFor();
+    await window.checkAccessibility();
+    await till.testPass.selectOption('ok');
+    await till.result('Paid').waitFor();
+    await window.checkAccessibility();
+    assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+
+    await till.newPayment.click();
+    await page.getByRole('button', { name: 'Last payment' }).click();
+    await page.getByRole('button', { name: /^Refund/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Amount' }).fill('1');
+    await window.checkAccessibility();
+    await dialog.getByRole('button', { name: /^Refund 1.00 USDC/ }).click();
+    await page.getByText('Refunded', { exact: true }).waitFor();
+    await page.getByText('Partly refunded').waitFor();
+    await window.checkAccessibility();
+    await page.getByRole('link', { name: 'Totals' }).click();
+    await page.getByText('1.50 USDC').waitFor();
+    await window.checkAccessibility();
+    window.checkClean();
+    await window.close();
+  });
+}
+
+test('a sale by keyboard alone', async () => {
+  const terminal = await addTestTerminal(shared.sandbox);
+  const till = await openTill(browser, shared.sandbox, { terminal });
+  const { page } = till;
+  // The field has the focus: a till is there to be typed on.
+  await page.keyboard.type('3.20');
+  await page.keyboard.press('Enter');
+  await till.testPass.waitFor();
+  await till.testPass.focus();
+  await page.keyboard.type('ok');
+  await till.result('Paid').waitFor();
+  await page.keyboard.press('Tab');
+  for (let i = 0; i < 10; i++) {
+    if (await till.newPayment.evaluate((element) => element === document.activeElement)) break;
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.press('Enter');
+  await till.amount.waitFor();
+  await till.close();
+});
+
+test('a payment that the merchant asks for is shown, and what was typed is kept', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  await till.amount.fill('7.');
+  const description = 'Table 7, two coffees';
+  const of = { amount: 1_230_000, terminal: terminal.id, description };
+  await postAsMerchant(sandbox, '/payment_intents', of);
+  await till.page.getByText(description).waitFor();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  assert.equal(await till.amount.inputValue(), '7.', 'what was typed is still there');
+  till.checkClean();
+  await till.close();
+});
+
+test('the first load stays within its budget', async () => {
+  const url = `${shared.sandbox.web_url}/terminal`;
+  const stranger = await browser.open({ serviceWorkers: 'block' });
+  const unpaired = await measureFirstLoad(stranger, url);
+  assert.ok(unpaired > 10_000, 'something was measured');
+  assert.ok(unpaired <= BUDGET_BYTES, `${unpaired} bytes`);
+  await stranger.close();
+
+  const terminal = await addTestTerminal(shared.sandbox);
+  const till = await openTill(browser, shared.sandbox, {
+    terminal,
+    options: { ...DESKTOP, serviceWorkers: 'block' },
+  });
+  const paired = await measureFirstLoad(till, url);
+  assert.ok(paired > 10_000, 'something was measured');
+  assert.ok(paired <= BUDGET_BYTES, `${paired} bytes`);
+  await till.close();
+});

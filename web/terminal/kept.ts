@@ -1,0 +1,105 @@
+import { NEW_TILL, type Till } from './phases.ts';
+
+/** What outlives a reload. Changes whenever its shape does: an older shape is not understood. */
+const TILL = 'tapline.terminal.till.1';
+const PAIRING = 'tapline.terminal.pairing';
+const SETTINGS = 'tapline.terminal.settings';
+const REFUND = 'tapline.terminal.refund';
+
+/** JSON has no bigint. */
+function write(value: unknown): string {
+  return JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { $atoms: `${one}` } : one));
+}
+
+function isAtoms(value: unknown): value is { readonly $atoms: string } {
+  return typeof value === 'object' && value !== null && '$atoms' in value;
+}
+
+function read<T>(name: string): T | null {
+  const text = localStorage.getItem(name);
+  if (text === null) return null;
+  try {
+    return JSON.parse(text, (_, one) => (isAtoms(one) ? BigInt(one.$atoms) : one)) as T;
+  } catch {
+    return null;
+  }
+}
+
+function keep(name: string, value: unknown): void {
+  if (value === null) localStorage.removeItem(name);
+  else localStorage.setItem(name, write(value));
+}
+
+/** The clock starts over with the page, so everything kept is older than anything asked now. */
+export function keptTill(): Till {
+  const till = read<Till>(TILL) ?? NEW_TILL;
+  return { ...till, phase: { ...till.phase, since: 0 } };
+}
+
+export function keepTill(till: Till): void {
+  keep(TILL, till);
+}
+
+/** The terminal that this device is, and its key. */
+export interface Pairing {
+  readonly key: string;
+  readonly terminal: string;
+}
+
+export function keptPairing(): Pairing | null {
+  return read<Pairing>(PAIRING);
+}
+
+/** The same terminal with a new key goes on where it was; another one starts over. */
+export function keepPairing(pairing: Pairing): void {
+  if (keptPairing()?.terminal !== pairing.terminal) {
+    keep(TILL, null);
+    keep(REFUND, null);
+  }
+  keep(PAIRING, pairing);
+}
+
+export interface Settings {
+  /** When the shift began; null outside of one. ISO 8601, by the service's clock. */
+  readonly shiftSince: string | null;
+  /** Who is at the till, for the totals by cashier; empty: nobody is named. */
+  readonly cashier: string;
+  readonly asksForTips: boolean;
+  readonly sound: boolean;
+  /** A hash of the cashier's PIN, with its salt; null: none is set. */
+  readonly pin: { readonly salt: string; readonly hash: string } | null;
+  readonly locked: boolean;
+}
+
+const NEW_SETTINGS: Settings = {
+  shiftSince: null,
+  cashier: '',
+  asksForTips: false,
+  sound: true,
+  pin: null,
+  locked: false,
+};
+
+export function keptSettings(): Settings {
+  return { ...NEW_SETTINGS, ...read<Partial<Settings>>(SETTINGS) };
+}
+
+export function keepSettings(settings: Settings): void {
+  keep(SETTINGS, settings);
+}
+
+/** A refund of which it is not known yet what became of it. */
+export interface PendingRefund {
+  readonly key: string;
+  readonly payment: string;
+  readonly amount: bigint;
+  readonly cashier: string | null;
+}
+
+export function keptRefund(): PendingRefund | null {
+  return read<PendingRefund>(REFUND);
+}
+
+export function keepRefund(refund: PendingRefund | null): void {
+  keep(REFUND, refund);
+}

@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from '../data/api.ts';
+import type { Intent } from '../data/device.ts';
+import { next, type TillEvent, takesPasses } from './machine.ts';
+import { type Create, NEW_TILL, type Phase, type Tap, type Till } from './phases.ts';
+
+const INTENT: Intent = {
+  id: 'pi_1',
+  object: 'payment_intent',
+  livemode: false,
+  network: 'testnet',
+  amount: 2_500_000,
+  currency: 'usdc',
+  tipping: null,
+  tip: null,
+  status: 'requires_payment_method',
+  terminal: 'tml_1',
+  order_id: 'A1',
+  description: null,
+  metadata: {},
+  source: 'terminal',
+  payment: null,
+  tx_hash: null,
+  next_action: null,
+  last_payment_error: null,
+  cancellation_reason: null,
+  canceled_at: null,
+  split_group: null,
+  picked_up_at: null,
+  tapped_at: null,
+  expires_at: '2026-11-20T12:02:00.000Z',
+  created: '2026-11-20T12:00:00.000Z',
+  payment_url: 'http://127.0.0.1:4242/pay/0000000010000000000000',
+};
+
+const CREATE: Create = {
+  key: 'create 1',
+  amount: 2_500_000n,
+  splitGroup: null,
+  tipping: null,
+  cashier: null,
+};
+const TAP: Tap = { key: 'tap 1', credential: { type: 'nfc_id', value: 'nfc_1' }, tip: null };
+
+const intent = (part: Partial<Intent> = {}): Intent => ({ ...INTENT, ...part });
+const done = (part: Partial<Intent> = {}): Answer<Intent> => ({
+  is: 'done',
+  value: intent(part),
+  status: 200,
+  serverTime: null,
+});
+const refused = (code: string, status = 409): Answer<Intent> => ({
+  is: 'refused',
+  status,
+  error: { type: 'x', code, message: `because of ${code}`, param: null, request_id: 'req_1' },
+});
+const UNKNOWN: Answer<Intent> = { is: 'unknown' };
+const NOT_SENT: Answer<Intent> = { is: 'not_sent' };
+const DECLINE = {
+  type: 'payment_error',
+  code: 'payment_declined',
+  decline_code: 'insufficient_funds',
+  reason_code: 'INSUFFICIENT_FUNDS',
+  message: 'Too little USDC.',
+  created: '2026-11-20T12:00:30.000Z',
+} as Intent['last_payment_error'];
+
+const till = (phase: Phase, part: Partial<Till> = {}): Till => ({ ...NEW_TILL, phase, ...part });
+const open = (part: object = {}): Phase =>
+  ({
+    at: 'open',
+    intent: INTENT,
+    tip: null,
+    declined: false,
+    remark: null,
+    since: 10,
+    ...part,
+  }) as Phase;
+const tapping = (part: object = {}): Phase =>
+  ({ at: 'tapping', intent: INTENT, tap: TAP, sends: 1, since: 10, ...part }) as Phase;
+const creating = (part: object = {}): Phase =>
+  ({ at: 'creating', create: CREATE, sends: 1, since: 10, ...part }) as Phase;
+const following = (part: object = {}): Phase =>
+  ({
+    at: 'following',
+    intent: intent({ status: 'processing' }),
+    tip: null,
+    since: 10,
+    ...part,
+  }) as Phase;
+const canceling = (part: object = {}): Phase =>
+  ({ at: 'canceling', intent: INTENT, quietly: false, since: 10, ...part }) as Phase;
+
+/** What is shown, in one word: the phase, or the outcome. */
+function shown({ phase }: Till): string {
+  if (phase.at === 'result') return phase.outcome;
+  if (phase.at === 'open' && phase.declined) return 'open, declined';
+  if ((phase.at === 'open' || phase.at === 'keypad') && phase.remark !== null) {
+    return `${phase.at}, ${phase.remark.kind}`;
+  }
+  return phase.at;
+}
+
+const answered = (answer: Answer<Intent>) =>
+  ({ type: 'tap_answered', key: TAP.key, answer, now: 20 }) as const;
+const seen = (part: Partial<Intent>, askedAt = 15) =>
+  ({ type: 'seen', intent: intent(part), askedAt, now: 20 }) as const;
+
+test('what ends a tap, and what does not', () => {
+  const table: readonly (readonly [string, Phase, TillEvent, string])[] = [
+    ['paid', tapping(), answered(done({ status: 'succeeded' })), 'paid'],
+    ['the chain is slow', tapping(), answered(done({ status: 'processing' })), 'following'],
+    [
+      'the customer is asked',
+      tapping(),
+      answered(done({ status: 'requires_action' })),
+      'following',
+    ],
+    ['declined', tapping(), answered(done({ last_payment_error: DECLINE })), 'open, declined'],
+    ['no answer', tapping(), answered(UNKNOWN), 'tapping'],
+    ['known not sent', tapping(), answered(NOT_SENT), 'open, not_sent'],
+    ['not sent, but sent before', tapping({ sends: 2 }), answered(NOT_SENT), 'tapping'],
+    ['nothing settles', tapping(), answered(refused('service_unavailable', 503)), 'open, not_sent'],
+    [
+      'the same after a lost one',
+      tapping({ sends: 2 }),
+      answered(refused('service_unavailable', 503)),
+      'tapping',
+    ],
+    ['time ran out', tapping(), answered(refused('request_timeout', 503)), 'tapping'],
+    ['a fault', tapping(), answered(refused('internal_error', 500)), 'tapping'],
+    ['still running', tapping(), answered(refused('idempotency_request_in_progress')), 'tapping'],
+    ['another state', tapping(), answered(refused('payment_intent_unexpected_state')), 'following'],
+    [
+      'too many requests',
+      tapping(),
+      answered(refused('rate_limit_exceeded', 429)),
+      'open, refused',
+    ],
+    [
+      'the answer to another tap',
+      tapping(),
+      { ...answered(done({ status: 'succeeded' })), key: 'tap 0' },
+      'tapping',
+    ],
+    ['seen unpaid', tapping(), seen({}), 'tapping'],
+    [
+      'seen declined: perhaps another till',
+      tapping(),
+      seen({ last_payment_error: DECLINE }),
+      'tapping',
+    ],
+    ['seen processing', tapping(), seen({ status: 'processing' }), 'tapping'],
+    ['seen paid', tapping(), seen({ status: 'succeeded' }), 'paid'],
+    [
+      'seen expired',
+      tapping(),
+      seen({ status: 'canceled', cancellation_reason: 'expired' }),
+      'expired',
+    ],
+    ['paid, but older than the tap', tapping(), seen({ status: 'succeeded' }, 5), 'tapping'],
+    ['canceled, but older than the tap', tapping(), seen({ status: 'canceled' }, 5), 'tapping'],
+    ['charged meanwhile', tapping(), { type: 'charge', create: CREATE, now: 20 }, 'tapping'],
+    ['canceled meanwhile', tapping(), { type: 'cancel', now: 20 }, 'tapping'],
+    [
+      'another pass meanwhile',
+      tapping(),
+      { type: 'tap', tap: { ...TAP, key: 'tap 2' }, now: 20 },
+      'tapping',
+    ],
+    ['new payment meanwhile', tapping(), { type: 'again', now: 20 }, 'tapping'],
+  ];
+  for (const [name, phase, event, expected] of table) {
+    assert.equal(shown(next(till(phase), event)), expected, name);
+  }
+});
+
+test('a tap keeps its key until it is known what became of it', () => {
+  const after = next(till(tapping()), answered(UNKNOWN));
+  assert.ok(after.phase.at === 'tapping');
+  assert.equal(after.phase.tap.key, TAP.key);
+});
+
+test('what opens a payment, and what does not', () => {
+  const created = (answer: Answer<Intent>) => ({ type: 'created', answer, now: 20 }) as const;
+  const table: readonly (readonly [string, Phase, TillEvent, string, boolean])[] = [
+    ['opened', creating(), created(done()), 'open', false],
+    ['known not sent', creating(), created(NOT_SENT), 'keypad, not_sent', false],
+    ['no answer', creating(), created(UNKNOWN), 'creating', false],
+    ['not sent, but sent before', creating({ sends: 2 }), created(NOT_SENT), 'creating', false],
+    ['refused', creating(), created(refused('account_not_live')), 'keypad, refused', false],
+    [
+      'refused after a lost one',
+      creating({ sends: 2 }),
+      created(refused('account_not_live')),
+      'keypad, refused',
+      true,
+    ],
+    ['gave up', creating(), { type: 'gave_up', now: 20 }, 'keypad, not_sent', true],
+    [
+      'gave up before it was sent',
+      creating({ sends: 0 }),
+      { type: 'gave_up', now: 20 },
+      'keypad, not_sent',
+      false,
+    ],
+    [
+      'paid by the time of a replay',
+      creating(),
+      created(done({ status: 'succeeded' })),
+      'paid',
+      false,
+    ],
+    [
+      'charged twice',
+      creating(),
+      { type: 'charge', create: { ...CREATE, key: 'create 2' }, now: 20 },
+      'creating',
+      false,
+    ],
+  ];
+  for (const [name, phase, event, expected, leavesOrphan] of table) {
+    const after = next(till(phase, { typed: '2.50' }), event);
+    assert.equal(shown(after), expected, name);
+    assert.equal(after.orphan !== null, leavesOrphan, name);
+    if (after.phase.at === 'keypad')
+      assert.equal(after.typed, '2.50', `${name}: the amount is kept`);
+    if (after.phase.at === 'creating') assert.equal(after.phase.create.key, CREATE.key, name);
+  }
+});
+
+test('an open payment follows what the service says', () => {
+  const table: readonly (readonly [string, Phase, TillEvent, string])[] = [
+    [
+      'canceled by the merchant',
+      open(),
+      seen({ status: 'canceled', cancellation_reason: 'requested_by_merchant' }),
+      'canceled',
+    ],
+    ['expired', open(), seen({ status: 'canceled', cancellation_reason: 'expired' }), 'expired'],
+    [
+      'declined, then expired',
+      open({ declined: true }),
+      seen({ status: 'canceled', cancellation_reason: 'expired' }),
+      'declined',
+    ],
+    ['declined elsewhere', open(), seen({ last_payment_error: DECLINE }), 'open, declined'],
+    [
+      'the decline that is shown already',
+      open({ declined: true, intent: intent({ last_payment_error: DECLINE }) }),
+      seen({ last_payment_error: DECLINE }),
+      'open, declined',
+    ],
+    ['paid elsewhere', open(), seen({ status: 'succeeded' }), 'paid'],
+    ['tapped elsewhere', open(), seen({ status: 'processing' }), 'following'],
+    ['another intent', open(), seen({ id: 'pi_2', status: 'succeeded' }), 'open'],
+    ['settled', following(), seen({ status: 'succeeded' }), 'paid'],
+    ['declined in the end', following(), seen({ last_payment_error: DECLINE }), 'open, declined'],
+    ['a status of tomorrow', open(), seen({ status: 'on_hold' as Intent['status'] }), 'following'],
+    ['charged meanwhile', following(), { type: 'charge', create: CREATE, now: 20 }, 'following'],
+    ['canceled meanwhile', following(), { type: 'cancel', now: 20 }, 'following'],
+    ['cancel', open(), { type: 'cancel', now: 20 }, 'canceling'],
+    [
+      'canceled',
+      canceling(),
+      { type: 'cancel_answered', answer: done({ status: 'canceled' }), now: 20 },
+      'canceled',
+    ],
+    [
+      'cancel got lost',
+      canceling(),
+      { type: 'cancel_answered', answer: UNKNOWN, now: 20 },
+      'canceling',
+    ],
+    [
+      'too late to cancel',
+      canceling(),
+      { type: 'cancel_answered', answer: refused('payment_intent_unexpected_state'), now: 20 },
+      'following',
+    ],
+    ['canceled, but paid', canceling(), seen({ status: 'succeeded' }), 'paid'],
+    ['a pass while canceling', canceling(), { type: 'tap', tap: TAP, now: 20 }, 'canceling'],
+    [
+      'new payment after a decline',
+      open({ declined: true }),
+      { type: 'again', now: 20 },
+      'canceling',
+    ],
+    ['new payment without a result', open(), { type: 'again', now: 20 }, 'open'],
+    [
+      'and back to the keypad',
+      canceling({ quietly: true }),
+      { type: 'cancel_answered', answer: done({ status: 'canceled' }), now: 20 },
+      'keypad',
+    ],
+    [
+      'a decline that was paid after all',
+      canceling({ quietly: true }),
+      seen({ status: 'succeeded' }),
+      'paid',
+    ],
+  ];
+  for (const [name, phase, event, expected] of table) {
+    assert.equal(shown(next(till(phase), event)), expected, name);
+  }
+});
+
+test('where a tip may be given, the customer is asked before the pass is taken', () => {
+  const tipped = intent({ tipping: { percentages: [10, 15, 20] } });
+  const asked = till(open({ intent: tipped }));
+  assert.equal(takesPasses(asked.phase), false);
+  assert.equal(shown(next(asked, { type: 'tap', tap: TAP, now: 20 })), 'open');
+  const chosen = next(asked, { type: 'tip', tip: 375_000n, now: 20 });
+  assert.equal(takesPasses(chosen.phase), true);
+  const declined = next(next(chosen, { type: 'tap', tap: { ...TAP, tip: 375_000n }, now: 30 }), {
+    ...answered(done({ tipping: { percentages: [10] }, last_payment_error: DECLINE })),
+    now: 40,
+  });
+  assert.ok(declined.phase.at === 'open');
+  assert.equal(declined.phase.tip, 375_000n, 'and is not asked again after a decline');
+});
+
+test('what was typed outlives a payment that came from the merchant', () => {
+  const typing = till({ at: 'keypad', remark: null, since: 0 }, { typed: '12.' });
+  const found = next(typing, { type: 'found', intent: intent({ source: 'api' }), now: 20 });
+  assert.equal(shown(found), 'open');
+  const paid = next(found, { ...seen({ source: 'api', status: 'succeeded' }, 25), now: 30 });
+  assert.equal(shown(paid), 'paid');
+  assert.equal(next(paid, { type: 'again', now: 40 }).typed, '12.');
+});
+
+const ANSWERS: readonly Answer<Intent>[] = [
+  UNKNOWN,
+  NOT_SENT,
+  done(),
+  done({ status: 'processing' }),
+  done({ status: 'requires_action' }),
+  done({ last_payment_error: DECLINE }),
+  refused('service_unavailable', 503),
+  refused('internal_error', 500),
+  refused('idempotency_request_in_progress'),
+];
+
+test('after a tap of unknown outcome, no sequence of events leads to another tap or charge', () => {
+  const event = fc.oneof(
+    fc.constantFrom<TillEvent>(
+      { type: 'cancel', now: 30 },
+      { type: 'again', now: 30 },
+      { type: 'gave_up', now: 30 },
+      { type: 'tap_sent', now: 30 },
+      { type: 'charge', create: { ...CREATE, key: 'create 2' }, now: 30 },
+      { type: 'tap', tap: { ...TAP, key: 'tap 2' }, now: 30 },
+      { type: 'found', intent: intent({ id: 'pi_2' }), now: 30 },
+      { type: 'tip', tip: 0n, now: 30 },
+    ),
+    fc.constantFrom<Answer<Intent>>(UNKNOWN, NOT_SENT, ...ANSWERS.slice(6)).map(answered),
+    fc
+      .constantFrom<Partial<Intent>>(
+        {},
+        { status: 'processing' },
+        { status: 'requires_action' },
+        { last_payment_error: DECLINE },
+      )
+      .map((part) => seen(part, 25)),
+  );
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+      // Two sends: what a later one is told says nothing about the first.
+      const after = events.reduce(next, till(tapping({ sends: 2 })));
+      assert.ok(after.phase.at === 'tapping', after.phase.at);
+      assert.equal(after.phase.tap.key, TAP.key);
+    }),
+  );
+});

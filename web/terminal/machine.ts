@@ -1,0 +1,272 @@
+import type { Answer } from '../data/api.ts';
+import type { Intent } from '../data/device.ts';
+import { formatAtoms } from '../ui/money.ts';
+import type {
+  Canceling,
+  Create,
+  Creating,
+  Following,
+  Open,
+  Phase,
+  Remark,
+  Tap,
+  Tapping,
+  Till,
+} from './phases.ts';
+import { afterPart, nextPart, type Split } from './split.ts';
+
+/** What the cashier, the customer or the service did. `now` is any clock that never goes back. */
+export type TillEvent = { readonly now: number } & (
+  | { readonly type: 'typed'; readonly text: string }
+  | { readonly type: 'split'; readonly split: Split | null }
+  | { readonly type: 'charge'; readonly create: Create }
+  | { readonly type: 'created'; readonly answer: Answer<Intent> }
+  /** The service did not answer for too long, or the cashier did not want to wait. */
+  | { readonly type: 'gave_up' }
+  | { readonly type: 'orphan_settled' }
+  | { readonly type: 'found'; readonly intent: Intent }
+  | { readonly type: 'tip'; readonly tip: bigint }
+  | { readonly type: 'tap'; readonly tap: Tap }
+  | { readonly type: 'tap_sent' }
+  | { readonly type: 'tap_answered'; readonly key: string; readonly answer: Answer<Intent> }
+  /** The answer to a question about the intent that was asked at `askedAt`. */
+  | { readonly type: 'seen'; readonly intent: Intent; readonly askedAt: number }
+  | { readonly type: 'cancel' }
+  | { readonly type: 'cancel_answered'; readonly answer: Answer<Intent> }
+  | { readonly type: 'again' }
+);
+
+/** Refusals after which the same request with the same key is still under way, or may be. */
+const STILL_OPEN = new Set([
+  'idempotency_request_in_progress',
+  'internal_error',
+  'request_timeout',
+]);
+
+/** @returns what is known not to have happened, or null while nothing is known. */
+function knownUndone(answer: Exclude<Answer<Intent>, { is: 'done' }>): Remark | null {
+  if (answer.is === 'unknown') return null;
+  if (answer.is === 'not_sent') return { kind: 'not_sent', message: null };
+  const { code, message } = answer.error;
+  if (STILL_OPEN.has(code)) return null;
+  const kind = code === 'service_unavailable' ? 'not_sent' : 'refused';
+  return { kind, message };
+}
+
+function keypad(now: number, remark: Remark | null = null): Phase {
+  return { at: 'keypad', remark, since: now };
+}
+
+/** What of the phase before still holds. */
+interface Before {
+  readonly tip?: bigint | null;
+  readonly declined?: boolean;
+}
+
+/** What the intent itself says the till has to show. */
+function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
+  const tip = before.tip ?? null;
+  switch (intent.status) {
+    case 'succeeded':
+      return { at: 'result', outcome: 'paid', intent, since: now };
+    case 'canceled': {
+      const ended = intent.cancellation_reason === 'expired' ? 'expired' : 'canceled';
+      const outcome = before.declined === true && ended === 'expired' ? 'declined' : ended;
+      return { at: 'result', outcome, intent, since: now };
+    }
+    case 'requires_payment_method': {
+      const declined = before.declined === true || intent.last_payment_error !== null;
+      return { at: 'open', intent, tip, declined, remark: null, since: now };
+    }
+    default:
+      // `processing`, `requires_action`, and whatever the list may grow by.
+      return { at: 'following', intent, tip, since: now };
+  }
+}
+
+/** A part of a split bill counts once, when its payment is known to be paid. */
+function enter(till: Till, phase: Phase): Till {
+  const isPaid = phase.at === 'result' && phase.outcome === 'paid';
+  if (!isPaid || till.phase.at === 'result') return { ...till, phase };
+  const { intent } = phase;
+  const typed = intent.source === 'terminal' ? '' : till.typed;
+  const isPart = till.split !== null && intent.split_group === till.split.group;
+  if (till.split === null || !isPart) return { ...till, phase, typed };
+  const split = afterPart(till.split, BigInt(intent.amount));
+  return { ...till, phase, split, typed: split === null ? '' : formatAtoms(nextPart(split)) };
+}
+
+function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: number): Till {
+  if (answer.is === 'done') return enter(till, phaseOf(answer.value, now));
+  const remark = knownUndone(answer);
+  if (remark === null) return till;
+  // What was sent before and not answered may have opened it all the same.
+  const orphan = phase.sends > 1 ? phase.create : null;
+  if (answer.is === 'not_sent' && orphan !== null) return till;
+  return { ...till, phase: keypad(now, remark), orphan };
+}
+
+function onTapAnswered(till: Till, phase: Tapping, answer: Answer<Intent>, now: number): Till {
+  const { intent, tap, sends } = phase;
+  const { tip } = tap;
+  if (answer.is === 'done') return enter(till, phaseOf(answer.value, now, { tip }));
+  if (answer.is === 'refused' && answer.error.code === 'payment_intent_unexpected_state') {
+    // This tap did nothing: somebody else's has, or the intent has ended. The intent says which.
+    return { ...till, phase: { at: 'following', intent, tip, since: now } };
+  }
+  const remark = knownUndone(answer);
+  // An earlier send of the same tap may have arrived, whatever this one was told.
+  if (remark === null || sends > 1) return till;
+  const open: Open = { at: 'open', intent, tip, declined: false, remark, since: now };
+  return { ...till, phase: open };
+}
+
+type Watched = Open | Tapping | Following | Canceling;
+
+function isWatched(phase: Phase): phase is Watched {
+  return 'intent' in phase && phase.at !== 'result';
+}
+
+/** What of an intent can be taken for the end of a tap that nobody has answered yet. */
+function endsTap({ status }: Intent): boolean {
+  return status === 'succeeded' || status === 'canceled';
+}
+
+function onSeen(till: Till, phase: Watched, intent: Intent, now: number): Till {
+  if (phase.at === 'tapping') {
+    if (endsTap(intent)) return enter(till, phaseOf(intent, now));
+    return { ...till, phase: { ...phase, intent } };
+  }
+  if (phase.at === 'canceling') {
+    if (intent.status === 'requires_payment_method') return till;
+    return canceled(till, phase, intent, now);
+  }
+  if (phase.at === 'open' && intent.status === 'requires_payment_method') {
+    const before = phase.intent.last_payment_error?.created;
+    const isNew = intent.last_payment_error?.created !== before;
+    return { ...till, phase: { ...phase, intent, declined: phase.declined || isNew } };
+  }
+  return enter(till, phaseOf(intent, now, phase));
+}
+
+function canceled(till: Till, phase: Canceling, intent: Intent, now: number): Till {
+  if (phase.quietly && intent.status === 'canceled') return { ...till, phase: keypad(now) };
+  return enter(till, phaseOf(intent, now));
+}
+
+function onCancelAnswered(till: Till, phase: Canceling, answer: Answer<Intent>, now: number): Till {
+  if (answer.is === 'done') return canceled(till, phase, answer.value, now);
+  const { intent } = phase;
+  if (answer.is !== 'refused') return till;
+  if (answer.error.code === 'payment_intent_unexpected_state') {
+    return { ...till, phase: { at: 'following', intent, tip: null, since: now } };
+  }
+  const remark = knownUndone(answer);
+  if (remark === null) return till;
+  const open: Open = { at: 'open', intent, tip: null, declined: false, remark, since: now };
+  return { ...till, phase: open };
+}
+
+/** Whether a pass may be presented: the customer has been asked for a tip, where one is taken. */
+export function takesPasses(phase: Phase): phase is Open {
+  return phase.at === 'open' && (phase.tip !== null || tipPercentages(phase.intent) === null);
+}
+
+/** The percentages that the customer is asked about; null where no tip is taken. */
+export function tipPercentages(intent: Intent): readonly number[] | null {
+  return intent.tipping?.percentages ?? null;
+}
+
+function onAgain(till: Till, now: number): Till {
+  const { phase } = till;
+  if (phase.at === 'result') {
+    const keepsTyped = phase.intent.source === 'api' || till.split !== null;
+    return { ...till, phase: keypad(now), typed: keepsTyped ? till.typed : '' };
+  }
+  if (phase.at !== 'open' || !phase.declined) return till;
+  const canceling: Canceling = {
+    at: 'canceling',
+    intent: phase.intent,
+    quietly: true,
+    since: now,
+  };
+  return { ...till, phase: canceling };
+}
+
+/** What the cashier and the customer may do, and where. Anything else changes nothing. */
+function onDeed(till: Till, event: TillEvent): Till {
+  const { phase } = till;
+  const { now } = event;
+  switch (event.type) {
+    case 'typed':
+      return phase.at === 'keypad' ? { ...till, typed: event.text } : till;
+    case 'split':
+      return phase.at === 'keypad'
+        ? {
+            ...till,
+            split: event.split,
+            typed: event.split === null ? '' : formatAtoms(nextPart(event.split)),
+          }
+        : till;
+    case 'charge':
+      return phase.at === 'keypad'
+        ? { ...till, phase: { at: 'creating', create: event.create, sends: 0, since: now } }
+        : till;
+    case 'gave_up':
+      return phase.at === 'creating'
+        ? {
+            ...till,
+            phase: keypad(now, { kind: 'not_sent', message: null }),
+            orphan: phase.sends > 0 ? phase.create : till.orphan,
+          }
+        : till;
+    case 'tip':
+      return phase.at === 'open' ? { ...till, phase: { ...phase, tip: event.tip } } : till;
+    case 'tap': {
+      if (!takesPasses(phase)) return till;
+      const { intent } = phase;
+      return { ...till, phase: { at: 'tapping', intent, tap: event.tap, sends: 0, since: now } };
+    }
+    case 'cancel':
+      return phase.at === 'open'
+        ? {
+            ...till,
+            phase: { at: 'canceling', intent: phase.intent, quietly: false, since: now },
+          }
+        : till;
+    case 'again':
+      return onAgain(till, now);
+    default:
+      return till;
+  }
+}
+
+/** The till after an event. Pure; an event that does not fit changes nothing. */
+export function next(till: Till, event: TillEvent): Till {
+  const { phase } = till;
+  const { now } = event;
+  switch (event.type) {
+    case 'created':
+      return phase.at === 'creating' ? onCreated(till, phase, event.answer, now) : till;
+    case 'orphan_settled':
+      return { ...till, orphan: null };
+    case 'found':
+      return phase.at === 'keypad' ? enter(till, phaseOf(event.intent, now)) : till;
+    case 'tap_sent':
+      return phase.at === 'tapping' || phase.at === 'creating'
+        ? { ...till, phase: { ...phase, sends: phase.sends + 1 } }
+        : till;
+    case 'tap_answered':
+      return phase.at === 'tapping' && phase.tap.key === event.key
+        ? onTapAnswered(till, phase, event.answer, now)
+        : till;
+    case 'seen': {
+      if (!isWatched(phase) || phase.intent.id !== event.intent.id) return till;
+      return event.askedAt < phase.since ? till : onSeen(till, phase, event.intent, now);
+    }
+    case 'cancel_answered':
+      return phase.at === 'canceling' ? onCancelAnswered(till, phase, event.answer, now) : till;
+    default:
+      return onDeed(till, event);
+  }
+}

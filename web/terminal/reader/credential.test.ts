@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { credentialOf } from './credential.ts';
+
+test('what a reader reads is a pass, a card, a code, or nothing', () => {
+  const card = 'https://pay.example.com/card/card_1?p=00&c=11';
+  const read: readonly (readonly [string, string | null])[] = [
+    ['nfc_2Yv9AbcExample', 'nfc_id'],
+    ['  nfc_2Yv9AbcExample\n', 'nfc_id'],
+    [card, 'nfc_sun'],
+    ['https://pay.example.com/below/card/card_1?p=00&c=11', 'nfc_sun'],
+    ['https://shop.example.com/menu', null],
+    ['tlqr_0123456789abcdef', 'qr'],
+    ['4006381333931', null],
+    ['', null],
+    ['nfc_', null],
+    ['two words that are long enough', null],
+  ];
+  for (const [text, type] of read) assert.equal(credentialOf(text)?.type ?? null, type, text);
+});

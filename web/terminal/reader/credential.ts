@@ -1,0 +1,16 @@
+import type { Credential } from '../../data/device.ts';
+
+const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
+/** A code of the wallet app: printable, without spaces, and too long to be anything else. */
+const CODE = /^[\x21-\x7e]{16,512}$/;
+
+/** What was read, as the service takes it; null for what is no pass. */
+export function credentialOf(text: string): Credential | null {
+  const value = text.trim();
+  if (NFC_ID.test(value)) return { type: 'nfc_id', value };
+  if (URL.canParse(value)) {
+    const isCard = /\/card\/[^/]+$/.test(new URL(value).pathname);
+    return isCard ? { type: 'nfc_sun', value } : null;
+  }
+  return CODE.test(value) ? { type: 'qr', value } : null;
+}

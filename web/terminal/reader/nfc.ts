@@ -1,0 +1,61 @@
+import type { Credential } from '../../data/device.ts';
+import { credentialOf } from './credential.ts';
+
+/** Web NFC, as far as it is used here (https://w3c.github.io/web-nfc/). */
+interface NdefRecord {
+  readonly recordType: string;
+  readonly data?: DataView;
+  readonly encoding?: string;
+}
+
+interface NdefReader extends EventTarget {
+  scan(options: { readonly signal: AbortSignal }): Promise<void>;
+}
+
+interface NdefReadingEvent extends Event {
+  readonly message: { readonly records: readonly NdefRecord[] };
+}
+
+function readerClass(): (new () => NdefReader) | null {
+  return 'NDEFReader' in window ? (window.NDEFReader as new () => NdefReader) : null;
+}
+
+export function hasNfc(): boolean {
+  return readerClass() !== null;
+}
+
+function textOf({ recordType, data, encoding }: NdefRecord): string | null {
+  if (data === undefined) return null;
+  if (recordType !== 'text' && recordType !== 'url' && recordType !== 'absolute-url') return null;
+  return new TextDecoder(encoding ?? 'utf-8').decode(data);
+}
+
+function passIn(event: Event): Credential | null {
+  const { records } = (event as NdefReadingEvent).message;
+  for (const record of records) {
+    const credential = credentialOf(textOf(record) ?? '');
+    if (credential !== null) return credential;
+  }
+  return null;
+}
+
+/**
+ * Reads passes and cards until the signal ends it. The first call asks for permission and has to
+ * come from a press of a button.
+ *
+ * @returns whether it reads.
+ */
+export async function readNfc(
+  onPass: (credential: Credential | null) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const Reader = readerClass();
+  if (Reader === null) return false;
+  const reader = new Reader();
+  reader.addEventListener('reading', (event) => onPass(passIn(event)), { signal });
+  reader.addEventListener('readingerror', () => onPass(null), { signal });
+  return reader.scan({ signal }).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { present } from '#core/assert.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal, openTill, paymentsOf, postAsMerchant, tillOf } from '../testing/till.ts';
+import { readyWallet } from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+/** What this Chromium lacks: a reader that tests hold passes against. */
+async function addNfcReader(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    class NDEFReader extends EventTarget {
+      async scan({ signal }: { signal: AbortSignal }): Promise<void> {
+        const hold = (event: Event) => {
+          const text = (event as CustomEvent<string>).detail;
+          const data = new DataView(new TextEncoder().encode(text).buffer);
+          const recordType = text.startsWith('https:') ? 'url' : 'text';
+          const records = [{ recordType, encoding: 'utf-8', data }];
+          this.dispatchEvent(Object.assign(new Event('reading'), { message: { records } }));
+        };
+        window.addEventListener('test-pass-held', hold, { signal });
+      }
+    }
+    Object.assign(window, { NDEFReader });
+  });
+}
+
+interface Camera {
+  /** What it sees; empty: no code. */
+  code: string;
+  /** How often the browser was asked for it, and how many pictures of it still run. */
+  asked: number;
+  running: number;
+}
+
+/** What this Chromium lacks: a camera that reads codes. What it sees is set by `showCode`. */
+async function addCamera(page: Page, code = ''): Promise<void> {
+  await page.addInitScript((first) => {
+    const camera: Camera = { code: first, asked: 0, running: 0 };
+    class BarcodeDetector {
+      detect = async () => (camera.code === '' ? [] : [{ rawValue: camera.code }]);
+    }
+    const getUserMedia = async () => {
+      camera.asked++;
+      camera.running++;
+      const canvas = document.createElement('canvas');
+      canvas.getContext('2d')?.fillRect(0, 0, 8, 8);
+      const stream = canvas.captureStream();
+      for (const track of stream.getTracks()) {
+        const stop = track.stop.bind(track);
+        track.stop = () => {
+          camera.running--;
+          stop();
+        };
+      }
+      return stream;
+    };
+    Object.assign(window, { BarcodeDetector, camera });
+    Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
+  }, code);
+}
+
+function cameraOf(page: Page): Promise<Camera> {
+  return page.evaluate(() => (window as unknown as { camera: Camera }).camera);
+}
+
+async function showCode(page: Page, code: string): Promise<void> {
+  await page.evaluate((seen) => {
+    (window as unknown as { camera: Camera }).camera.code = seen;
+  }, code);
+}
+
+function passOf({ test: { passes } }: SandboxFile): string {
+  return present(passes.ok, 'the pass ok');
+}
+
+function holdPass(page: Page, text: string): Promise<void> {
+  return page.evaluate((detail) => {
+    window.dispatchEvent(new CustomEvent('test-pass-held', { detail }));
+  }, text);
+}
+
+test('a pass that is held against the device is a tap; anything else is none', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await addNfcReader(page);
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  await page.getByRole('button', { name: /^Start shift/ }).click();
+  const till = tillOf(window);
+  await till.amount.waitFor();
+  // While nothing is asked for, a pass does nothing.
+  await holdPass(page, passOf(sandbox));
+  await till.ask('2.50');
+  await page.getByText('Hold the pass against this device').waitFor();
+  await holdPass(page, 'https://shop.example.com/menu');
+  await page.getByText('That was no pass. Nothing was sent.').waitFor();
+  await holdPass(page, passOf(sandbox));
+  await till.result('Paid').waitFor();
+  // Still in the field: the same pass pays nothing more.
+  await holdPass(page, passOf(sandbox));
+  await till.newPayment.click();
+  await till.amount.waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  window.checkClean();
+  await window.close();
+});
+
+test('a reader that types is a reader, wherever the focus is', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  await till.ask('2.50');
+  const { keyboard } = till.page;
+  // Not one by one: a reader does not wait for the machine that the test runs on.
+  const read = (text: string) => Promise.all([...text, 'Enter'].map((key) => keyboard.press(key)));
+  // Its Enter must not press the button that has the focus.
+  await till.cancel.focus();
+  await read('4006381333931');
+  await till.page.getByText('That was no pass. Nothing was sent.').waitFor();
+  await read('nfc_cut');
+  await read(passOf(sandbox));
+  await till.result('Paid').waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await till.close();
+});
+
+test('a terminal pairs by the QR code of its link', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  const link = `${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`;
+  await addCamera(page, link);
+  await page.goto(`${sandbox.web_url}/terminal`);
+  await page.getByRole('button', { name: 'Scan the code' }).click();
+  await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+  await page.getByText('Counter of a test').waitFor();
+  assert.equal(new URL(page.url()).hash, '', 'no code stays in the address');
+  window.checkClean();
+  await window.close();
+});
+
+test("the camera is asked for at the start of the shift, and reads a wallet's code", async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet } = await readyWallet(browser, sandbox, PHONE);
+  await wallet.button(/^Show code/).click();
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Show code/ })
+    .click();
+  const code = await wallet.field('Code').inputValue();
+
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await addCamera(page);
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  const start = page.getByRole('button', { name: /^Start shift/ });
+  await start.waitFor();
+  assert.equal((await cameraOf(page)).asked, 0, 'not before somebody starts');
+  await start.click();
+  const till = tillOf(window);
+  await till.amount.waitFor();
+  const { asked, running } = await cameraOf(page);
+  assert.deepEqual({ asked, running }, { asked: 1, running: 0 }, 'asked once, and off again');
+  await till.ask('2.50');
+  await page.getByRole('button', { name: 'Scan a code' }).click();
+  await page.getByRole('dialog').waitFor();
+  await window.checkAccessibility();
+  await showCode(page, code);
+  await till.result('Paid').waitFor();
+  assert.equal((await cameraOf(page)).running, 0, 'the camera is off');
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.deepEqual(payment?.payment_method, { type: 'wallet_pass', credential: 'qr' });
+  window.checkClean();
+  await window.close();
+  await wallet.close();
+});
+
+test('a card with a chip pays once per tap; its last address pays nothing more', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet } = await readyWallet(browser, sandbox);
+  await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();
+  await wallet.button(/^Add card/).click();
+  const made = wallet.page.waitForResponse((response) => response.url().endsWith('/v1/cards'));
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Add card/ })
+    .click();
+  const { id } = (await (await made).json()) as { id: string };
+  await wallet.close();
+  const { url } = await postAsMerchant(sandbox, `/test_helpers/cards/${id}/taps`);
+  // As the chip gives it: cards name the public address of the service, which has https.
+  const given = String(url).replace(/^http:/, 'https:');
+
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  await addNfcReader(page);
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  await page.getByRole('button', { name: /^Start shift/ }).click();
+  const till = tillOf(window);
+  await till.amount.waitFor();
+  await till.ask('2.50');
+  await holdPass(page, given);
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  await till.ask('1.00');
+  await holdPass(page, given);
+  await till.result('Declined').waitFor();
+  const payments = await paymentsOf(sandbox, terminal);
+  assert.equal(payments.length, 1);
+  assert.deepEqual(payments[0]?.payment_method, { type: 'wallet_pass', credential: 'nfc_sun' });
+  window.checkClean();
+  await window.close();
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { holdRequests, loseAnswers } from '../testing/network-faults.ts';
+import {
+  addTestTerminal,
+  openTill,
+  paymentsOf,
+  type TestTerminal,
+  type TillWindow,
+} from '../testing/till.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const REFUNDS = /device\/v1\/refunds$/;
+
+interface Scene {
+  readonly till: TillWindow;
+  readonly terminal: TestTerminal;
+  /** Asks for 1.00 of the payment back. */
+  refund(): Promise<void>;
+}
+
+/** A till that shows a payment of 2.50 that was made at it. */
+async function paidTill(): Promise<Scene> {
+  const terminal = await addTestTerminal(shared.sandbox);
+  const till = await openTill(browser, shared.sandbox, { terminal, options: PHONE });
+  const { page } = till;
+  await till.ask('2.50');
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  await page.getByRole('button', { name: 'Last payment' }).click();
+  const refund = async () => {
+    await page.getByRole('button', { name: /^Refund/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.00');
+    await dialog.getByRole('button', { name: /^Refund/ }).click();
+  };
+  return { till, terminal, refund };
+}
+
+async function checkRefundedOnce({ terminal }: Scene): Promise<void> {
+  const [payment] = await paymentsOf(shared.sandbox, terminal);
+  assert.equal(payment?.amount_refunded, 1_000_000);
+}
+
+test('a refund whose answer got lost is made once, whatever is said between', async () => {
+  const scene = await paidTill();
+  const { till, refund } = scene;
+  const { page } = till;
+  const lost = await loseAnswers(page, REFUNDS);
+  await refund();
+  await till.result('Checking…').waitFor();
+  while (lost.met === 0) await page.waitForTimeout(50);
+  // The device's key ends meanwhile: that says nothing about the refund.
+  let refusals = 0;
+  await page.route(REFUNDS, async (route) => {
+    refusals++;
+    const error = { type: 'authentication_error', code: 'api_key_revoked', message: 'Ended.' };
+    await route.fulfill({ status: 401, json: { error } });
+  });
+  while (refusals === 0) await page.waitForTimeout(50);
+  await till.result('Checking…').waitFor();
+  assert.equal(await page.getByText('No refund was made').count(), 0);
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByText('Refunded', { exact: true }).waitFor();
+  await checkRefundedOnce(scene);
+  await till.close();
+});
+
+test('a refund that a reload cut off goes on, and no other one meanwhile', async () => {
+  const scene = await paidTill();
+  const { till, refund } = scene;
+  const { page } = till;
+  await holdRequests(page, REFUNDS);
+  await refund();
+  await till.result('Checking…').waitFor();
+  await page.reload();
+  await till.result('Checking…').waitFor();
+  const again = page.getByRole('button', { name: /^Refund/ });
+  assert.equal(await again.isDisabled(), true);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.reload();
+  await page.getByText('Partly refunded').waitFor();
+  await again.and(page.locator(':enabled')).waitFor();
+  await checkRefundedOnce(scene);
+  await till.close();
+});
+
+test('a refund that the service refuses says why, and no money moves', async () => {
+  const { till, refund } = await paidTill();
+  const { page } = till;
+  await page.route(REFUNDS, async (route) => {
+    const error = { type: 'permission_error', code: 'account_disabled', message: 'Disabled.' };
+    await route.fulfill({ status: 403, json: { error } });
+  });
+  await refund();
+  const said = page.getByRole('alert').filter({ hasText: 'No refund was made' });
+  await said.getByText('Disabled.').waitFor();
+  await till.checkAccessibility();
+  await till.close();
+});

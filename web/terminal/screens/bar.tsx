@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Status } from '../../ui/status.tsx';
+import { goTo, usePlace } from '../place.ts';
+import { WORDS } from '../words.ts';
+import type { TillContext } from './shift.tsx';
+
+const PAGES = [
+  { name: 'Till', place: '' },
+  { name: 'History', place: 'history' },
+  { name: 'Totals', place: 'totals' },
+  { name: 'Settings', place: 'settings' },
+] as const;
+
+function Links({ settings, change }: TillContext): ReactNode {
+  const [page] = usePlace().split('/');
+  return (
+    <nav className="till-nav unprinted" aria-label="Terminal">
+      {PAGES.map(({ name, place }) => (
+        <a
+          key={name}
+          href={place === '' ? 'terminal' : `terminal/${place}`}
+          aria-current={page === place ? 'page' : undefined}
+          onClick={(event) => {
+            event.preventDefault();
+            goTo(place);
+          }}
+        >
+          {name}
+        </a>
+      ))}
+      {settings.pin === null ? null : (
+        <button type="button" onClick={() => change({ locked: true })}>
+          <Icon name="lock" /> Lock
+        </button>
+      )}
+    </nav>
+  );
+}
+
+export interface BarProps extends TillContext {
+  readonly hasNewVersion: boolean;
+  readonly onPairAgain: () => void;
+}
+
+/** Who and where this till is, whether it is connected, and the ways to its other pages. */
+export function Bar(props: BarProps): ReactNode {
+  const { device, view, settings, hasNewVersion, onPairAgain } = props;
+  const { phase } = view.till;
+  const isIdle = phase.at === 'keypad' || phase.at === 'result';
+  const mayBePaid = phase.at === 'tapping' || phase.at === 'following';
+  return (
+    <header className="till-bar">
+      <div className="till-who unprinted">
+        <p className="till-merchant">
+          <bdi>{device?.merchant_name ?? 'Tapline'}</bdi>
+        </p>
+        <p className="soft small">
+          <bdi>{device?.label ?? ''}</bdi>
+        </p>
+        {device?.livemode === false ? <Status tone="warn">Test mode</Status> : null}
+      </div>
+      {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
+      {view.reached ? null : (
+        <Notice tone="warn" icon="offline" role="status">
+          <strong>{WORDS.offline}</strong>
+          <p>{mayBePaid ? WORDS.offlineTapHint : WORDS.offlineHint}</p>
+        </Notice>
+      )}
+      {view.keyEnded ? (
+        <Notice tone="bad" role="alert">
+          <strong>{WORDS.keyEnded}</strong>
+          <p>{WORDS.keyEndedHint}</p>
+          <Button onClick={onPairAgain}>Pair again</Button>
+        </Notice>
+      ) : null}
+      {hasNewVersion && isIdle ? (
+        <Notice tone="info">
+          <p>There is a new version of the terminal.</p>
+          <Button onClick={() => location.reload()}>Use the new version</Button>
+        </Notice>
+      ) : null}
+    </header>
+  );
+}

@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react';
+import { TextField } from '../../ui/field.tsx';
+import type { TillContext } from './shift.tsx';
+
+/** What the service takes. */
+const LONGEST = 40;
+
+/** Who is at the till from now on. Payments that are under way keep whom they began with. */
+export function CashierField({ settings, change }: TillContext): ReactNode {
+  return (
+    <TextField
+      label="Cashier"
+      autoComplete="off"
+      dir="auto"
+      maxLength={LONGEST}
+      value={settings.cashier}
+      onChange={(event) => change({ cashier: event.target.value })}
+      onBlur={(event) => change({ cashier: event.target.value.trim() })}
+      hint="Optional. Totals are added up by cashier."
+    />
+  );
+}

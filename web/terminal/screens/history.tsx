@@ -1,0 +1,129 @@
+import type { ReactNode } from 'react';
+import type { Payment } from '../../data/device.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { goTo } from '../place.ts';
+import { RefundPart } from './refund.tsx';
+import type { TillContext } from './shift.tsx';
+import { usePayments } from './use-payments.ts';
+import './history.css';
+
+function Row({ payment }: { readonly payment: Payment }): ReactNode {
+  const { id, amount, status, created, order_id: order } = payment;
+  return (
+    <li>
+      <a
+        className="entry"
+        href={`terminal/history/${id}`}
+        onClick={(event) => {
+          event.preventDefault();
+          goTo(`history/${id}`);
+        }}
+      >
+        <span className="entry-what">
+          <Amount atoms={BigInt(amount)} />
+          <span className="soft small">
+            <Time at={created} shape="clock" /> · Order {order}
+          </span>
+          <span className="unseen">{id}</span>
+        </span>
+        <ObjectStatus status={status} />
+      </a>
+    </li>
+  );
+}
+
+/** `0x1234…abcd`: enough to compare, nothing to type. */
+export function shortAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
+function PaymentPage({
+  payment,
+  reload,
+  ...context
+}: TillContext & { readonly payment: Payment; readonly reload: () => void }): ReactNode {
+  const refunded = BigInt(payment.amount_refunded);
+  const tip = BigInt((payment as { tip?: number }).tip ?? 0);
+  return (
+    <div className="stack">
+      <title>Payment · Tapline</title>
+      <div className="row row-apart">
+        <h1>
+          <Amount atoms={BigInt(payment.amount)} />
+        </h1>
+        <ObjectStatus status={payment.status} />
+      </div>
+      <Facts
+        facts={[
+          ['Time', <Time key="time" at={payment.created} />],
+          ['Order', payment.order_id],
+          ['Tip', tip === 0n ? null : <Amount key="tip" atoms={tip} />],
+          ['Given back', refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />],
+          ['Customer paid', <Amount key="total" atoms={BigInt(payment.total_charged)} />],
+          [
+            'Wallet',
+            <span key="payer" className="id">
+              {shortAddress(payment.payer)}
+            </span>,
+          ],
+          [
+            'Payment',
+            <span key="id" className="id">
+              {payment.id}
+            </span>,
+          ],
+        ]}
+      />
+      <RefundPart {...context} payment={payment} onDone={reload} />
+      <Button onClick={() => goTo('history')}>All payments of the shift</Button>
+    </div>
+  );
+}
+
+/** The payments of the shift; `last` is the newest one: "did the last one go through?" */
+export function HistoryScreen(
+  context: TillContext & { readonly paymentId: string | null },
+): ReactNode {
+  const { paymentId } = context;
+  const { payments, failed, reload } = usePayments(context);
+  const wanted =
+    paymentId === 'last' ? payments?.[0] : payments?.find(({ id }) => id === paymentId);
+  if (paymentId !== null && wanted !== undefined) {
+    return <PaymentPage {...context} key={wanted.id} payment={wanted} reload={reload} />;
+  }
+  return (
+    <div className="stack">
+      <title>History · Tapline</title>
+      <div className="row row-apart">
+        <h1>History</h1>
+        <Button onClick={reload}>Update</Button>
+      </div>
+      {failed ? (
+        <Notice tone="warn" role="alert">
+          <p>The payments cannot be loaded at the moment. They are safe on the service.</p>
+          <Button onClick={reload}>Try again</Button>
+        </Notice>
+      ) : null}
+      {payments === null && !failed ? <p role="status">Loading the payments of the shift</p> : null}
+      {payments?.length === 0 ? (
+        <EmptyState
+          title="No payments in this shift"
+          action={<Button onClick={() => goTo('')}>Take a payment</Button>}
+        >
+          Each payment of this terminal appears here as soon as it is paid.
+        </EmptyState>
+      ) : null}
+      <ul className="entries">
+        {payments?.map((payment) => (
+          <Row key={payment.id} payment={payment} />
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { formatUsdc, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import type { Create, Till } from '../phases.ts';
+import { goTo } from '../place.ts';
+import { remaining } from '../split.ts';
+import { remarkWords, WORDS } from '../words.ts';
+import { SplitDialog } from './lazy.ts';
+import type { TillContext } from './shift.tsx';
+
+const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] as const;
+/** Longer than any amount; a reader that types into the field must not fill it. */
+const LONGEST = 16;
+/** More digits get smaller, so that all of them are seen. */
+const FULL_SIZE = 9;
+const TIP_PERCENTAGES = [10, 15, 20] as const;
+
+function problemOf(typed: string, atoms: bigint | null): string | null {
+  if (typed.trim() === '') return null;
+  if (atoms === null) return WORDS.amountInvalid;
+  return atoms > MAX_ATOMS ? WORDS.amountTooLarge : null;
+}
+
+function Keys({ onKey }: { readonly onKey: (key: string) => void }): ReactNode {
+  return (
+    <div className="keys">
+      {KEYS.map((key) => (
+        <button key={key} type="button" className="key" aria-label={key} onClick={() => onKey(key)}>
+          {key === 'Delete' ? <Icon name="delete" /> : key}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function SplitBanner({ view, runner }: TillContext): ReactNode {
+  const { split } = view.till;
+  if (split === null) return null;
+  const part = split.paidParts + 1;
+  const of = split.parts.length > 0 ? ` of ${split.paidParts + split.parts.length}` : '';
+  return (
+    <Notice tone="info">
+      <p>
+        Part {part}
+        {of} of a bill of <Amount atoms={split.total} />. Left: <Amount atoms={remaining(split)} />
+      </p>
+      <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>End the split</Button>
+    </Notice>
+  );
+}
+
+/** The amount that can be charged; null with the reason, where there is one to tell. */
+function chargeable({ typed, split }: Till): {
+  readonly atoms: bigint | null;
+  readonly problem: string | null;
+} {
+  const atoms = parseAtoms(typed);
+  const tooMuch = split !== null && atoms !== null && atoms > remaining(split);
+  const problem = tooMuch ? 'More than is left of the bill.' : problemOf(typed, atoms);
+  return { atoms: problem === null && atoms !== 0n ? atoms : null, problem };
+}
+
+function Remarked({ view }: TillContext): ReactNode {
+  const { phase } = view.till;
+  if (phase.at !== 'keypad' || phase.remark === null) return null;
+  const { title, hint } = remarkWords(phase.remark);
+  return (
+    <Notice tone="warn" role="alert">
+      <strong>{title}</strong>
+      <p>{hint}</p>
+    </Notice>
+  );
+}
+
+function createOf(amount: bigint, { view, settings }: TillContext): Create {
+  return {
+    key: crypto.randomUUID(),
+    amount,
+    splitGroup: view.till.split?.group ?? null,
+    tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
+    cashier: settings.cashier || null,
+  };
+}
+
+/** What an idle till shows: first of all a plain keypad. */
+export function KeypadScreen(context: TillContext): ReactNode {
+  const { view, runner } = context;
+  const { typed, split } = view.till;
+  const [splitting, setSplitting] = useState(false);
+  const field = useRef<HTMLFormElement>(null);
+  useEffect(() => field.current?.querySelector('input')?.focus(), []);
+  const { atoms, problem } = chargeable(view.till);
+  const type = (text: string) => runner.dispatch({ type: 'typed', text: text.slice(0, LONGEST) });
+  const charge = (event: FormEvent) => {
+    event.preventDefault();
+    if (atoms !== null) runner.dispatch({ type: 'charge', create: createOf(atoms, context) });
+  };
+  return (
+    <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
+      <title>Terminal · Tapline</title>
+      <h1 className="unseen">New sale</h1>
+      <Remarked {...context} />
+      <SplitBanner {...context} />
+      <TextField
+        label="Amount"
+        className={`input keypad-amount ${typed.length > FULL_SIZE ? 'keypad-amount-long' : ''}`}
+        // The keys below are there for fingers; a keyboard types here as well.
+        inputMode="none"
+        autoComplete="off"
+        placeholder="0.00"
+        value={typed}
+        error={problem}
+        onChange={(event) => type(event.target.value)}
+      />
+      <Keys onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)} />
+      <Button type="submit" kind="primary" large wide disabled={atoms === null}>
+        {atoms === null ? 'Charge' : `Charge ${formatUsdc(atoms)}`}
+      </Button>
+      <div className="row keypad-more">
+        <Button kind="quiet" onClick={() => goTo('history/last')}>
+          Last payment
+        </Button>
+        {split === null && atoms !== null ? (
+          <Button kind="quiet" onClick={() => setSplitting(true)}>
+            Split the bill
+          </Button>
+        ) : null}
+      </div>
+      {splitting && atoms !== null ? (
+        <SplitDialog
+          total={atoms}
+          onClose={() => setSplitting(false)}
+          onSplit={(chosen) => {
+            setSplitting(false);
+            runner.dispatch({ type: 'split', split: chosen });
+          }}
+        />
+      ) : null}
+    </form>
+  );
+}

@@ -1,0 +1,47 @@
+import { partOf } from '../../ui/part.ts';
+
+/**
+ * What an idle till does not show is loaded later: a till is there sooner. The service worker keeps
+ * these files too, so they open without a network.
+ */
+export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
+export const HistoryScreen = partOf(async () => (await import('./history.tsx')).HistoryScreen);
+export const SettingsScreen = partOf(async () => (await import('./settings.tsx')).SettingsScreen);
+export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).TotalsScreen);
+export const LockScreen = partOf(async () => (await import('./lock.tsx')).LockScreen);
+export const SplitDialog = partOf(async () => (await import('./split.tsx')).SplitDialog);
+export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
+export const PaymentScreen = partOf(async () => (await import('./payment.tsx')).PaymentScreen);
+export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
+export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
+
+/** A payment comes first. */
+const ALL = [
+  PaymentScreen,
+  Qr,
+  TipScreen,
+  HistoryScreen,
+  SettingsScreen,
+  TotalsScreen,
+  LockScreen,
+  SplitDialog,
+  ScanDialog,
+];
+
+/**
+ * A payment may begin at any moment, and the network may be gone by then: what it needs is fetched
+ * as soon as the service worker has it, and without one from the first touch on. What fails is
+ * fetched again when it is shown.
+ */
+export function loadParts(end: AbortSignal): void {
+  const load = () => {
+    for (const part of ALL) part.load().catch(() => {});
+    const withSound = import('../feedback.ts');
+    withSound.then(({ unlockSoundByPress }) => unlockSoundByPress(end)).catch(() => {});
+  };
+  const how = { once: true, capture: true, signal: end };
+  window.addEventListener('pointerdown', load, how);
+  window.addEventListener('keydown', load, how);
+  // Never, where there is none.
+  void navigator.serviceWorker?.ready.then(load);
+}

@@ -1,0 +1,121 @@
+import { type ReactNode, useEffect } from 'react';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { signal } from '../feedback.ts';
+import type { Canceling, Creating, Following, Outcome, Result, Tapping } from '../phases.ts';
+import { declineWords, endHint, formatLeft, WORDS } from '../words.ts';
+import type { TillContext } from './shift.tsx';
+import { useLeft } from './waiting.tsx';
+
+const LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {
+  paid: 'good',
+  declined: 'bad',
+  canceled: 'plain',
+  expired: 'warn',
+};
+
+/** The service is doing something that charges nobody. */
+export function WorkingScreen({
+  phase,
+  runner,
+}: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
+  const isOpening = phase.at === 'creating';
+  const amount = isOpening ? phase.create.amount : BigInt(phase.intent.amount);
+  return (
+    <div className="stack filling">
+      <section className="outcome is-full-plain" role="status">
+        <span className="spinner" aria-hidden="true" />
+        <h1>{isOpening ? WORDS.opening : WORDS.canceling}</h1>
+        <Sum atoms={amount} />
+        <p>{WORDS.openingHint}</p>
+      </section>
+      {isOpening && phase.sends > 1 ? (
+        <Button wide onClick={() => runner.dispatch({ type: 'gave_up' })}>
+          Cancel payment
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function ConfirmLeft({
+  until,
+  clockOffsetMs,
+}: {
+  readonly until: string;
+  readonly clockOffsetMs: number;
+}): ReactNode {
+  const left = useLeft(until, clockOffsetMs);
+  return <p role="timer">{formatLeft(left)} left</p>;
+}
+
+/** Nothing can be done here: whatever one did could charge the customer a second time. */
+export function CheckingScreen({
+  phase,
+  view,
+  settings,
+}: TillContext & { readonly phase: Tapping | Following }): ReactNode {
+  const { intent } = phase;
+  const asks = phase.at === 'following' && intent.status === 'requires_action';
+  const until = asks ? (intent.next_action?.expires_at ?? null) : null;
+  const tip = phase.at === 'tapping' ? phase.tap.tip : phase.tip;
+  useEffect(() => signal('wait', settings.sound), [settings.sound]);
+  return (
+    <section className="outcome is-full-info" role="status">
+      <title>{`${asks ? WORDS.confirming : WORDS.checking} · Tapline`}</title>
+      {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
+      <h1>{asks ? WORDS.confirming : WORDS.checking}</h1>
+      <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
+      <p>{asks ? WORDS.confirmingHint : WORDS.checkingHint}</p>
+      {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
+    </section>
+  );
+}
+
+/** Readable at arm's length, and there until somebody puts it away. */
+export function ResultScreen({
+  phase,
+  runner,
+  settings,
+  view,
+}: TillContext & { readonly phase: Result }): ReactNode {
+  const { outcome, intent, since } = phase;
+  const look = LOOKS[outcome];
+  const tip = BigInt(intent.tip ?? 0);
+  const isFresh = since > 0;
+  useEffect(() => {
+    if (isFresh) signal(outcome === 'paid' ? 'good' : 'bad', settings.sound);
+  }, [isFresh, outcome, settings.sound]);
+  const words = outcome === 'declined' ? declineWords(intent) : endHint(outcome, intent);
+  return (
+    <div className="stack filling">
+      <title>{`${WORDS.outcome[outcome]} · Tapline`}</title>
+      <section
+        className={`outcome is-full-${look}`}
+        role={outcome === 'declined' ? 'alert' : 'status'}
+      >
+        <Icon name={look === 'good' || look === 'bad' || look === 'warn' ? look : 'info'} />
+        <h1>{WORDS.outcome[outcome]}</h1>
+        <Sum atoms={BigInt(intent.amount) + tip} />
+        {tip > 0n ? (
+          <p>
+            with a tip of <Amount atoms={tip} />
+          </p>
+        ) : null}
+        {outcome === 'paid' ? <p>Order {intent.order_id}</p> : <p>{words}</p>}
+      </section>
+      <Button
+        kind="primary"
+        large
+        wide
+        autoFocus
+        onClick={() => runner.dispatch({ type: 'again' })}
+      >
+        New payment
+        {view.till.split === null ? '' : ': next part of the bill'}
+      </Button>
+    </div>
+  );
+}

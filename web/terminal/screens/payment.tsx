@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react';
+import { takesPasses } from '../machine.ts';
+import type { Phase } from '../phases.ts';
+import { TipScreen } from './lazy.ts';
+import { CheckingScreen, ResultScreen, WorkingScreen } from './outcome.tsx';
+import type { TillContext } from './shift.tsx';
+import { WaitingScreen } from './waiting.tsx';
+import './payment.css';
+
+/** A payment from the moment it is asked for until its result is put away. */
+export function PaymentScreen(context: TillContext): ReactNode {
+  const phase: Phase = context.view.till.phase;
+  switch (phase.at) {
+    case 'keypad':
+      return null;
+    case 'creating':
+    case 'canceling':
+      return <WorkingScreen {...context} phase={phase} />;
+    case 'open':
+      return takesPasses(phase) ? (
+        <WaitingScreen {...context} phase={phase} />
+      ) : (
+        <TipScreen {...context} phase={phase} />
+      );
+    case 'tapping':
+    case 'following':
+      return <CheckingScreen {...context} phase={phase} />;
+    case 'result':
+      return <ResultScreen {...context} phase={phase} />;
+  }
+}

@@ -1,0 +1,196 @@
+import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import type { Payment, Refund } from '../../data/device.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, formatUsdc, parseAtoms } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { keepRefund, keptRefund, type PendingRefund } from '../kept.ts';
+import { WORDS } from '../words.ts';
+import { shortAddress } from './history.tsx';
+import type { TillContext } from './shift.tsx';
+
+const RETRY_MS = 2_000;
+/** Refusals that leave open whether the refund is under way. */
+const STILL_OPEN = new Set([
+  'idempotency_request_in_progress',
+  'internal_error',
+  'request_timeout',
+  'service_unavailable',
+  'rate_limit_exceeded',
+]);
+
+/** Said before the service looks for the key: nothing about a refund that was sent before. */
+const SAYS_NOTHING = new Set([401, 403]);
+
+type Outcome =
+  | { readonly is: 'done'; readonly refund: Refund }
+  | { readonly is: 'refused'; readonly message: string };
+
+/**
+ * Sends the refund, and the same one with the same key again, until it is known what became of it;
+ * after a reload too. Nothing else can be refunded meanwhile.
+ */
+function useRefund({ api }: TillContext, onDone: () => void) {
+  const [pending, setPending] = useState(keptRefund);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const running = useRef(false);
+  /** Whether the service may have it already; one that was kept over a reload may. */
+  const mayBeThere = useRef(pending !== null);
+  const finish = useCallback(
+    (found: Outcome) => {
+      keepRefund(null);
+      setPending(null);
+      setOutcome(found);
+      onDone();
+    },
+    [onDone],
+  );
+  useEffect(() => {
+    if (pending === null || running.current) return;
+    running.current = true;
+    let isCurrent = true;
+    const run = async () => {
+      while (isCurrent) {
+        const answer = await api.refund(pending);
+        if (answer.is === 'done') return finish({ is: 'done', refund: answer.value });
+        if (answer.is === 'refused' && !STILL_OPEN.has(answer.error.code)) {
+          const isEnd = !mayBeThere.current || !SAYS_NOTHING.has(answer.status);
+          if (isEnd) return finish({ is: 'refused', message: answer.error.message });
+        }
+        if (answer.is === 'unknown') mayBeThere.current = true;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    };
+    void run().finally(() => {
+      running.current = false;
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, pending, finish]);
+  const start = (refund: PendingRefund) => {
+    // Before it is sent: whatever happens, the next attempt is the same refund.
+    keepRefund(refund);
+    mayBeThere.current = false;
+    setOutcome(null);
+    setPending(refund);
+  };
+  return { pending, outcome, start };
+}
+
+function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
+  if (outcome.is === 'refused') {
+    return (
+      <Notice tone="bad" role="alert">
+        <strong>No refund was made</strong>
+        <p>{outcome.message}</p>
+      </Notice>
+    );
+  }
+  const { refund } = outcome;
+  const amount = <Amount atoms={BigInt(refund.amount)} />;
+  if (refund.status === 'failed') {
+    return (
+      <Notice tone="bad" role="alert">
+        <strong>No refund was made</strong>
+        <p>{refund.failure_message}</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone={refund.status === 'succeeded' ? 'good' : 'info'} role="status">
+      <strong>{refund.status === 'succeeded' ? 'Refunded' : 'On its way'}</strong>
+      <p>
+        {amount} {refund.status === 'succeeded' ? 'went' : 'goes'} back to the wallet that paid.
+      </p>
+    </Notice>
+  );
+}
+
+interface RefundDialogProps {
+  readonly payment: Payment;
+  readonly left: bigint;
+  readonly onClose: () => void;
+  readonly onRefund: (amount: bigint) => void;
+}
+
+function RefundDialog({ payment, left, onClose, onRefund }: RefundDialogProps): ReactNode {
+  const [typed, setTyped] = useState(formatAtoms(left));
+  const atoms = parseAtoms(typed);
+  const isValid = atoms !== null && atoms > 0n && atoms <= left;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isValid && atoms !== null) onRefund(atoms);
+  };
+  return (
+    <Dialog title="Give money back" onClose={onClose}>
+      <form className="stack" onSubmit={submit} noValidate>
+        <TextField
+          label="Amount"
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          hint={`At most ${formatUsdc(left)}.`}
+          error={isValid ? null : `Enter an amount up to ${formatUsdc(left)}.`}
+        />
+        <p>
+          It goes back to the wallet that paid,{' '}
+          <span className="id">{shortAddress(payment.payer)}</span>, within seconds. It is taken
+          from your balance. The customer's network fee is not given back.
+        </p>
+        <Button type="submit" kind="danger" large disabled={!isValid}>
+          {isValid && atoms !== null ? `Refund ${formatUsdc(atoms)}` : 'Refund'}
+        </Button>
+        <Button onClick={onClose}>Keep it</Button>
+      </form>
+    </Dialog>
+  );
+}
+
+export interface RefundPartProps extends TillContext {
+  readonly payment: Payment;
+  /** Something may have changed: what is shown has to be loaded again. */
+  readonly onDone: () => void;
+}
+
+/** The way to give a payment back, and what became of it. */
+export function RefundPart(props: RefundPartProps): ReactNode {
+  const { payment, onDone, settings } = props;
+  const { pending, outcome, start } = useRefund(props, onDone);
+  const [open, setOpen] = useState(false);
+  const left = BigInt(payment.amount - payment.amount_refunded);
+  return (
+    <>
+      {pending === null ? null : (
+        <Notice tone="info" icon="wait" role="status">
+          <strong>{WORDS.checking}</strong>
+          <p>
+            {pending.payment === payment.id ? 'The refund' : 'Another refund'} of{' '}
+            <Amount atoms={pending.amount} /> is under way. Do not make another one.
+          </p>
+        </Notice>
+      )}
+      {outcome === null ? null : <Told outcome={outcome} />}
+      {left > 0n ? (
+        <Button disabled={pending !== null} onClick={() => setOpen(true)}>
+          Refund
+        </Button>
+      ) : null}
+      {open ? (
+        <RefundDialog
+          payment={payment}
+          left={left}
+          onClose={() => setOpen(false)}
+          onRefund={(amount) => {
+            setOpen(false);
+            const cashier = settings.cashier || null;
+            start({ key: crypto.randomUUID(), payment: payment.id, amount, cashier });
+          }}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+import { Switch } from '../../ui/choice.tsx';
+import { PinForm } from '../../ui/pin-form.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { hasCamera } from '../reader/camera.ts';
+import { hasNfc } from '../reader/nfc.ts';
+import { CashierField } from './cashier-field.tsx';
+import type { TillContext } from './shift.tsx';
+
+/** What is switched on for those who want it; a new till starts plain. */
+export function SettingsScreen(context: TillContext): ReactNode {
+  const { settings, change, device } = context;
+  const toast = useToast();
+  return (
+    <div className="stack">
+      <title>Settings · Tapline</title>
+      <h1>Settings</h1>
+      <div className="card stack">
+        <CashierField {...context} />
+        <Switch
+          label="Ask for tips"
+          checked={settings.asksForTips}
+          onChange={(asksForTips) => change({ asksForTips })}
+        />
+        <Switch label="Sounds" checked={settings.sound} onChange={(sound) => change({ sound })} />
+      </div>
+      <div className="card">
+        <PinForm
+          title="PIN of the cashier"
+          hint="Locks the screen of this till. At least four digits."
+          pin={settings.pin}
+          onChange={(pin) => {
+            change({ pin });
+            if (pin !== null) toast('The PIN is set. The button Lock is above.');
+          }}
+        />
+      </div>
+      <div className="card stack">
+        <h2>This device</h2>
+        <Facts
+          facts={[
+            ['Terminal', device?.label ?? null],
+            ['Merchant', device?.merchant_name ?? null],
+            ['Network', device?.network ?? null],
+            ['NFC', hasNfc() ? 'reads passes' : 'not in this browser'],
+            ['Camera', hasCamera() ? 'reads codes' : 'reads no codes in this browser'],
+            [
+              'Id',
+              <span key="id" className="id">
+                {device?.id}
+              </span>,
+            ],
+          ]}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
+import { keepAwake } from '../awake.ts';
+import { keepSettings, keptSettings, type Pairing, type Settings } from '../kept.ts';
+import { replacePlace, usePlace } from '../place.ts';
+import { TillRunner, type TillView } from '../till.ts';
+import { Bar } from './bar.tsx';
+import { KeypadScreen } from './keypad.tsx';
+import {
+  HistoryScreen,
+  LockScreen,
+  loadParts,
+  PaymentScreen,
+  SettingsScreen,
+  StartScreen,
+  TotalsScreen,
+} from './lazy.ts';
+
+/** What every screen of a paired till gets. */
+export interface TillContext {
+  readonly api: DeviceApi;
+  readonly runner: TillRunner;
+  readonly view: TillView;
+  /** null until the service has said who this terminal is. */
+  readonly device: Device | null;
+  readonly settings: Settings;
+  readonly change: (part: Partial<Settings>) => void;
+}
+
+export interface ShiftProps {
+  readonly pairing: Pairing;
+  readonly hasNewVersion: boolean;
+  readonly onPairAgain: () => void;
+}
+
+function useRunner(api: DeviceApi): TillRunner | null {
+  const [runner, setRunner] = useState<TillRunner | null>(null);
+  useEffect(() => {
+    const own = new TillRunner(api);
+    setRunner(own);
+    return () => own.stop();
+  }, [api]);
+  return runner;
+}
+
+/** Asks until it knows; the name and label are shown, and whether this is test mode. */
+function useDevice(runner: TillRunner, reached: boolean): Device | null {
+  const [device, setDevice] = useState<Device | null>(null);
+  useEffect(() => {
+    if (!reached) return;
+    let isCurrent = true;
+    void runner.device().then((found) => {
+      if (isCurrent && found !== null) setDevice(found);
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [runner, reached]);
+  return device;
+}
+
+export function Shift(props: ShiftProps): ReactNode {
+  const [api] = useState(() => createDeviceApi(props.pairing.key));
+  const runner = useRunner(api);
+  return runner === null ? null : <RunningShift {...props} api={api} runner={runner} />;
+}
+
+type RunningProps = ShiftProps & Pick<TillContext, 'api' | 'runner'>;
+
+function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps): ReactNode {
+  const view = useSyncExternalStore(runner.subscribe, runner.view);
+  const device = useDevice(runner, view.reached);
+  const [settings, setSettings] = useState(keptSettings);
+  const change = useCallback((part: Partial<Settings>) => {
+    const changed = { ...keptSettings(), ...part };
+    keepSettings(changed);
+    setSettings(changed);
+  }, []);
+  const context: TillContext = { api, runner, view, device, settings, change };
+  useEffect(() => {
+    const end = new AbortController();
+    loadParts(end.signal);
+    return () => end.abort();
+  }, []);
+  useEffect(() => {
+    if (settings.shiftSince === null) return;
+    const end = new AbortController();
+    keepAwake(end.signal);
+    return () => end.abort();
+  }, [settings.shiftSince]);
+  if (settings.locked && settings.pin !== null) return <LockScreen {...context} />;
+  return (
+    <div className="till">
+      <Bar {...context} hasNewVersion={hasNewVersion} onPairAgain={onPairAgain} />
+      <main className="till-main">
+        {settings.shiftSince === null ? <StartScreen {...context} /> : <Screen {...context} />}
+      </main>
+    </div>
+  );
+}
+
+/** A payment under way is shown wherever one was: it cannot be walked away from. */
+function Screen(context: TillContext): ReactNode {
+  const place = usePlace();
+  const { phase } = context.view.till;
+  const isBusy = phase.at !== 'keypad' && phase.at !== 'result';
+  useEffect(() => {
+    if (isBusy && place !== '') replacePlace('');
+  }, [isBusy, place]);
+  if (isBusy) return <PaymentScreen {...context} />;
+  const [page, id = null] = place.split('/');
+  if (page === 'history') return <HistoryScreen {...context} paymentId={id} />;
+  if (page === 'settings') return <SettingsScreen {...context} />;
+  if (page === 'totals') return <TotalsScreen {...context} />;
+  return phase.at === 'result' ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;
+}

@@ -1,0 +1,46 @@
+import { type ReactNode, useState } from 'react';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/field.tsx';
+import { formatUsdc } from '../../ui/money.ts';
+import { equalParts, MOST_PARTS, type Split } from '../split.ts';
+
+const COUNTS = Array.from({ length: MOST_PARTS - 1 }, (_, i) => i + 2);
+
+export interface SplitDialogProps {
+  readonly total: bigint;
+  readonly onClose: () => void;
+  readonly onSplit: (split: Split) => void;
+}
+
+/** In equal parts, or part by part with the amount that each person says. */
+export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): ReactNode {
+  const [count, setCount] = useState(2);
+  const parts = equalParts(total, count);
+  const start = (chosen: readonly bigint[]) =>
+    onSplit({ group: crypto.randomUUID(), total, paid: 0n, parts: chosen, paidParts: 0 });
+  return (
+    <Dialog title="Split the bill" onClose={onClose}>
+      <p>
+        Bill: <Amount atoms={total} />
+      </p>
+      <Select
+        label="People"
+        value={count}
+        onChange={(event) => setCount(Number(event.target.value))}
+      >
+        {COUNTS.map((people) => (
+          <option key={people}>{people}</option>
+        ))}
+      </Select>
+      <Button kind="primary" onClick={() => start(parts)}>
+        Equal parts of {formatUsdc(parts[0] ?? total)}
+      </Button>
+      <Button onClick={() => start([])}>By amount</Button>
+      <Button kind="quiet" onClick={onClose}>
+        Keep one bill
+      </Button>
+    </Dialog>
+  );
+}

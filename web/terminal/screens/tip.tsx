@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TipChoice } from '../../ui/tip-choice.tsx';
+import { tipPercentages } from '../machine.ts';
+import type { Open } from '../phases.ts';
+import type { TillContext } from './shift.tsx';
+
+/** Before the pass is presented: the till is turned to the customer. */
+export function TipScreen({
+  phase,
+  runner,
+  device,
+}: TillContext & { readonly phase: Open }): ReactNode {
+  return (
+    <TipChoice
+      merchant={device?.merchant_name ?? ''}
+      amount={BigInt(phase.intent.amount)}
+      percentages={tipPercentages(phase.intent) ?? []}
+      onTip={(tip) => runner.dispatch({ type: 'tip', tip })}
+    >
+      <Button kind="quiet" onClick={() => runner.dispatch({ type: 'cancel' })}>
+        Cancel payment
+      </Button>
+    </TipChoice>
+  );
+}

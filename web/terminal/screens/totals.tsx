@@ -1,0 +1,113 @@
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { Totals } from '../../data/device.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { replacePlace } from '../place.ts';
+import type { TillContext } from './shift.tsx';
+
+type Figures = Totals['total'];
+
+/** The totals of this shift, and again when the connection is back. */
+function useTotals({ api, settings, view }: TillContext) {
+  const since = settings.shiftSince ?? '';
+  const { reached } = view;
+  const [totals, setTotals] = useState<Totals | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [round, setRound] = useState(0);
+  // biome's hint is right: another round, or the connection's return, is a reason to ask again.
+  useEffect(() => {
+    let isCurrent = round >= 0 && reached;
+    void api.totals(since).then((answer) => {
+      if (!isCurrent) return;
+      if (answer.is === 'done') setTotals(answer.value);
+      setFailed(answer.is !== 'done');
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, since, round, reached]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { totals, failed, reload };
+}
+
+function Sums({ figures }: { readonly figures: Figures }): ReactNode {
+  const { payments, sales, tips, refunds, refunded, declines } = figures;
+  const sum = BigInt(sales) + BigInt(tips) - BigInt(refunded);
+  return (
+    <Facts
+      facts={[
+        ['Payments', <span key="count">{payments}</span>],
+        ['Declined', <span key="declines">{declines}</span>],
+        ['Sales', <Amount key="sales" atoms={BigInt(sales)} />],
+        ['Tips', <Amount key="tips" atoms={BigInt(tips)} />],
+        [`Given back (${refunds})`, <Amount key="refunds" atoms={BigInt(refunded)} />],
+        ['Sum', <strong key="net">{<Amount atoms={sum} />}</strong>],
+      ]}
+    />
+  );
+}
+
+/** Only where somebody was named: a till of one cashier has nothing to tell apart. */
+function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
+  if (cashiers.every(({ cashier }) => cashier === null)) return null;
+  return cashiers.map(({ cashier, ...figures }) => (
+    <section key={cashier ?? ''} className="card stack totals">
+      <h2 dir="auto">{cashier ?? 'No cashier named'}</h2>
+      <Sums figures={figures} />
+    </section>
+  ));
+}
+
+/** What the drawer is compared with at the end of the shift; made to be printed. */
+export function TotalsScreen(context: TillContext): ReactNode {
+  const { device, settings, change, view } = context;
+  const { totals, failed, reload } = useTotals(context);
+  const [ending, setEnding] = useState(false);
+  const until = new Date(Date.now() + view.clockOffsetMs).toISOString();
+  const end = () => {
+    change({ shiftSince: null });
+    replacePlace('');
+  };
+  return (
+    <div className="stack">
+      <title>Totals of the shift · Tapline</title>
+      <h1>Totals of the shift</h1>
+      <p className="soft">
+        <bdi>{device?.merchant_name}</bdi>, <bdi>{device?.label}</bdi>.{' '}
+        <Time at={settings.shiftSince ?? until} /> to <Time at={until} />
+      </p>
+      {failed ? (
+        <Notice tone="warn" role="alert">
+          <p>The totals cannot be loaded at the moment.</p>
+          <Button onClick={reload}>Try again</Button>
+        </Notice>
+      ) : null}
+      {totals === null && !failed ? <p role="status">Adding up the shift</p> : null}
+      {totals === null ? null : (
+        <>
+          <div className="card totals">
+            <Sums figures={totals.total} />
+          </div>
+          <Cashiers cashiers={totals.cashiers} />
+        </>
+      )}
+      <Button kind="primary" onClick={() => window.print()} disabled={totals === null}>
+        Print
+      </Button>
+      <Button onClick={() => setEnding(true)}>End shift</Button>
+      {ending ? (
+        <Dialog title="End the shift?" onClose={() => setEnding(false)}>
+          <p>The next one starts at zero. Payments stay in the dashboard.</p>
+          <Button kind="primary" onClick={end}>
+            End shift
+          </Button>
+          <Button onClick={() => setEnding(false)}>Go on</Button>
+        </Dialog>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,199 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Credential } from '../../data/device.ts';
+import type { TestPasses } from '../../data/types/device.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { signal } from '../feedback.ts';
+import type { Open } from '../phases.ts';
+import { hasCamera } from '../reader/camera.ts';
+import { credentialOf } from '../reader/credential.ts';
+import { readKeyboard } from '../reader/keyboard.ts';
+import { hasNfc, readNfc } from '../reader/nfc.ts';
+import { declineWords, formatLeft, remarkWords, WORDS } from '../words.ts';
+import { Qr, ScanDialog } from './lazy.ts';
+import type { TillContext } from './shift.tsx';
+
+type WaitingProps = TillContext & { readonly phase: Open };
+
+/** Counts with the service's clock; this device's may be wrong. */
+export function useLeft(until: string, clockOffsetMs: number): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 250);
+    return () => clearInterval(timer);
+  }, []);
+  return Date.parse(until) - (now + clockOffsetMs);
+}
+
+type Passes = TestPasses['passes'];
+
+/** Sandboxes hand out passes to play with. */
+function useTestPasses({ api, device }: TillContext): Passes {
+  const [passes, setPasses] = useState<Passes>([]);
+  const isTest = device?.livemode === false;
+  useEffect(() => {
+    if (!isTest) return;
+    let isCurrent = true;
+    void api.testPasses().then((answer) => {
+      if (isCurrent && answer.is === 'done') setPasses(answer.value.passes);
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, isTest]);
+  return passes;
+}
+
+function useReaders(onPass: (credential: Credential | null) => void): void {
+  useEffect(() => {
+    const end = new AbortController();
+    readKeyboard(onPass, end.signal);
+    void readNfc(onPass, end.signal);
+    return () => end.abort();
+  }, [onPass]);
+}
+
+function TestPass({
+  passes,
+  onPass,
+}: {
+  readonly passes: Passes;
+  readonly onPass: (credential: Credential) => void;
+}): ReactNode {
+  return (
+    <Select
+      label="Test pass"
+      hint="Plays the customer: choosing one is the tap."
+      value=""
+      onChange={(event) => {
+        const chosen = passes.find(({ name }) => name === event.target.value);
+        if (chosen !== undefined) onPass({ type: 'nfc_id', value: chosen.credential });
+      }}
+    >
+      <option value="" disabled>
+        Choose a pass
+      </option>
+      {passes.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </Select>
+  );
+}
+
+function TimeLeft({ phase, view }: WaitingProps): ReactNode {
+  const whole = Date.parse(phase.intent.expires_at) - Date.parse(phase.intent.created);
+  const left = Math.min(useLeft(phase.intent.expires_at, view.clockOffsetMs), whole);
+  return (
+    <div className="left">
+      <progress aria-label="Time left" max={whole} value={Math.max(0, left)} />
+      <span className="number small" role="timer">
+        {formatLeft(left)} left
+      </span>
+    </div>
+  );
+}
+
+function Declined({ phase, runner }: WaitingProps): ReactNode {
+  return (
+    <>
+      <section className="outcome outcome-small is-full-bad" role="alert">
+        <Icon name="bad" />
+        <h1>{WORDS.outcome.declined}</h1>
+        <p>{declineWords(phase.intent)}</p>
+      </section>
+      <Button large wide onClick={() => runner.dispatch({ type: 'again' })}>
+        New payment
+      </Button>
+    </>
+  );
+}
+
+function Invitation({ phase }: WaitingProps): ReactNode {
+  const { description, amount } = phase.intent;
+  const total = BigInt(amount) + (phase.tip ?? 0n);
+  const url = phase.intent.payment_url;
+  return (
+    <>
+      <div className="due">
+        <Sum atoms={total} />
+        {phase.tip === null || phase.tip === 0n ? null : (
+          <p className="soft">
+            with a tip of <Amount atoms={phase.tip} />
+          </p>
+        )}
+        {description === null ? null : <p dir="auto">{description}</p>}
+      </div>
+      <div className="tap-here">
+        <Icon name="tap" />
+        <p>{hasNfc() ? 'Hold the pass against this device' : 'Present the pass to the reader'}</p>
+      </div>
+      {url === null ? null : (
+        <figure className="pay-qr">
+          <Qr value={url} label="Pay with any wallet" />
+          <figcaption className="soft small">or scan to pay with any wallet</figcaption>
+        </figure>
+      )}
+    </>
+  );
+}
+
+/** The amount, the time left, and every way to present a pass. */
+export function WaitingScreen(props: WaitingProps): ReactNode {
+  const { phase, runner, settings } = props;
+  const passes = useTestPasses(props);
+  const [scanning, setScanning] = useState(false);
+  const [unreadable, setUnreadable] = useState(false);
+  const { tip } = phase;
+  // The same function for one payment: readers start once.
+  const [onPass] = useState(() => (credential: Credential | null) => {
+    setUnreadable(credential === null);
+    if (credential === null) return signal('bad', settings.sound);
+    const tap = { key: crypto.randomUUID(), credential, tip };
+    runner.dispatch({ type: 'tap', tap });
+  });
+  useReaders(onPass);
+  useEffect(() => {
+    if (phase.declined) signal('bad', settings.sound);
+  }, [phase.declined, settings.sound]);
+  const remark = phase.remark === null ? null : remarkWords(phase.remark);
+  return (
+    <div className="stack waiting">
+      <title>Waiting for a pass · Tapline</title>
+      {phase.declined ? <Declined {...props} /> : <h1 className="unseen">Waiting for a pass</h1>}
+      {remark === null ? null : (
+        <Notice tone="warn" role="alert">
+          <strong>{remark.title}</strong>
+          <p>{remark.hint}</p>
+        </Notice>
+      )}
+      {unreadable ? (
+        <Notice tone="warn" role="alert">
+          <p>That was no pass. Nothing was sent.</p>
+        </Notice>
+      ) : null}
+      <Invitation {...props} />
+      <TimeLeft {...props} />
+      {passes.length === 0 ? null : <TestPass passes={passes} onPass={onPass} />}
+      {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan a code</Button> : null}
+      {phase.declined ? null : (
+        <Button wide onClick={() => runner.dispatch({ type: 'cancel' })}>
+          Cancel payment
+        </Button>
+      )}
+      {scanning ? (
+        <ScanDialog
+          title="Scan the customer's code"
+          onClose={() => setScanning(false)}
+          onCode={(text) => {
+            setScanning(false);
+            onPass(credentialOf(text));
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}

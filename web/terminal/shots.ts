@@ -1,0 +1,289 @@
+import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
+import {
+  addTestTerminal,
+  intentsOf,
+  openTill,
+  postAsMerchant,
+  type TestTerminal,
+  type TillWindow,
+  tillOf,
+} from '../testing/till.ts';
+
+interface Stage extends Scene {
+  readonly terminal: TestTerminal;
+  readonly till: TillWindow;
+}
+
+/** A shot of a till whose shift has begun. */
+function tillShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
+  return {
+    name,
+    show: async (scene) => {
+      const terminal = await addTestTerminal(scene.sandbox, 'Counter 2');
+      const till = await openTill(scene.browser, scene.sandbox, { terminal });
+      await lead({ ...scene, terminal, till });
+      return till;
+    },
+  };
+}
+
+/** What the service says, with another merchant's name in it. */
+async function rename({ till }: Stage, name: string): Promise<void> {
+  await till.page.route('**/api/device/v1/terminal', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), merchant_name: name } });
+  });
+  await till.page.reload();
+  await till.page.getByText(name).waitFor();
+}
+
+async function pay({ till }: Stage, amount: string, pass = 'ok'): Promise<void> {
+  await till.ask(amount);
+  await till.testPass.selectOption(pass);
+}
+
+const PAIRING: readonly Shot[] = [
+  {
+    name: 'pair',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      await window.page.goto(`${sandbox.web_url}/terminal`);
+      await window.page.getByRole('button', { name: /^Pair/ }).waitFor();
+      return window;
+    },
+  },
+  {
+    name: 'pair-refused',
+    show: async ({ browser, sandbox }) => {
+      const window = await browser.open();
+      await window.page.goto(`${sandbox.web_url}/terminal`);
+      await window.page.getByRole('textbox', { name: 'Pairing code' }).fill('AAAA-AAAA');
+      await window.page.getByRole('button', { name: /^Pair/ }).click();
+      await window.page.locator('[aria-invalid="true"]').waitFor();
+      return window;
+    },
+  },
+  {
+    name: 'start-of-shift',
+    show: async ({ browser, sandbox }) => {
+      const { deviceKey } = await addTestTerminal(sandbox, 'Counter 2');
+      const window = await browser.open();
+      await window.page.goto(`${sandbox.web_url}/terminal#key=${deviceKey}`);
+      await window.page.getByRole('button', { name: /^Start shift/ }).waitFor();
+      await window.page.getByText('Counter 2').waitFor();
+      return window;
+    },
+  },
+];
+
+const SELLING: readonly Shot[] = [
+  tillShot('keypad', async () => {}),
+  tillShot('keypad-12-digits', ({ till }) => till.amount.fill('999999.999999')),
+  tillShot('keypad-wrong', ({ till }) => till.amount.fill('12..5')),
+  tillShot('split', async ({ till }) => {
+    await till.amount.fill('43.21');
+    await till.page.getByRole('button', { name: 'Split the bill' }).click();
+    await till.page.getByRole('dialog').waitFor();
+  }),
+  tillShot('split-part', async ({ till }) => {
+    await till.amount.fill('43.21');
+    await till.page.getByRole('button', { name: 'Split the bill' }).click();
+    await till.page.getByRole('button', { name: /^Equal parts/ }).click();
+  }),
+  tillShot('waiting', ({ till }) => till.ask('2.50')),
+  tillShot('tip', async ({ till, sandbox, terminal }) => {
+    const tipping = { percentages: [10, 15, 20] };
+    const of = { amount: 12_340_000, terminal: terminal.id, tipping };
+    await postAsMerchant(sandbox, '/payment_intents', of);
+    await till.page.getByRole('radio', { name: /^15 %/ }).check();
+  }),
+  tillShot('waiting-long', async (stage) => {
+    await rename(stage, LONG_NAME);
+    await postAsMerchant(stage.sandbox, '/payment_intents', {
+      amount: 999_999_999_999,
+      terminal: stage.terminal.id,
+      description: `Table 7: ${LONG_NAME}`,
+    });
+    await stage.till.testPass.waitFor();
+  }),
+  tillShot('waiting-right-to-left', async (stage) => {
+    await rename(stage, RIGHT_TO_LEFT_NAME);
+    await postAsMerchant(stage.sandbox, '/payment_intents', {
+      amount: 12_500_000,
+      terminal: stage.terminal.id,
+      description: 'طاولة ٧: قهوتان وكعكة',
+    });
+    await stage.till.testPass.waitFor();
+  }),
+];
+
+/** A camera that shows nothing, or none at all: this Chromium reads no codes by itself. */
+function cameraShot(name: string, allowed: boolean): Shot {
+  return tillShot(name, async ({ till }) => {
+    await till.page.addInitScript((isAllowed) => {
+      Object.assign(window, {
+        BarcodeDetector: class {
+          detect = async () => [];
+        },
+      });
+      navigator.mediaDevices.getUserMedia = async () => {
+        if (!isAllowed) throw new DOMException('no', 'NotAllowedError');
+        return document.createElement('canvas').captureStream();
+      };
+    }, allowed);
+    await till.page.reload();
+    await till.ask('2.50');
+    await till.page.getByRole('button', { name: 'Scan a code' }).click();
+    await till.page.getByRole('dialog').waitFor();
+  });
+}
+
+const CAMERA: readonly Shot[] = [cameraShot('scan', true), cameraShot('scan-refused', false)];
+
+const RESULTS: readonly Shot[] = [
+  tillShot('opening', async ({ till }) => {
+    await till.page.route(/payment_intents$/, () => {});
+    await till.amount.fill('2.50');
+    await till.charge.click();
+    await till.page.getByText('Starting the payment').waitFor();
+  }),
+  tillShot('checking', async (stage) => {
+    await stage.till.page.route('**/tap', () => {});
+    await pay(stage, '2.50');
+    await stage.till.result('Checking…').waitFor();
+  }),
+  tillShot('confirming', async (stage) => {
+    await pay(stage, '2.50', 'confirm');
+    await stage.till.result('Waiting for the customer to confirm').waitFor();
+  }),
+  tillShot('declined', async (stage) => {
+    await pay(stage, '2.50', 'insufficient_funds');
+    await stage.till.result('Declined').waitFor();
+  }),
+  tillShot('paid', async (stage) => {
+    await pay(stage, '2.50');
+    await stage.till.result('Paid').waitFor();
+  }),
+  tillShot('canceled', async ({ till }) => {
+    await till.ask('2.50');
+    await till.cancel.click();
+    await till.result('Canceled').waitFor();
+  }),
+  tillShot('expired', async ({ till, sandbox, terminal }) => {
+    await till.ask('2.50');
+    const [intent] = await intentsOf(sandbox, terminal);
+    await postAsMerchant(sandbox, `/test_helpers/payment_intents/${intent?.id}/expire`);
+    await till.result('Expired').waitFor();
+  }),
+  tillShot('not-sent', async ({ till }) => {
+    await till.amount.fill('2.50');
+    await till.context.setOffline(true);
+    await till.charge.click();
+    await till.page.getByText('Not sent').waitFor();
+  }),
+  tillShot('offline-while-waiting', async ({ till }) => {
+    await till.ask('2.50');
+    await till.context.setOffline(true);
+    await till.page.getByText('Offline', { exact: true }).waitFor();
+  }),
+];
+
+const PAGES: readonly Shot[] = [
+  tillShot('history-empty', async ({ till }) => {
+    await till.page.getByRole('link', { name: 'History' }).click();
+    await till.page.getByText('No payments in this shift').waitFor();
+  }),
+  tillShot('history', async (stage) => {
+    for (const amount of ['2.50', '1234.05', '999999.99']) {
+      await pay(stage, amount);
+      await stage.till.result('Paid').waitFor();
+      await stage.till.newPayment.click();
+    }
+    await stage.till.page.getByRole('link', { name: 'History' }).click();
+    await stage.till.page.getByText('1,234.05').waitFor();
+  }),
+  tillShot('payment', async (stage) => {
+    await pay(stage, '12.50');
+    await stage.till.result('Paid').waitFor();
+    await stage.till.newPayment.click();
+    await stage.till.page.getByRole('button', { name: 'Last payment' }).click();
+    await stage.till.page.getByRole('button', { name: /^Refund/ }).waitFor();
+  }),
+  tillShot('refund', async (stage) => {
+    await pay(stage, '12.50');
+    await stage.till.result('Paid').waitFor();
+    await stage.till.newPayment.click();
+    await stage.till.page.getByRole('button', { name: 'Last payment' }).click();
+    await stage.till.page.getByRole('button', { name: /^Refund/ }).click();
+    await stage.till.page.getByRole('dialog').waitFor();
+  }),
+  tillShot('refunded', async (stage) => {
+    await pay(stage, '12.50');
+    await stage.till.result('Paid').waitFor();
+    await stage.till.newPayment.click();
+    await stage.till.page.getByRole('button', { name: 'Last payment' }).click();
+    await stage.till.page.getByRole('button', { name: /^Refund/ }).click();
+    await stage.till.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Refund/ })
+      .click();
+    await stage.till.page.getByText('Refunded', { exact: true }).first().waitFor();
+  }),
+  tillShot('totals', async (stage) => {
+    await stage.till.page.getByRole('link', { name: 'Settings' }).click();
+    await stage.till.page.getByRole('textbox', { name: 'Cashier' }).fill('Ada Lovelace');
+    await stage.till.page.getByRole('link', { name: 'Till' }).click();
+    await pay(stage, '12.50');
+    await stage.till.result('Paid').waitFor();
+    await stage.till.newPayment.click();
+    await stage.till.page.getByRole('link', { name: 'Totals' }).click();
+    await stage.till.page.getByText('Given back (0)').first().waitFor();
+  }),
+  tillShot('settings', async ({ till }) => {
+    await till.page.getByRole('link', { name: 'Settings' }).click();
+    await till.page.getByRole('heading', { name: 'This device' }).waitFor();
+  }),
+  tillShot('locked', async ({ till }) => {
+    await till.page.getByRole('link', { name: 'Settings' }).click();
+    await till.page.getByRole('textbox', { name: 'PIN' }).fill('2468');
+    await till.page.getByRole('button', { name: 'Set PIN' }).click();
+    await till.page.getByRole('button', { name: 'Lock' }).click();
+    await till.page.getByRole('heading', { name: 'Locked' }).waitFor();
+  }),
+  tillShot('locked-wrong', async ({ till }) => {
+    await till.page.getByRole('link', { name: 'Settings' }).click();
+    await till.page.getByRole('textbox', { name: 'PIN' }).fill('2468');
+    await till.page.getByRole('button', { name: 'Set PIN' }).click();
+    await till.page.getByRole('button', { name: 'Lock' }).click();
+    await till.page.getByRole('textbox', { name: 'PIN' }).fill('1111');
+    await till.page.getByRole('button', { name: 'Unlock' }).click();
+    await till.page.locator('[aria-invalid="true"]').waitFor();
+  }),
+  tillShot('end-of-shift', async ({ till }) => {
+    await till.page.getByRole('link', { name: 'Totals' }).click();
+    await till.page.getByRole('button', { name: 'End shift' }).click();
+    await till.page.getByRole('dialog').waitFor();
+  }),
+  tillShot('settings-long', async (stage) => {
+    await rename(stage, LONG_NAME);
+    await stage.till.page.getByRole('link', { name: 'Settings' }).click();
+    await stage.till.page.getByRole('heading', { name: 'This device' }).waitFor();
+  }),
+  tillShot('key-ended', async ({ till, terminal, browser, sandbox }) => {
+    const other = await browser.open();
+    await other.page.goto(`${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`);
+    await other.page.getByRole('button', { name: /^Start shift/ }).waitFor();
+    await other.close();
+    await till.page.getByText('This device is not paired any more').waitFor();
+  }),
+  tillShot('elsewhere', async ({ till, sandbox }) => {
+    const second = await till.context.newPage();
+    await second.goto(`${sandbox.web_url}/terminal`);
+    await second.getByRole('button', { name: 'Use it here' }).click();
+    await tillOf({ ...till, page: second }).amount.waitFor();
+    await till.page.bringToFront();
+    await till.page.getByText('The till is open in another window').waitFor();
+  }),
+];
+
+export const SHOTS: readonly Shot[] = [...PAIRING, ...SELLING, ...CAMERA, ...RESULTS, ...PAGES];

@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { keepApp } from '../ui/installable.ts';
+import { partOf } from '../ui/part.ts';
+import { keptPairing } from './kept.ts';
+import { replacePlace } from './place.ts';
+import { WORDS } from './words.ts';
+
+/** A device needs one or the other: pairing is over in a minute, and a shift is not. */
+const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
+const Shift = partOf(async () => (await import('./screens/shift.tsx')).Shift);
+// Asked for before anything is drawn; what fails is asked for again when it is shown.
+(keptPairing() === null ? PairScreen : Shift).load().catch(() => {});
+
+/** What a link or QR code brings along: behind the `#`, which no server ever sees. */
+function takeCode(): string | null {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const code = parameters.get('pair') ?? parameters.get('key');
+  // Out of the address, before anybody photographs or bookmarks it.
+  if (location.hash !== '') replacePlace('');
+  return code;
+}
+
+type Hold = 'asking' | 'mine' | 'elsewhere';
+
+/** One window takes payments; the others say so. Only secure pages have the means to know. */
+function useOnlyWindow(): readonly [Hold, () => void] {
+  const [hold, setHold] = useState<Hold>('asking');
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    if (navigator.locks === undefined) return setHold('mine');
+    const end = new AbortController();
+    const keep = (lock: Lock | null) => {
+      setHold(lock === null ? 'elsewhere' : 'mine');
+      if (lock === null) return;
+      return new Promise<void>((resolve) => end.signal.addEventListener('abort', () => resolve()));
+    };
+    const how = attempt === 0 ? { ifAvailable: true } : { steal: true };
+    // Refused: another window took it over.
+    navigator.locks.request('tapline till', how, keep).catch(() => setHold('elsewhere'));
+    return () => end.abort();
+  }, [attempt]);
+  return [hold, () => setAttempt((count) => count + 1)];
+}
+
+export function Terminal(): ReactNode {
+  const [code] = useState(takeCode);
+  const [pairing, setPairing] = useState(keptPairing);
+  const [wantsPairing, setWantsPairing] = useState(code !== null);
+  const [hasNewVersion, setHasNewVersion] = useState(false);
+  const [hold, takeOver] = useOnlyWindow();
+  useEffect(() => {
+    void keepApp('terminal', () => setHasNewVersion(true));
+  }, []);
+  if (hold === 'asking') return null;
+  if (hold === 'elsewhere') {
+    return (
+      <main className="sheet stack">
+        <h1>{WORDS.elsewhere}</h1>
+        <p>{WORDS.elsewhereHint}</p>
+        <Button kind="primary" large onClick={takeOver}>
+          Use it here
+        </Button>
+      </main>
+    );
+  }
+  if (pairing === null || wantsPairing) {
+    return (
+      <PairScreen
+        code={code}
+        onPaired={() => {
+          setPairing(keptPairing());
+          setWantsPairing(false);
+        }}
+      />
+    );
+  }
+  return (
+    <Shift
+      key={pairing.key}
+      pairing={pairing}
+      hasNewVersion={hasNewVersion}
+      onPairAgain={() => setWantsPairing(true)}
+    />
+  );
+}

@@ -1,0 +1,60 @@
+import type { Intent } from '../data/device.ts';
+import type { Outcome, Remark } from './phases.ts';
+
+/** Every sentence of the terminal, in one place. Names that scripts rely on: behavior.md 21. */
+export const WORDS = {
+  outcome: {
+    paid: 'Paid',
+    declined: 'Declined',
+    canceled: 'Canceled',
+    expired: 'Expired',
+  } satisfies Record<Outcome, string>,
+  checking: 'Checking…',
+  checkingHint: 'It is not known yet whether the customer has paid. Do not charge again.',
+  confirming: 'Waiting for the customer to confirm',
+  confirmingHint: 'The customer is asked on their own phone.',
+  offline: 'Offline',
+  offlineHint: 'There is no connection. The amount is kept; nothing is charged until it is back.',
+  offlineTapHint:
+    'There is no connection. What became of the payment is asked as soon as it is back.',
+  notSent: 'Not sent',
+  notSentHint: 'There was no connection. Nobody was charged.',
+  opening: 'Starting the payment',
+  openingHint: 'Nobody can be charged yet.',
+  canceling: 'Canceling',
+  keyEnded: 'This device is not paired any more',
+  keyEndedHint: 'Its key has ended. Ask for a new pairing code in the dashboard and pair it again.',
+  amountInvalid: 'Enter an amount such as 2.50.',
+  amountTooLarge: 'At most 1,000,000.00 USDC.',
+  elsewhere: 'The till is open in another window',
+  elsewhereHint: 'One device takes one payment at a time.',
+} as const;
+
+/** Why a payment ended without money, for the cashier. */
+export function endHint(outcome: Outcome, intent: Intent): string {
+  if (outcome === 'expired') {
+    return intent.tapped_at === null
+      ? 'Nobody presented a pass in time.'
+      : 'A pass was presented, but nothing was paid in time.';
+  }
+  return 'Nobody was charged.';
+}
+
+/** What to say after a decline: the service's words. */
+export function declineWords({ last_payment_error: error }: Intent): string {
+  if (error === null) return 'Nobody was charged.';
+  return error.message;
+}
+
+export function remarkWords({ kind, message }: Remark): { title: string; hint: string } {
+  if (kind === 'not_sent') {
+    return { title: WORDS.notSent, hint: message ?? WORDS.notSentHint };
+  }
+  return { title: 'Not possible', hint: message ?? 'Nobody was charged.' };
+}
+
+/** `1:05`. */
+export function formatLeft(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

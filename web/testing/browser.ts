@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import {
+  type BrowserContext,
+  type BrowserContextOptions,
+  type CDPSession,
+  chromium,
+  type Page,
+} from 'playwright-core';
+import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
+
+/** A window of a browser that notes whatever went wrong in it. */
+export interface TestWindow {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors of the console, uncaught ones, and what the page's policy has stopped. */
+  readonly problems: readonly string[];
+  /** Fails with axe's words when it finds something serious or critical. */
+  checkAccessibility(): Promise<void>;
+  /** Fails when the console was not clean. Who breaks the network names what may be said. */
+  checkClean(mayBe?: RegExp): void;
+  close(): Promise<void>;
+}
+
+export interface TestBrowser {
+  open(options?: BrowserContextOptions): Promise<TestWindow>;
+  close(): Promise<void>;
+}
+
+/** Sizes that every journey is looked at in. */
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+export const DESKTOP = { viewport: { width: 1280, height: 800 } };
+/** The narrowest screen that WCAG 2.2 asks for (1.4.10). */
+export const NARROW = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
+
+const axeSource = readFileSync(new URL(import.meta.resolve('axe-core')), 'utf8');
+
+interface AxeFinding {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+async function seriousFindings(page: Page): Promise<string[]> {
+  // By the debugger's own way in: the page's policy stops any script that a test adds to it.
+  const found = (await page.evaluate(
+    `(() => { ${axeSource}; return axe.run(document, { resultTypes: ['violations'] })
+      .then((results) => results.violations); })()`,
+  )) as readonly AxeFinding[];
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, help, nodes }) =>
+      nodes.map((node) => `${id}: ${help}\n  ${node.html}\n  ${node.failureSummary ?? ''}`),
+    );
+}
+
+function watch(page: Page, problems: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+}
+
+/**
+ * The run's one Chromium, or one of its own where a file is run by itself. Each window has its own
+ * storage, as another device would.
+ */
+export async function openBrowser(): Promise<TestBrowser> {
+  const address = process.env[BROWSER_SETTING];
+  const own = address === undefined ? await launchChromium() : null;
+  const browser = await chromium.connect(address ?? own?.wsEndpoint() ?? '');
+  return {
+    open: async (options = DESKTOP) => {
+      // Chromium names its language `en-US@posix` here, which Intl does not know.
+      const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      watch(page, problems);
+      context.on('page', (other) => watch(other, problems));
+      return {
+        page,
+        context,
+        problems,
+        checkAccessibility: async () => assert.deepEqual(await seriousFindings(page), []),
+        checkClean: (mayBe) =>
+          assert.deepEqual(
+            problems.filter((problem) => mayBe?.test(problem) !== true),
+            [],
+          ),
+        close: () => context.close(),
+      };
+    },
+    close: async () => {
+      await browser.close();
+      await own?.close();
+    },
+  };
+}
+
+/** An authenticator in software, with PRF; it says yes to everything. */
+export async function addVirtualPasskeys(window: TestWindow): Promise<CDPSession> {
+  const session = await window.context.newCDPSession(window.page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      hasPrf: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return session;
+}

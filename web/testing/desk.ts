@@ -1,0 +1,65 @@
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import type { TestWindow } from './browser.ts';
+
+/** Signs in with the sandbox's own person, on the page that was asked for. */
+export async function signInAt(
+  { page }: TestWindow,
+  of: { readonly sandbox: SandboxFile; readonly path: string },
+): Promise<void> {
+  const { sandbox, path } = of;
+  const person = path.startsWith('operator') ? sandbox.operator : sandbox.dashboard;
+  await page.goto(`${sandbox.web_url}/${path}`);
+  await page.getByRole('textbox', { name: 'Email' }).fill(person.email);
+  await page.getByLabel('Password').fill(person.password);
+  await page.getByRole('button', { name: /^Sign in/ }).click();
+  await page.getByRole('button', { name: /^Sign out/ }).waitFor();
+}
+
+export interface Sale {
+  readonly intent: string;
+  readonly orderId: string;
+  /** Empty: it was declined. */
+  readonly payment: string;
+}
+
+async function postAs(sandbox: SandboxFile, path: string, body: object): Promise<SaleAnswer> {
+  const response = await fetch(`${sandbox.base_url}/v1${path}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${sandbox.test.secret_key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': crypto.randomUUID(),
+    },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as SaleAnswer;
+}
+
+interface SaleAnswer {
+  readonly id: string;
+  readonly order_id: string;
+  readonly payment: string | null;
+}
+
+/** A sale at a terminal, tapped by one of the sandbox's passes. */
+export async function payAt(
+  sandbox: SandboxFile,
+  of: {
+    readonly terminal: string;
+    readonly amount: number;
+    readonly pass?: keyof SandboxFile['test']['passes'];
+    /** Offered and given. */
+    readonly tip?: number;
+  },
+): Promise<Sale> {
+  const { terminal, amount, pass = 'ok', tip } = of;
+  const tipping = { percentages: [10, 15, 20] };
+  const asked = { amount, terminal, ...(tip === undefined ? {} : { tipping }) };
+  const intent = await postAs(sandbox, '/payment_intents', asked);
+  const tapped = await postAs(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
+    payment_intent: intent.id,
+    credential: { type: 'nfc_id', value: sandbox.test.passes[pass] },
+    ...(tip === undefined ? {} : { tip_amount: tip }),
+  });
+  return { intent: intent.id, orderId: intent.order_id, payment: tapped.payment ?? '' };
+}

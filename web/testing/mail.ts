@@ -1,0 +1,23 @@
+import type { MailServer } from '#testing/mail-server.ts';
+import { eventually } from '#testing/webhooks.ts';
+
+/** A mail is sent by a worker, behind whatever else the machine has to do. */
+const MAIL_MS = 30_000;
+
+/** Quoted-printable, as mail clients write it. */
+function decode(message: string): string {
+  return message.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=');
+}
+
+/** The link of this kind in the newest mail to somebody, once it has come. */
+export function mailedLink(mail: MailServer, to: string, page: string): Promise<string> {
+  const link = new RegExp(`https?://\\S+/${page}#token=[\\w.~-]+`);
+  return eventually(
+    `a mail to ${to}`,
+    async () => {
+      const texts = mail.messages.filter((text) => text.includes(`To: ${to}`)).map(decode);
+      return texts.map((text) => link.exec(text)?.[0]).findLast((found) => found !== undefined);
+    },
+    MAIL_MS,
+  );
+}

@@ -1,0 +1,118 @@
+import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, type TestBrowser, type TestWindow } from './browser.ts';
+import { LOOKS, type Look, type Scene, type Shot } from './shots.ts';
+
+/**
+ * `npm run shots [-- <app>[/<shot>]…]`: photographs every screen of the apps in every look, writes
+ * one contact sheet per app to `.shots/<app>.png`, each picture to `.shots/<app>/`, and says what
+ * axe or a ruler finds wrong. The looking is up to people.
+ */
+const WEB = path.join(import.meta.dirname, '..');
+const OUT = path.join(WEB, '../.shots');
+/** Animations and late layout are over. */
+const SETTLE_MS = 250;
+
+interface AppShots {
+  readonly app: string;
+  readonly shots: readonly Shot[];
+}
+
+function isWanted(app: string, shot: string, wanted: readonly string[]): boolean {
+  return wanted.length === 0 || wanted.includes(app) || wanted.includes(`${app}/${shot}`);
+}
+
+async function findShots(wanted: readonly string[]): Promise<AppShots[]> {
+  const found: AppShots[] = [];
+  for await (const file of glob('*/shots.ts', { cwd: WEB, exclude: ['testing/**'] })) {
+    const app = path.dirname(file);
+    const { SHOTS } = (await import(path.join(WEB, file))) as { SHOTS: readonly Shot[] };
+    const shots = SHOTS.filter(({ name }) => isWanted(app, name, wanted));
+    if (shots.length > 0) found.push({ app, shots });
+  }
+  return found.sort((a, b) => a.app.localeCompare(b.app));
+}
+
+function fileOf(app: string, { name }: Shot, look: Look): string {
+  return path.join(OUT, app, `${name}.${look.name}.png`);
+}
+
+/** @returns what is wrong with the screen in this look. */
+async function problemsOf({ page, checkAccessibility }: TestWindow): Promise<string[]> {
+  const problems: string[] = [];
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`);
+  await checkAccessibility().catch((error: Error) => problems.push(error.message));
+  return problems;
+}
+
+async function photograph(window: TestWindow, look: Look, file: string): Promise<string[]> {
+  const { page } = window;
+  const { width, height, colorScheme } = look;
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.waitForTimeout(SETTLE_MS);
+  await page.screenshot({ path: file, fullPage: true });
+  return problemsOf(window);
+}
+
+/** @returns what is wrong with it, in all looks. */
+async function takeShot(scene: Scene, app: string, shot: Shot): Promise<string[]> {
+  const named = (problem: unknown) => `${app}/${shot.name}: ${problem}`;
+  const window = await shot.show(scene).catch((error: Error) => named(error));
+  if (typeof window === 'string') return [window];
+  const problems: string[] = [];
+  for (const look of LOOKS) {
+    const file = fileOf(app, shot, look);
+    const found = await photograph(window, look, file);
+    problems.push(...found.map((problem) => named(`${look.name}: ${problem}`)));
+  }
+  await window.close();
+  return problems;
+}
+
+async function pictureOf(app: string, shot: Shot, look: Look): Promise<string> {
+  const data = await readFile(fileOf(app, shot, look), 'base64').catch(() => null);
+  if (data === null) return '<figure>cannot be shown</figure>';
+  const picture = `<img src="data:image/png;base64,${data}">`;
+  return `<figure>${picture}<figcaption>${look.name}</figcaption></figure>`;
+}
+
+async function writeSheet(browser: TestBrowser, { app, shots }: AppShots): Promise<string> {
+  const rows: string[] = [];
+  for (const shot of shots) {
+    const pictures = await Promise.all(LOOKS.map((look) => pictureOf(app, shot, look)));
+    rows.push(`<h2>${shot.name}</h2><div>${pictures.join('')}</div>`);
+  }
+  const style = `body{font:16px sans-serif;margin:24px;background:#8b8f98}h2{margin:24px 0 8px}
+    div{display:flex;gap:16px;align-items:flex-start}figure{margin:0}figcaption{font-size:13px}
+    img{max-height:520px;max-width:520px;display:block}`;
+  const html = `<!doctype html><meta charset="utf-8"><style>${style}</style><h1>${app}</h1>`;
+  const { page, close } = await browser.open({ viewport: { width: 2300, height: 800 } });
+  await page.setContent(html + rows.join(''), { waitUntil: 'load' });
+  const file = path.join(OUT, `${app}.png`);
+  await page.screenshot({ path: file, fullPage: true });
+  await close();
+  return file;
+}
+
+const apps = await findShots(process.argv.slice(2));
+if (apps.length === 0) throw new Error('no such app or shot');
+const [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+const scene: Scene = { sandbox: shared.sandbox, browser };
+const problems: string[] = [];
+for (const found of apps) {
+  const folder = path.join(OUT, found.app);
+  if (process.argv.length <= 2) await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const shot of found.shots) problems.push(...(await takeShot(scene, found.app, shot)));
+  console.log(await writeSheet(browser, found));
+}
+for (const problem of problems) console.log(problem);
+await writeFile(path.join(OUT, 'problems.txt'), problems.join('\n'));
+await browser.close();
+await shared.close();
+process.exit(problems.length === 0 ? 0 : 1);

@@ -1,0 +1,42 @@
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import type { TestBrowser, TestWindow } from './browser.ts';
+
+/** Where a screen is made: a real sandbox, and windows of a real browser. */
+export interface Scene {
+  readonly sandbox: SandboxFile;
+  readonly browser: TestBrowser;
+}
+
+/**
+ * One screen that `npm run shots` photographs in every look. Each app lists its own in
+ * `web/<app>/shots.ts`, exported as `SHOTS`; the command finds them there.
+ */
+export interface Shot {
+  /** Lower case with hyphens: also the picture's name. */
+  readonly name: string;
+  /** Leads a window to what is to be seen, and gives it back as soon as it is there. */
+  show(scene: Scene): Promise<TestWindow>;
+}
+
+export interface Look {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  readonly colorScheme: 'light' | 'dark';
+}
+
+/** Every screen is looked at in these. */
+export const LOOKS: readonly Look[] = [
+  { name: 'phone', width: 390, height: 844, colorScheme: 'light' },
+  { name: 'phone-dark', width: 390, height: 844, colorScheme: 'dark' },
+  { name: 'desktop', width: 1280, height: 800, colorScheme: 'light' },
+  { name: 'desktop-dark', width: 1280, height: 800, colorScheme: 'dark' },
+  { name: 'narrow', width: 320, height: 640, colorScheme: 'light' },
+  // What a desktop's browser has left at 200 %.
+  { name: 'zoom-200', width: 640, height: 400, colorScheme: 'light' },
+];
+
+/** Names and texts as they come in life, at their worst. */
+export const LONG_NAME =
+  'Konditorei & Café Zur schönen Aussicht am Fluß, Inhaber Wołodymyr Nguyễn-Smith 3';
+export const RIGHT_TO_LEFT_NAME = 'مقهى الباب الأزرق، شارع الملك فيصل';

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { present } from '#core/assert.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import type { TestBrowser, TestWindow } from './browser.ts';
+
+/** A terminal of a test's own, so that tests that share a sandbox never meet. */
+export interface TestTerminal {
+  readonly id: string;
+  readonly deviceKey: string;
+  /** A fresh one. The present key ends when it is used. */
+  pairingCode(): Promise<string>;
+}
+
+async function signIn(sandbox: SandboxFile): Promise<PersonClient> {
+  const person = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  const { status, text } = await person.post('/session', sandbox.dashboard);
+  assert.ok(status < 300, text);
+  return person;
+}
+
+export async function addTestTerminal(
+  sandbox: SandboxFile,
+  label = 'Counter of a test',
+): Promise<TestTerminal> {
+  const person = await signIn(sandbox);
+  const { body, text, status } = await person.post(`/accounts/${sandbox.account}/test/terminals`, {
+    label,
+  });
+  assert.equal(status, 201, text);
+  const id = String(body.id);
+  return {
+    id,
+    deviceKey: String(body.device_key),
+    pairingCode: async () => {
+      const made = await person.post(
+        `/accounts/${sandbox.account}/test/terminals/${id}/pairing_code`,
+      );
+      assert.equal(made.status, 201, made.text);
+      return String(made.body.code);
+    },
+  };
+}
+
+/** What a cashier sees and presses. */
+export interface TillWindow extends TestWindow {
+  readonly amount: Locator;
+  readonly charge: Locator;
+  readonly cancel: Locator;
+  readonly newPayment: Locator;
+  readonly testPass: Locator;
+  /** The region that shows this word, once it does. */
+  result(word: string): Locator;
+  /** Types the amount and presses Charge; waits for the screen that takes passes. */
+  ask(amount: string): Promise<void>;
+}
+
+export function tillOf(window: TestWindow): TillWindow {
+  const { page } = window;
+  const button = (name: RegExp) => page.getByRole('button', { name });
+  const till = {
+    ...window,
+    amount: page.getByRole('textbox', { name: 'Amount' }),
+    charge: button(/^Charge/),
+    cancel: button(/^Cancel payment/),
+    newPayment: button(/^New payment/),
+    testPass: page.getByRole('combobox', { name: 'Test pass' }),
+    result: (word: string) => regionOf(page, word),
+  };
+  return {
+    ...till,
+    ask: async (amount) => {
+      await till.amount.fill(amount);
+      await till.charge.click();
+      await till.testPass.waitFor();
+    },
+  };
+}
+
+function regionOf(page: Page, word: string): Locator {
+  return page
+    .getByRole('status')
+    .or(page.getByRole('alert'))
+    .filter({ has: page.getByText(word, { exact: true }) });
+}
+
+/** A till whose shift has begun. */
+export async function openTill(
+  browser: TestBrowser,
+  sandbox: SandboxFile,
+  of: { readonly terminal: TestTerminal; readonly options?: BrowserContextOptions },
+): Promise<TillWindow> {
+  const window = await browser.open(of.options);
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/terminal#key=${of.terminal.deviceKey}`);
+  await page.getByRole('button', { name: /^Start shift/ }).click();
+  const till = tillOf(window);
+  await till.amount.waitFor();
+  return till;
+}
+
+type Listed = readonly Record<string, unknown>[];
+
+async function listAsMerchant(sandbox: SandboxFile, path: string): Promise<Listed> {
+  const response = await fetch(`${sandbox.base_url}/v1${path}`, {
+    headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
+  });
+  const { data } = (await response.json()) as { data?: Record<string, unknown>[] };
+  return present(data, path);
+}
+
+/** What the service itself says of a terminal's intents, newest first. */
+export function intentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promise<Listed> {
+  return listAsMerchant(sandbox, `/payment_intents?limit=100&terminal=${terminal.id}`);
+}
+
+/** What the ledger says was paid at a terminal, newest first. */
+export function paymentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promise<Listed> {
+  return listAsMerchant(sandbox, `/payments?limit=100&terminal=${terminal.id}`);
+}
+
+/** What the merchant's own server does. @returns the body of the answer. */
+export async function postAsMerchant(
+  sandbox: SandboxFile,
+  path: string,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${sandbox.base_url}/v1${path}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${sandbox.test.secret_key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': randomUUID(),
+    },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  assert.ok(response.ok, text);
+  return JSON.parse(text);
+}

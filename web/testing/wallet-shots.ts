@@ -1,0 +1,50 @@
+import type { Scene, Shot } from './shots.ts';
+import { createWallet, openWallet, type WalletWindow } from './wallet.ts';
+
+interface Stage extends Scene {
+  readonly wallet: WalletWindow;
+}
+
+/** A shot of a browser that holds a wallet, signed in. */
+export function walletShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
+  return {
+    name,
+    show: async (scene) => {
+      const wallet = await openWallet(scene.browser, scene.sandbox);
+      await createWallet(wallet);
+      await lead({ ...scene, wallet });
+      return wallet;
+    },
+  };
+}
+
+/** A shot of a browser that has never been here. */
+export function visitorShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
+  return {
+    name,
+    show: async ({ browser, sandbox }) => {
+      const wallet = await openWallet(browser, sandbox);
+      await wallet.button(/^Create wallet/).waitFor();
+      await lead(wallet);
+      return wallet;
+    },
+  };
+}
+
+export type Json = Record<string, unknown>;
+
+/** Answers of the service as they come in life, at their worst. */
+export async function answerWith(
+  { page }: WalletWindow,
+  path: string,
+  change: (body: Json) => Json,
+): Promise<void> {
+  await page.route(`**/api/payer/v1/${path}`, async (route) => {
+    try {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: change((await response.json()) as Json) });
+    } catch {
+      // A long poll was still on its way when the window was closed.
+    }
+  });
+}

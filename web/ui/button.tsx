@@ -1,0 +1,39 @@
+import type { ButtonHTMLAttributes, ReactNode } from 'react';
+
+export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly large?: boolean;
+  readonly wide?: boolean;
+  /** Under way: keeps its focus and its name, and does nothing when it is pressed again. */
+  readonly busy?: boolean;
+}
+
+export function buttonClass({ kind = 'plain', large, wide }: ButtonProps): string {
+  return [
+    'button',
+    kind === 'plain' ? '' : `button-${kind}`,
+    large === true ? 'button-large' : '',
+    wide === true ? 'button-wide' : '',
+  ].join(' ');
+}
+
+/** Does what its words say. A link that looks like a button is an `a` with {@link buttonClass}. */
+export function Button(props: ButtonProps): ReactNode {
+  const { kind, large, wide, busy = false, children, onClick, className, ...rest } = props;
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={`${buttonClass(props)} ${className ?? ''}`}
+      aria-busy={busy}
+      aria-disabled={busy}
+      onClick={(event) => {
+        if (busy) event.preventDefault();
+        else onClick?.(event);
+      }}
+    >
+      {busy ? <span className="spinner" aria-hidden="true" /> : null}
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import './choice.css';
+
+export interface SwitchProps {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly disabled?: boolean;
+}
+
+/** On or off at once, without a button that sends. */
+export function Switch({ label, checked, onChange, disabled = false }: SwitchProps): ReactNode {
+  return (
+    <button
+      type="button"
+      role="switch"
+      className="switch"
+      aria-checked={checked}
+      disabled={disabled}
+      onClick={() => onChange(!checked)}
+    >
+      <span className="switch-track" aria-hidden="true" />
+      {label}
+    </button>
+  );
+}
+
+export interface ChoiceProps {
+  readonly name: string;
+  readonly value: string;
+  readonly label: ReactNode;
+  readonly type?: 'radio' | 'checkbox';
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}
+
+/** One of several ways, large enough for a finger. Several stand in a `fieldset`. */
+export function Choice({ label, type = 'radio', onChange, ...rest }: ChoiceProps): ReactNode {
+  return (
+    <label className="choice">
+      <input {...rest} type={type} onChange={(event) => onChange(event.target.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}

@@ -1,0 +1,45 @@
+import { type FocusEvent, type ReactNode, useId, useState } from 'react';
+import { Button } from './button.tsx';
+import './copy-field.css';
+
+export interface CopyFieldProps {
+  readonly label: string;
+  readonly value: string;
+  /** All of it can be read, over several lines: for what is written on paper. */
+  readonly whole?: boolean;
+}
+
+/** Something to carry elsewhere: a key, an id, a link. It can be selected where copying fails. */
+export function CopyField({ label, value, whole = false }: CopyFieldProps): ReactNode {
+  const id = useId();
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      setCopied(true);
+    } catch {
+      document.getElementById(id)?.focus();
+    }
+  };
+  const shared = {
+    id,
+    className: 'input id',
+    readOnly: true,
+    value,
+    onFocus: ({ target }: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => target.select(),
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <div className="copy">
+        {whole ? <textarea rows={3} {...shared} /> : <input {...shared} />}
+        <Button onClick={copy} aria-label={`Copy ${label}`}>
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      </div>
+      <span className="unseen" role="status">
+        {copied ? `${label} copied` : ''}
+      </span>
+    </div>
+  );
+}

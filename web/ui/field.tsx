@@ -1,0 +1,80 @@
+import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react';
+
+interface Described {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  /** What is wrong and how to put it right; null while nothing is. */
+  readonly error?: string | null;
+}
+
+/** The label above, what is allowed below, and what is wrong below that, tied to the control. */
+function Field({
+  id,
+  label,
+  hint,
+  error,
+  children,
+}: Described & { readonly id: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children}
+      {hint === undefined ? null : (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error == null ? null : (
+        <p className="field-error" id={`${id}-error`} role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function describedBy(id: string, { hint, error }: Described): string | undefined {
+  const ids = [hint === undefined ? '' : `${id}-hint`, error == null ? '' : `${id}-error`];
+  return ids.filter((one) => one !== '').join(' ') || undefined;
+}
+
+export type TextFieldProps = Described & InputHTMLAttributes<HTMLInputElement>;
+
+export function TextField({ label, hint, error, ...rest }: TextFieldProps): ReactNode {
+  const own = useId();
+  const id = rest.id ?? own;
+  const described: Described = { label, hint, error: error ?? null };
+  return (
+    <Field {...described} id={id}>
+      <input
+        className="input"
+        {...rest}
+        id={id}
+        aria-invalid={error != null}
+        aria-describedby={describedBy(id, described)}
+      />
+    </Field>
+  );
+}
+
+export type SelectProps = Described & SelectHTMLAttributes<HTMLSelectElement>;
+
+/** The native one: it works with every keyboard, phone and screen reader. */
+export function Select({ label, hint, error, children, ...rest }: SelectProps): ReactNode {
+  const own = useId();
+  const id = rest.id ?? own;
+  const described: Described = { label, hint, error: error ?? null };
+  return (
+    <Field {...described} id={id}>
+      <select
+        className="input"
+        {...rest}
+        id={id}
+        aria-invalid={error != null}
+        aria-describedby={describedBy(id, described)}
+      >
+        {children}
+      </select>
+    </Field>
+  );
+}

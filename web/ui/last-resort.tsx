@@ -1,0 +1,47 @@
+import { Component, type ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
+
+/** Not again within this time: what is gone for good would load the page for ever. */
+const RELOAD_EVERY_MS = 10_000;
+const RELOADED = 'tapline.reloaded';
+
+function mayReload(): boolean {
+  const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
+  if (!navigator.onLine || Date.now() - last < RELOAD_EVERY_MS) return false;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  return true;
+}
+
+/** A part that is loaded later is gone when the service was renewed meanwhile: start over. */
+export function reloadWhenPartsAreGone(): void {
+  window.addEventListener('vite:preloadError', () => {
+    if (mayReload()) location.reload();
+  });
+}
+
+interface LastResortState {
+  readonly failed: boolean;
+}
+
+/** Shown in place of an app that cannot go on: nobody should be left with an empty page. */
+export class LastResort extends Component<{ readonly children: ReactNode }, LastResortState> {
+  override readonly state: LastResortState = { failed: false };
+
+  static getDerivedStateFromError(): LastResortState {
+    return { failed: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <main className="sheet">
+        <Notice tone="warn" role="alert">
+          <strong>This page cannot be shown at the moment</strong>
+          <p>Check the connection and load it again. What was sent is safe on the service.</p>
+          <Button onClick={() => location.reload()}>Load again</Button>
+        </Notice>
+      </main>
+    );
+  }
+}

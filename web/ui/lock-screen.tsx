@@ -1,0 +1,58 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
+import { isPin, type SealedPin } from './pin.ts';
+
+/** Longer with each wrong one: four digits are soon tried. */
+const WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+export interface LockScreenProps {
+  readonly pin: SealedPin;
+  /** Whose screen it is. */
+  readonly owner: ReactNode;
+  readonly onUnlock: () => void;
+  /** For somebody who has forgotten the PIN. */
+  readonly otherWay?: ReactNode;
+}
+
+/** Asks for the PIN that keeps curious hands off a screen. */
+export function LockScreen({ pin, owner, onUnlock, otherWay }: LockScreenProps): ReactNode {
+  const [typed, setTyped] = useState('');
+  const [wrong, setWrong] = useState(0);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    if (await isPin(typed, pin)) return onUnlock();
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(WAIT_MS * 2 ** wrong, LONGEST_WAIT_MS)),
+    );
+    setWrong(wrong + 1);
+    setTyped('');
+    setBusy(false);
+  };
+  return (
+    <main className="sheet">
+      <title>Locked · Tapline</title>
+      <form className="stack" onSubmit={submit}>
+        <h1>Locked</h1>
+        <p className="soft">{owner}</p>
+        <TextField
+          label="PIN"
+          type="password"
+          inputMode="numeric"
+          autoComplete="off"
+          value={typed}
+          error={wrong > 0 && typed === '' ? 'That is not the PIN.' : null}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        <Button type="submit" kind="primary" large busy={busy}>
+          Unlock
+        </Button>
+      </form>
+      {otherWay}
+    </main>
+  );
+}

@@ -1,0 +1,19 @@
+import { type ReactNode, StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import './ui.css';
+import { LastResort, reloadWhenPartsAreGone } from './last-resort.tsx';
+import { ToastProvider } from './toast.tsx';
+
+/** Draws an app into its page. */
+export function mount(app: ReactNode): void {
+  const place = document.getElementById('app');
+  if (place === null) throw new Error('The page has no element #app');
+  reloadWhenPartsAreGone();
+  createRoot(place).render(
+    <StrictMode>
+      <ToastProvider>
+        <LastResort>{app}</LastResort>
+      </ToastProvider>
+    </StrictMode>,
+  );
+}

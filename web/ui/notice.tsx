@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+import type { Tone } from './status.tsx';
+
+const ICONS: Readonly<Record<Tone, IconName>> = {
+  good: 'good',
+  bad: 'bad',
+  warn: 'warn',
+  info: 'info',
+  plain: 'info',
+};
+
+export interface NoticeProps {
+  readonly tone: Tone;
+  readonly icon?: IconName;
+  /** `alert` interrupts a screen reader; `status` waits; neither: it stood there from the start. */
+  readonly role?: 'alert' | 'status';
+  readonly children: ReactNode;
+}
+
+/** What a person should know now, with what can be done about it. */
+export function Notice({ tone, icon, role, children }: NoticeProps): ReactNode {
+  return (
+    <div className={`notice ${tone === 'plain' ? 'notice-plain' : `is-${tone}`}`} role={role}>
+      <Icon name={icon ?? ICONS[tone]} />
+      <div>{children}</div>
+    </div>
+  );
+}

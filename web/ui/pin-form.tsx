@@ -1,0 +1,47 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
+import { type SealedPin, SHORTEST_PIN, sealPin } from './pin.ts';
+
+export interface PinFormProps {
+  readonly title: string;
+  readonly hint: string;
+  readonly pin: SealedPin | null;
+  readonly onChange: (pin: SealedPin | null) => void;
+}
+
+/** Sets the PIN of a screen, changes it, or takes it away. */
+export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode {
+  const [typed, setTyped] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (typed.length < SHORTEST_PIN) return setProblem('At least four digits.');
+    onChange(await sealPin(typed));
+    setTyped('');
+    setProblem(null);
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <h2>{title}</h2>
+      <TextField
+        label={pin === null ? 'PIN' : 'Another PIN'}
+        type="password"
+        inputMode="numeric"
+        autoComplete="off"
+        value={typed}
+        error={problem}
+        hint={hint}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      <div className="row">
+        <Button type="submit">Set PIN</Button>
+        {pin === null ? null : (
+          <Button kind="quiet" onClick={() => onChange(null)}>
+            Use no PIN
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

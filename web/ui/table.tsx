@@ -1,0 +1,120 @@
+import type { ReactNode } from 'react';
+import './table.css';
+
+export interface Column<Row> {
+  readonly name: string;
+  /** Figures stand at the end of their column. */
+  readonly number?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+export interface TableProps<Row> {
+  /** Says what is listed, to those who cannot see the heading above. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+function alignOf<Row>({ number }: Column<Row>): string | undefined {
+  return number === true ? 'number' : undefined;
+}
+
+export interface TableFrameProps<Row> extends Pick<TableProps<Row>, 'label' | 'columns'> {
+  /** How many rows with that of the headings, -1 while nobody knows. All are here: left out. */
+  readonly rowCount?: number;
+  /** Its bodies. */
+  readonly children: ReactNode;
+}
+
+/** The headings of a list, and the edge around it. */
+export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
+  const { label, columns, rowCount, children } = props;
+  return (
+    <div className="table-scroll">
+      <table className="table" aria-label={label} aria-rowcount={rowCount}>
+        <thead>
+          <tr aria-rowindex={rowCount === undefined ? undefined : 1}>
+            {columns.map((column) => (
+              <th key={column.name} scope="col" className={alignOf(column)}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {children}
+      </table>
+    </div>
+  );
+}
+
+export interface TableRowsProps<Row> extends Omit<TableProps<Row>, 'label'> {
+  /** How many rows of the list stand before these; all are here: none. */
+  readonly before?: number;
+}
+
+export function TableRows<Row>({ columns, rows, keyOf, before }: TableRowsProps<Row>): ReactNode {
+  // Rows are counted from one, and the first is that of the headings.
+  const place = (index: number) => (before === undefined ? undefined : before + index + 2);
+  return rows.map((row, index) => (
+    <tr key={keyOf(row)} aria-rowindex={place(index)}>
+      {columns.map((column) => (
+        <td key={column.name} className={alignOf(column)} data-name={column.name}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  ));
+}
+
+/** A dense list. A row's first cell holds the link to its page. */
+export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>): ReactNode {
+  return (
+    <TableFrame label={label} columns={columns}>
+      <tbody>
+        <TableRows columns={columns} rows={rows} keyOf={keyOf} />
+      </tbody>
+    </TableFrame>
+  );
+}
+
+export interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ReactNode])[];
+}
+
+/** Names and values of one object; a value of null is left out. */
+export function Facts({ facts }: FactsProps): ReactNode {
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) =>
+        value === null ? null : (
+          <div key={name} className="fact">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+/** Like {@link Facts}, written as elements: each is one {@link Fact}. */
+export function FactList({ children }: { readonly children: ReactNode }): ReactNode {
+  return <dl className="facts">{children}</dl>;
+}
+
+export interface FactProps {
+  readonly name: string;
+  /** Nothing: the fact is left out. */
+  readonly children: ReactNode;
+}
+
+export function Fact({ name, children }: FactProps): ReactNode {
+  if (children === null || children === undefined || children === '') return null;
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react';
+
+/** Long enough to read two lines; nothing that matters is said only here. */
+const SHOWN_MS = 6_000;
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+}
+
+const Toasts = createContext<(text: string) => void>(() => {});
+
+/** Says in passing that something was done. */
+export function useToast(): (text: string) => void {
+  return useContext(Toasts);
+}
+
+export function ToastProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  const next = useRef(0);
+  const show = useCallback((text: string) => {
+    const id = next.current++;
+    setToasts((all) => [...all, { id, text }]);
+    setTimeout(() => setToasts((all) => all.filter((toast) => toast.id !== id)), SHOWN_MS);
+  }, []);
+  return (
+    <Toasts value={show}>
+      {children}
+      <div className="toasts" role="log" aria-label="Notifications">
+        {toasts.map(({ id, text }) => (
+          <div key={id} className="toast">
+            {text}
+          </div>
+        ))}
+      </div>
+    </Toasts>
+  );
+}

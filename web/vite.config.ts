@@ -1,0 +1,90 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig } from 'vite';
+
+/** The sandbox that the development server talks to. */
+const SERVICE = process.env.TAPLINE_WEB_SERVICE ?? 'http://127.0.0.1:4242';
+
+/** The page's own host goes along: sessions take changes from nowhere else. */
+const PROXY = { target: SERVICE, changeOrigin: false };
+
+/** What every app needs: one file of it packs better than ten. */
+const BASE = new RegExp(
+  'web/(ui/(amount|button|field|icon|last-resort|mount|notice|part|status|toast)|' +
+    String.raw`data/(api|root))\.tsx?$`,
+);
+
+/** What a till needs whatever it shows. */
+const TILL = /web\/(terminal\/(kept|machine|phases|place|split|words)|data\/device)\.ts$/;
+
+const STYLESHEETS = / *<link rel="stylesheet"[^>]*>\n?/g;
+
+/** The base says the order of the layers, so browsers have to read it first. */
+function putBaseFirst(html: string): string {
+  const links = html.match(STYLESHEETS) ?? [];
+  const base = links.find((link) => link.includes('/base-'));
+  if (base === undefined) throw new Error('A page has no base.css');
+  const sorted = [base, ...links.filter((link) => link !== base)];
+  return html.replace(STYLESHEETS, () => sorted.shift() ?? '');
+}
+
+const pages = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.html'));
+
+/** One build: each page of this folder is an app, and what several apps use is shared. */
+export default defineConfig({
+  root: import.meta.dirname,
+  // Every address is relative, so that the apps work below any path (see README.md).
+  base: './',
+  logLevel: 'error',
+  build: {
+    manifest: 'manifest.json',
+    target: 'es2023',
+    // A data: address of a font or script would need a wider policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: [
+        ...pages.map((page) => path.join(import.meta.dirname, page)),
+        path.join(import.meta.dirname, 'worker.ts'),
+      ],
+      output: {
+        // Changes with its own releases only: browsers keep it over ours.
+        codeSplitting: {
+          groups: [
+            // By itself: receipts need it, and nothing else of what all others share.
+            { name: 'money', test: /web\/ui\/money\.ts$/, priority: 1 },
+            { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            { name: 'base', test: BASE },
+            { name: 'till', test: TILL },
+          ],
+        },
+      },
+    },
+  },
+  server: { host: '127.0.0.1', proxy: { '/api': PROXY, '/docs': PROXY, '/readyz': PROXY } },
+  plugins: [
+    {
+      name: 'tapline-order-of-styles',
+      apply: 'build',
+      transformIndexHtml: { order: 'post', handler: putBaseFirst },
+    },
+    {
+      name: 'tapline-pages',
+      // The service writes it into each page (see README.md).
+      transformIndexHtml: (_html, { server }) =>
+        server === undefined
+          ? []
+          : [{ tag: 'base', attrs: { href: '/' }, injectTo: 'head-prepend' }],
+      configureServer: (server) => {
+        server.middlewares.use((request, _response, next) => {
+          const [, app = ''] = /^\/([a-z]+)(?:[/?]|$)/.exec(request.url ?? '') ?? [];
+          const page = `${app === 'receipts' ? 'receipt' : app}.html`;
+          const wantsPage = request.headers.accept?.includes('text/html') === true;
+          if (wantsPage && pages.includes(page)) request.url = `/${page}`;
+          next();
+        });
+      },
+    },
+  ],
+});

@@ -1,0 +1,35 @@
+import { valueIn } from '../data/api.ts';
+import type { SignedApproval } from './approval-machine.ts';
+import type { Here } from './here.tsx';
+import { unlock } from './keyring.ts';
+import { deadlineAt, factsOf, signPermit, signPolicy } from './signing.ts';
+import type { ReadTerms } from './terms.ts';
+import type { Opener } from './vault.ts';
+import { problemOf } from './words.ts';
+
+export interface Agreement {
+  readonly here: Here;
+  readonly opener: Opener;
+  /** null: nothing may be taken any more. */
+  readonly agreed: ReadTerms | null;
+}
+
+/** Permit and policy over the nonces of now. @throws Error with what to tell the person. */
+export async function signAgreement({ here, opener, agreed }: Agreement): Promise<SignedApproval> {
+  const { api, vault } = here;
+  try {
+    const account = await unlock(vault, opener);
+    // Read again: another window may have signed since this one was opened.
+    const wallet = valueIn(await api.wallet());
+    const { nonces } = wallet;
+    const common = { chain: factsOf(wallet), deadline: deadlineAt(api.now()) };
+    const value = agreed?.total ?? 0n;
+    const permit = await signPermit(account, { ...common, value, nonce: nonces.permit });
+    if (agreed === null) return { nonces, body: { permit } };
+    const { terms } = agreed;
+    const policy = await signPolicy(account, { ...common, terms, nonce: nonces.policy });
+    return { nonces, body: { permit, policy } };
+  } catch (error) {
+    throw new Error(problemOf(error), { cause: error });
+  }
+}

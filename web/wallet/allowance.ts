@@ -1,0 +1,40 @@
+import type { Wallet } from '../data/payer.ts';
+import { formatAtoms } from '../ui/money.ts';
+
+/** Whether a pass of this wallet would pay now, and what is missing where it would not. */
+export type Standing = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
+
+/** @param now in milliseconds, by the service's clock. */
+export function standingOf({ policy, allowance, balance }: Wallet, now: number): Standing {
+  if (policy === null) return 'not_allowed';
+  if (Date.parse(policy.expires_at) <= now) return 'expired';
+  if (allowance === 0) return 'not_allowed';
+  if (allowance < policy.per_payment) return 'used_up';
+  return balance === 0 ? 'no_money' : 'ready';
+}
+
+export interface Charge {
+  readonly fees: bigint;
+  readonly total: bigint;
+  readonly cashback: bigint;
+}
+
+/** What a sale costs its payer, as the contract computes it: each share is rounded down. */
+export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
+  const share = (points: number) => (amount * BigInt(points)) / 10_000n;
+  const fees = share(rates.acquirer) + share(rates.protocol);
+  return { fees, total: amount + fees, cashback: share(rates.cashback) };
+}
+
+/** `0.5 %`. */
+export function formatRate(basisPoints: number): string {
+  return `${basisPoints / 100} %`;
+}
+
+/** More digits than this do not fit a narrow phone in the largest letters. */
+const LARGE_DIGITS = 9;
+
+/** The class of a sum that stands alone. */
+export function sumLength(atoms: bigint): 'sum-short' | 'sum-long' {
+  return formatAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
+}

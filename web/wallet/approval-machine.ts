@@ -1,0 +1,109 @@
+import type { Answer } from '../data/api.ts';
+import type { CreateApprovalBody, PayerRequest, Wallet } from '../data/payer.ts';
+
+/** What was signed, and over which nonces: each works once. */
+export interface SignedApproval {
+  readonly body: CreateApprovalBody;
+  readonly nonces: Wallet['nonces'];
+}
+
+/** The way of a permit and a policy from the sheet to the chain. */
+export type Approval =
+  | { readonly at: 'editing'; readonly problem: string | null }
+  | { readonly at: 'signing' }
+  | {
+      readonly at: 'sending';
+      readonly signed: SignedApproval;
+      /** How often it has left this device. */
+      readonly sends: number;
+      /** What the last one was refused for; an earlier one may have been accepted all the same. */
+      readonly refusal: string | null;
+    }
+  | { readonly at: 'waiting'; readonly signed: SignedApproval; readonly request: string }
+  | { readonly at: 'done' };
+
+export type ApprovalEvent =
+  | { readonly type: 'submit' }
+  | { readonly type: 'signed'; readonly signed: SignedApproval }
+  | { readonly type: 'not_signed'; readonly problem: string }
+  | { readonly type: 'sent' }
+  | { readonly type: 'answered'; readonly answer: Answer<PayerRequest> }
+  | { readonly type: 'seen'; readonly request: PayerRequest }
+  /** The chain, as the service read it after the last answer. */
+  | { readonly type: 'wallet'; readonly wallet: Wallet };
+
+export const NEW_APPROVAL: Approval = { at: 'editing', problem: null };
+
+const NOT_SENT = 'Not sent: there is no connection. Nothing has changed.';
+const FAILED = 'The chain did not accept it. Nothing has changed: try again.';
+
+function editing(problem: string | null): Approval {
+  return { at: 'editing', problem };
+}
+
+function ofRequest(signed: SignedApproval, request: PayerRequest): Approval {
+  if (request.status === 'succeeded') return { at: 'done' };
+  if (request.status === 'failed') return editing(FAILED);
+  return { at: 'waiting', signed, request: request.id };
+}
+
+type Sending = Extract<Approval, { at: 'sending' }>;
+
+function newSending(signed: SignedApproval): Sending {
+  return { at: 'sending', signed, sends: 0, refusal: null };
+}
+
+function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
+  const { signed, sends } = flow;
+  switch (answer.is) {
+    case 'done':
+      return ofRequest(signed, answer.value);
+    case 'unknown':
+      return flow;
+    case 'not_sent':
+      return sends > 1 ? flow : editing(NOT_SENT);
+    case 'refused': {
+      // The service did nothing, or only it knows: the same bytes work once at most.
+      if (answer.status >= 500 || answer.status === 429) return flow;
+      if (sends === 1) return editing(answer.error.message);
+      // One of ours is still on its way.
+      if (answer.error.code === 'unexpected_state') return flow;
+      return { ...flow, refusal: answer.error.message };
+    }
+  }
+}
+
+/** Somebody has used the nonces up, and only this wallet can. */
+function isUsed({ body, nonces }: SignedApproval, wallet: Wallet): boolean {
+  if (body.policy !== undefined) return wallet.nonces.policy > nonces.policy;
+  return wallet.nonces.permit > nonces.permit;
+}
+
+function onWallet(flow: Approval, wallet: Wallet): Approval {
+  if (!('signed' in flow)) return flow;
+  if (isUsed(flow.signed, wallet)) return { at: 'done' };
+  const isRefused = flow.at === 'sending' && flow.refusal !== null;
+  return isRefused ? editing(flow.refusal) : flow;
+}
+
+/** The flow after an event. Pure; an event that does not fit changes nothing. */
+export function nextApproval(flow: Approval, event: ApprovalEvent): Approval {
+  switch (event.type) {
+    case 'submit':
+      return flow.at === 'editing' ? { at: 'signing' } : flow;
+    case 'signed':
+      return flow.at === 'signing' ? newSending(event.signed) : flow;
+    case 'not_signed':
+      return flow.at === 'signing' ? editing(event.problem) : flow;
+    case 'sent':
+      return flow.at === 'sending' ? { ...flow, sends: flow.sends + 1 } : flow;
+    case 'answered':
+      return flow.at === 'sending' ? onAnswered(flow, event.answer) : flow;
+    case 'seen':
+      return flow.at === 'waiting' && flow.request === event.request.id
+        ? ofRequest(flow.signed, event.request)
+        : flow;
+    case 'wallet':
+      return onWallet(flow, event.wallet);
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import {
+  addPass,
+  askFirst,
+  createWallet,
+  openWallet,
+  readyWallet,
+  tapPass,
+  walletOf,
+} from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+test('without a network nothing is changed and it says so; what was typed is kept', async () => {
+  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { context } = wallet;
+  await createWallet(wallet);
+  await wallet.goTo('Passes');
+  await wallet.sees('No passes yet');
+  await wallet.button(/^Add pass/).click();
+  await wallet.field('Name of the pass').fill('Keyring');
+  await context.setOffline(true);
+  const add = wallet.dialog().getByRole('button', { name: /^Add pass/ });
+  await add.click();
+  await wallet.sees('Not sent: there is no connection. Nothing has changed.');
+  await wallet.checkAccessibility();
+  await context.setOffline(false);
+  assert.equal(await wallet.field('Name of the pass').inputValue(), 'Keyring');
+  await add.click();
+  await wallet.field('Pass code').waitFor();
+  await wallet.button(/^Done/).click();
+  await wallet.button(/^Revoke Keyring/).waitFor();
+  await wallet.close();
+});
+
+test('a button that is pressed twice makes one pass', async () => {
+  const wallet = await openWallet(browser, shared.sandbox);
+  await createWallet(wallet);
+  await wallet.goTo('Passes');
+  await wallet.button(/^Add pass/).click();
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Add pass/ })
+    .dblclick();
+  await wallet.field('Pass code').waitFor();
+  await wallet.button(/^Done/).click();
+  await wallet
+    .button(/^Revoke/)
+    .first()
+    .waitFor();
+  assert.equal(await wallet.button(/^Revoke/).count(), 1);
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('the back button leads back, and a tab that was left open learns what changed', async () => {
+  const { sandbox } = shared;
+  const wallet = await openWallet(browser, sandbox);
+  const { page, context } = wallet;
+  await createWallet(wallet);
+  await addPass(wallet, 'Keyring');
+  const stale = walletOf({ ...wallet, page: await context.newPage() });
+  await stale.page.goto(`${sandbox.web_url}/wallet/passes`);
+  await stale.button(/^Revoke Keyring/).waitFor();
+  await wallet.button(/^Revoke Keyring/).click();
+  await wallet.button(/^Revoke pass/).click();
+  await page.getByText('Revoked', { exact: true }).waitFor();
+  await stale.page.getByText('Revoked', { exact: true }).waitFor();
+  await wallet.goTo('History');
+  await wallet.sees('No payments yet');
+  await page.goBack();
+  await page.getByText('Revoked', { exact: true }).waitFor();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('nothing moves for those who want no motion', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const options = { ...PHONE, reducedMotion: 'reduce' as const };
+  const { wallet, pass } = await readyWallet(browser, sandbox, options);
+  const { page } = wallet;
+  await askFirst(wallet);
+  await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  await wallet.button(/^Approve/).waitFor();
+  await page.waitForTimeout(300);
+  const moving = await page.evaluate(
+    () => document.getAnimations().filter(({ playState }) => playState === 'running').length,
+  );
+  assert.equal(moving, 0);
+  await wallet.button(/^Reject/).click();
+  await wallet.close();
+});

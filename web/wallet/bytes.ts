@@ -1,0 +1,26 @@
+/** Bytes as text: base64 where they are kept, hex where people read them. */
+
+export type Hex = `0x${string}`;
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+export function fromBase64(text: string): Bytes {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+export function toHex(bytes: Uint8Array): Hex {
+  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** @param hex with its `0x`, two digits per byte. */
+export function fromHex(hex: Hex): Bytes {
+  const pairs = hex.slice(2).match(/../g) ?? [];
+  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
+}
+
+export function randomBytes(length: number): Bytes {
+  return crypto.getRandomValues(new Uint8Array(length));
+}

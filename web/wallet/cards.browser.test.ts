@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal, postAsMerchant } from '../testing/till.ts';
+import { readyWallet, tapPass } from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+test('where the operator makes pass files, the wallet offers them', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  const open = async () => {
+    await wallet.button(/^Show code of Keyring/).click();
+    await wallet.dialog().waitFor();
+  };
+  await open();
+  assert.equal(await wallet.button(/^Add to/).count(), 0, 'this operator makes none');
+  await wallet.button(/^Close/).click();
+  // As an operator with certificates answers; this one has none, and says so when it is asked.
+  await page.route('**/api/payer/v1/networks', async (route) => {
+    const response = await route.fetch();
+    const { data, ...rest } = await response.json();
+    const named = data.map((one: object) => ({ ...one, pass_files: ['apple', 'google'] }));
+    await route.fulfill({ response, json: { ...rest, data: named } });
+  });
+  await page.reload();
+  await page.getByRole('link', { name: 'Passes' }).click();
+  await open();
+  await wallet.button(/^Add to Google Wallet/).waitFor();
+  await wallet.checkAccessibility();
+  await wallet.button(/^Add to Apple Wallet/).click();
+  await wallet.sees(/makes no passes for Apple Wallet/);
+  await page.unrouteAll({ behavior: 'wait' });
+  await wallet.close();
+});
+
+test('a code pays once, and a card pays until it is revoked', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await wallet.button(/^Show code of Keyring/).click();
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Show code/ })
+    .click();
+  const code = { type: 'qr', value: await wallet.field('Code').inputValue() };
+  await page.getByRole('img', { name: 'Code for the till' }).waitFor();
+  await wallet.checkAccessibility();
+  const first = await tapPass(sandbox, { terminal, credential: code, amount: 1_000_000 });
+  assert.equal(first.status, 'succeeded');
+  const again = await tapPass(sandbox, { terminal, credential: code, amount: 1_000_000 });
+  assert.equal(again.status, 'requires_payment_method');
+  await wallet.button(/^Close/).click();
+
+  await page.getByRole('link', { name: 'Cards with a chip' }).click();
+  await wallet.sees('No cards yet');
+  await wallet.button(/^Add card/).click();
+  await wallet.field('Name of the card').fill('Blue card');
+  const made = page.waitForResponse((response) => response.url().endsWith('/payer/v1/cards'));
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Add card/ })
+    .click();
+  const { id } = (await (await made).json()) as { id: string };
+  assert.match(await wallet.field('Meta read key').inputValue(), /^[0-9a-f]{32}$/);
+  await wallet.checkAccessibility();
+  await wallet.button(/^Done/).click();
+  const tapCard = async () => {
+    const { url } = await postAsMerchant(sandbox, `/test_helpers/cards/${id}/taps`);
+    const credential = { type: 'nfc_sun', value: String(url) };
+    return tapPass(sandbox, { terminal, credential, amount: 2_000_000 });
+  };
+  assert.equal((await tapCard()).status, 'succeeded');
+  await wallet.button(/^Change Blue card/).click();
+  await wallet.field('At most per payment').fill('1.50');
+  await wallet.button(/^Change card/).click();
+  await wallet.sees('1.50');
+  assert.equal((await tapCard()).status, 'requires_payment_method', 'above its limit');
+  await wallet.button(/^Revoke Blue card/).click();
+  await wallet.button(/^Revoke card/).click();
+  await page.getByText('Revoked', { exact: true }).waitFor();
+  await wallet.checkAccessibility();
+  wallet.checkClean();
+  await wallet.close();
+});

@@ -1,0 +1,57 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { createPayerApi, type PayerApi } from '../data/payer.ts';
+import { type Network, useKept } from './kept.ts';
+import { dropSession } from './sign-in.ts';
+import type { Vault } from './vault.ts';
+
+/** Whose wallet this is, and on which network: what every page stands on. */
+export interface Here {
+  readonly vault: Vault;
+  readonly network: Network;
+  readonly api: PayerApi;
+  /** Asks the service for everything again: something has changed. */
+  refresh(): void;
+}
+
+const HereContext = createContext<Here | null>(null);
+
+export function useHere(): Here {
+  const here = useContext(HereContext);
+  if (here === null) throw new Error('This part stands outside of a signed-in wallet');
+  return here;
+}
+
+export interface SignedInProps {
+  readonly vault: Vault;
+  readonly network: Network;
+  readonly token: string;
+  readonly children: ReactNode;
+}
+
+export function SignedIn({ vault, network, token, children }: SignedInProps): ReactNode {
+  const queries = useQueryClient();
+  const here = useMemo<Here>(
+    () => ({
+      vault,
+      network,
+      api: createPayerApi(token, () => {
+        queries.clear();
+        dropSession(network);
+      }),
+      refresh: () => void queries.invalidateQueries(),
+    }),
+    [vault, network, token, queries],
+  );
+  return <HereContext value={here}>{children}</HereContext>;
+}
+
+/** The session that this window may use: that of its own wallet, on the chosen network. */
+export function useSession(vault: Vault | null): { network: Network; token: string } | null {
+  const sessions = useKept('sessions');
+  const network = useKept('network');
+  if (vault === null || network === null) return null;
+  const session = sessions[network];
+  if (session === undefined || session.address !== vault.address) return null;
+  return { network, token: session.token };
+}

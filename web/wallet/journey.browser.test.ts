@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import {
+  addPass,
+  allowPayments,
+  createWallet,
+  fundWallet,
+  openWallet,
+  tapPass,
+  WALLET_PASSWORD,
+} from '../testing/wallet.ts';
+
+const BUDGET_BYTES = 115 * 1024;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const LOOKS = [
+  { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
+  { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
+];
+
+for (const { name, options } of LOOKS) {
+  test(`a stranger makes a wallet, allows payments, and pays with a tap: ${name}`, async () => {
+    const { sandbox } = shared;
+    const terminal = await addTestTerminal(sandbox);
+    const wallet = await openWallet(browser, sandbox, options);
+    await wallet.button(/^Import wallet/).waitFor();
+    await wallet.checkAccessibility();
+    await createWallet(wallet);
+    await wallet.sees('Shops may not take anything yet');
+    await wallet.checkAccessibility();
+    await fundWallet(wallet);
+    await wallet.button(/^Allow payments/).click();
+    await wallet.sees(/up to 50.00 USDC may be taken per payment and 200.00 USDC per day/);
+    await wallet.checkAccessibility();
+    await wallet.button(/^Not now/).click();
+    await allowPayments(wallet);
+
+    const pass = await addPass(wallet, 'Keyring');
+    await wallet.sees('Keyring');
+    await wallet.checkAccessibility();
+    const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+    assert.equal(paid.status, 'succeeded');
+    await wallet.goTo('History');
+    await wallet.sees('2.5125');
+    await wallet.checkAccessibility();
+
+    await wallet.goTo('Passes');
+    await wallet.button(/^Revoke Keyring/).click();
+    await wallet.checkAccessibility();
+    await wallet.button(/^Revoke pass/).click();
+    await wallet.page.getByText('Revoked', { exact: true }).waitFor();
+    const refused = await tapPass(sandbox, { terminal, pass, amount: 1_000_000 });
+    assert.equal(refused.status, 'requires_payment_method', 'a revoked pass pays nothing');
+    wallet.checkClean();
+    await wallet.close();
+  });
+}
+
+test('the first load stays within its budget, before and after there is a wallet', async () => {
+  const url = `${shared.sandbox.web_url}/wallet`;
+  const wallet = await openWallet(browser, shared.sandbox, { ...DESKTOP, serviceWorkers: 'block' });
+  const fresh = await measureFirstLoad(wallet, url);
+  await createWallet(wallet);
+  const signedIn = await measureFirstLoad(wallet, url);
+  for (const bytes of [fresh, signedIn]) {
+    assert.ok(bytes > 10_000, 'something was measured');
+    assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
+  }
+  await wallet.close();
+});
+
+test('a session outlives a reload, and the password opens the next one', async () => {
+  const wallet = await openWallet(browser, shared.sandbox);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await page.reload();
+  await page.getByLabel('Balance').waitFor();
+  await page.evaluate(() => localStorage.setItem('tapline.wallet.sessions', '{}'));
+  await page.reload();
+  await wallet.field('Wallet password').fill('something else');
+  await wallet.button(/^Sign in/).click();
+  await wallet.sees('That is not the password of this wallet.');
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Balance').waitFor();
+  wallet.checkClean();
+  await wallet.close();
+});

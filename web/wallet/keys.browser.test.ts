@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { addVirtualPasskeys, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import {
+  createWallet,
+  openWallet,
+  readyWallet,
+  tapPass,
+  WALLET_PASSWORD,
+  type WalletWindow,
+  walletOf,
+} from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+/** What the browser keeps, as text: no key must ever stand in it. */
+function storageOf({ page }: WalletWindow): Promise<string> {
+  return page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+}
+
+async function endSessions({ page }: WalletWindow): Promise<void> {
+  await page.evaluate(() => localStorage.setItem('tapline.wallet.sessions', '{}'));
+  await page.reload();
+}
+
+test('an imported key is the same wallet; what is no key is said, by keyboard alone', async () => {
+  const privateKey = generatePrivateKey();
+  const { address } = privateKeyToAccount(privateKey);
+  const wallet = await openWallet(browser, shared.sandbox);
+  const { page } = wallet;
+  await wallet.button(/^Import wallet/).focus();
+  await page.keyboard.press('Enter');
+  await wallet.field('Private key').fill('');
+  await page.keyboard.type(`${privateKey}00`);
+  for (const text of [WALLET_PASSWORD, WALLET_PASSWORD]) {
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(text);
+  }
+  await page.keyboard.press('Enter');
+  await wallet.sees(/A private key is 64 digits/);
+  await wallet.checkAccessibility();
+  await wallet.field('Private key').fill(` ${privateKey.slice(2).toUpperCase()} `);
+  await wallet.field('Repeat wallet password').fill('something different');
+  await page.keyboard.press('Enter');
+  await wallet.sees('The two passwords are not the same.');
+  for (const field of ['Wallet password', 'Repeat wallet password']) {
+    await wallet.field(field).fill('nine char');
+  }
+  await page.keyboard.press('Enter');
+  await wallet.sees('Use at least 10 characters.');
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.field('Repeat wallet password').fill(WALLET_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Balance').waitFor();
+  const kept = await storageOf(wallet);
+  assert.ok(kept.includes(address), 'the wallet is kept');
+  assert.ok(!kept.toLowerCase().includes(privateKey.slice(2, 20)), 'its key is not');
+  await wallet.goTo('Settings');
+  assert.equal(await wallet.field('Wallet address').inputValue(), address);
+  await wallet.sees('It is backed up.');
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a passkey seals the wallet, and opens it again', async () => {
+  // Browsers tie passkeys to a name; an address of numbers has none.
+  const url = shared.sandbox.web_url.replace('127.0.0.1', 'localhost');
+  const wallet = walletOf(await browser.open(PHONE));
+  await addVirtualPasskeys(wallet);
+  await wallet.page.goto(`${url}/wallet`);
+  await wallet.button(/^Create wallet/).click();
+  await wallet.button(/^Use a passkey/).waitFor();
+  await wallet.checkAccessibility();
+  await wallet.button(/^Use a passkey/).click();
+  await wallet.page.getByLabel('Balance').waitFor();
+  const before = await wallet.page.evaluate(() => localStorage.getItem('tapline.wallet.vault'));
+  assert.match(before ?? '', /"by":"passkey"/);
+  await endSessions(wallet);
+  await wallet.button(/^Sign in/).click();
+  await wallet.page.getByLabel('Balance').waitFor();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('after the first payment a backup is asked for, and it is proved', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await wallet.goTo('Home');
+  await wallet.sees('No payments yet');
+  assert.equal(await wallet.button(/^Back up wallet/).count(), 0, 'not before it has worked');
+  await tapPass(sandbox, { terminal, pass, amount: 1_000_000 });
+  await wallet.button(/^Back up wallet/).click();
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill('not this one, no');
+  await wallet.button(/^Back up: show/).click();
+  await wallet.sees('That is not the password of this wallet.');
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await page.keyboard.press('Enter');
+  const key = await wallet.field('Private key').inputValue();
+  await wallet.checkAccessibility();
+  await wallet.field('Last 6 characters').fill('zzzzzz');
+  await page.keyboard.press('Enter');
+  await wallet.sees('They are not the same.');
+  await wallet.field('Last 6 characters').fill(key.slice(-6).toUpperCase());
+  await page.keyboard.press('Enter');
+  await wallet.sees('The wallet is backed up.');
+  assert.equal(await wallet.button(/^Back up wallet/).count(), 0);
+  assert.equal(
+    privateKeyToAccount(key as `0x${string}`).address,
+    JSON.parse((await page.evaluate(() => localStorage.getItem('tapline.wallet.vault'))) ?? '')
+      .address,
+  );
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('what opens the wallet opens a screen whose PIN was forgotten', async () => {
+  const wallet = await openWallet(browser, shared.sandbox);
+  await createWallet(wallet);
+  await wallet.goTo('Settings');
+  await wallet.field('PIN').fill('4711');
+  await wallet.button(/^Set PIN/).click();
+  await wallet.sees('The PIN is set.');
+  await wallet.page.reload();
+  await wallet.button(/^Forgot the PIN/).click();
+  await wallet.field('Wallet password').fill('not this one either');
+  await wallet.button(/^Open with your password/).click();
+  await wallet.sees('That is not the password of this wallet.');
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.button(/^Open with your password/).click();
+  await wallet.goTo('Home');
+  await wallet.page.reload();
+  await wallet.page.getByLabel('Balance').waitFor();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a PIN locks the screen, the other network opens, and the wallet leaves', async () => {
+  const wallet = await openWallet(browser, shared.sandbox);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await wallet.goTo('Settings');
+  await wallet.field('PIN').fill('4711');
+  await wallet.button(/^Set PIN/).click();
+  await wallet.sees('The PIN is set.');
+  await wallet.checkAccessibility();
+  await page.reload();
+  await wallet.field('PIN').fill('1234');
+  await page.keyboard.press('Enter');
+  await wallet.sees('That is not the PIN.');
+  await wallet.field('PIN').fill('4711');
+  await page.keyboard.press('Enter');
+
+  const mode = page.getByRole('switch', { name: 'Test mode' });
+  await mode.click();
+  // The reload has closed the key, and the other network was never opened.
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.button(/^Sign in/).click();
+  await page.getByRole('switch', { name: 'Test mode', checked: false }).waitFor();
+  await wallet.goTo('Home');
+  await page.getByLabel('Balance').waitFor();
+  assert.equal(await wallet.button(/^Get test USDC/).count(), 0, 'real money has no faucet');
+  await wallet.goTo('Settings');
+  await mode.click();
+  await wallet.sees('Test money');
+
+  await wallet.button(/^Remove wallet/).click();
+  await wallet.sees('This wallet is not backed up.');
+  await wallet.checkAccessibility();
+  const remove = wallet.dialog().getByRole('button', { name: /^Remove wallet/ });
+  await remove.click();
+  await wallet.sees('Tick the box first.');
+  await wallet.dialog().getByRole('checkbox').check();
+  await remove.click();
+  await wallet.button(/^Create wallet/).waitFor();
+  assert.ok(!(await storageOf(wallet)).includes('tapline.wallet'), 'nothing is left');
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a token for an agent is shown once and can be revoked', async () => {
+  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await wallet.goTo('Passes');
+  await page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
+  await wallet.sees('No tokens yet');
+  await wallet.button(/^Make a token/).click();
+  const make = wallet.dialog().getByRole('button', { name: /^Make a token/ });
+  await make.click();
+  await wallet.sees('An account id begins with acct_.');
+  await wallet.checkAccessibility();
+  await wallet.field('Shop').fill(shared.sandbox.account);
+  await wallet.field('Amount').fill('3.50');
+  await make.click();
+  assert.match(await wallet.field('Agent token').inputValue(), /^agt_/);
+  await wallet.button(/^Done/).click();
+  await wallet.sees('Can pay');
+  await wallet.checkAccessibility();
+  await wallet.button(/^Revoke/).click();
+  await page.getByText('Revoked', { exact: true }).waitFor();
+  wallet.checkClean();
+  await wallet.close();
+});

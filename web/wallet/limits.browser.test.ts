@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import {
+  createWallet,
+  fundWallet,
+  openWallet,
+  readyWallet,
+  tapPass,
+  WALLET_PASSWORD,
+} from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const APPROVALS = '**/payer/v1/approvals';
+
+function declineOf(intent: Record<string, unknown>): unknown {
+  return (intent.last_payment_error as { decline_code: string } | null)?.decline_code;
+}
+
+test('limits narrow at once, change on the chain, and stop everything', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await wallet.goTo('Limits');
+  await page.getByRole('heading', { name: 'What this network may take from you' }).waitFor();
+  await page.getByRole('textbox', { name: 'Each payment' }).fill('1');
+  await wallet.checkAccessibility();
+  await wallet.button(/^Save limits/).click();
+  await wallet.sees('Your limits hold now.');
+  const above = await tapPass(sandbox, { terminal, pass, amount: 2_000_000 });
+  assert.equal(declineOf(above), 'limit_exceeded');
+
+  await wallet.button(/^Change limits/).click();
+  await wallet.field('At most per payment').fill('5');
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Change limits/ })
+    .click();
+  await page.getByRole('definition').getByText('5.00').waitFor();
+
+  // A reload closes the key: the sheet asks for the password, and says when it is wrong.
+  await page.reload();
+  await wallet.button(/^Stop all payments/).click();
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill('not that one, sorry');
+  const stop = wallet.dialog().getByRole('button', { name: /^Stop all payments/ });
+  await stop.click();
+  await wallet.sees('That is not the password of this wallet.');
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await page.keyboard.press('Enter');
+  await wallet.sees('Nothing can be taken from this wallet.');
+  const stopped = await tapPass(sandbox, { terminal, pass, amount: 500_000 });
+  assert.equal(declineOf(stopped), 'approval_insufficient');
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a permission whose answer got lost, or that a reload cut off, is there once', async () => {
+  const { sandbox } = shared;
+  const wallet = await openWallet(browser, sandbox);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  let sends = 0;
+  await page.route(APPROVALS, async (route) => {
+    if (route.request().method() !== 'POST' || sends++ > 0) return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  await wallet.button(/^Allow payments/).click();
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Allow payments/ })
+    .click();
+  await wallet.sees('Ready to pay');
+
+  await wallet.goTo('Limits');
+  await wallet.button(/^Change limits/).click();
+  await wallet.field('At most per day').fill('60');
+  // The service has it, and the page is gone before it hears so.
+  const { promise: sent, resolve } = Promise.withResolvers<void>();
+  await page.unroute(APPROVALS);
+  await page.route(APPROVALS, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    resolve();
+  });
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Change limits/ })
+    .click();
+  await sent;
+  await page.reload();
+  await page.getByRole('definition').getByText('60.00').waitFor();
+  await wallet.close();
+});

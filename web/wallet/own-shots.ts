@@ -1,0 +1,96 @@
+import type { Shot } from '../testing/shots.ts';
+import { addPass, allowPayments, fundWallet, type WalletWindow } from '../testing/wallet.ts';
+import { answerWith, visitorShot, walletShot } from '../testing/wallet-shots.ts';
+
+const KEY = `0x${'4f'.repeat(32)}`;
+const PUSH_KEY =
+  'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
+
+/** A browser without a head refuses rings by itself; this one asks. */
+async function letAsk({ page }: WalletWindow): Promise<void> {
+  await page.addInitScript(() => {
+    Object.defineProperty(Notification, 'permission', { get: () => 'default' });
+  });
+}
+
+async function showRings(wallet: WalletWindow, push: Readonly<Record<string, unknown>>) {
+  await letAsk(wallet);
+  await answerWith(wallet, 'push', (body) => ({ ...body, ...push }));
+  await wallet.page.reload();
+  await wallet.goTo('Settings');
+  await wallet.page.getByRole('heading', { name: 'Rings' }).waitFor();
+}
+
+async function stopSheet(wallet: WalletWindow): Promise<void> {
+  await fundWallet(wallet);
+  await allowPayments(wallet);
+  await wallet.goTo('Limits');
+  await wallet.button(/^Stop all payments/).click();
+  await wallet.dialog().waitFor();
+}
+
+/** The key, the device and what ends things: looked at seldom, and then with care. */
+export const OWN_SHOTS: readonly Shot[] = [
+  visitorShot('import', async (wallet) => {
+    await wallet.button(/^Import wallet/).click();
+    await wallet.field('Private key').fill(KEY);
+    await wallet.field('Wallet password').fill('long enough for it');
+  }),
+  visitorShot('import-passwords-differ', async (wallet) => {
+    await wallet.button(/^Import wallet/).click();
+    await wallet.field('Private key').fill(KEY);
+    await wallet.field('Wallet password').fill('long enough for it');
+    await wallet.field('Repeat wallet password').fill('long enough for that');
+    await wallet
+      .dialog()
+      .getByRole('button', { name: /^Import wallet/ })
+      .click();
+  }),
+  walletShot('rings-question', async ({ wallet }) => {
+    await letAsk(wallet);
+    await addPass(wallet, 'Keyring');
+    await wallet.page.reload();
+    await wallet.sees('Shall this device ring?');
+  }),
+  walletShot('rings-off', async ({ wallet }) => showRings(wallet, { public_key: PUSH_KEY })),
+  walletShot('rings-on', async ({ wallet }) =>
+    showRings(wallet, { public_key: PUSH_KEY, subscribed: true }),
+  ),
+  walletShot('rings-blocked', async ({ wallet }) => {
+    await wallet.goTo('Settings');
+    await wallet.button(/^Ring this device/).click();
+    await wallet.sees(/^This browser does not let the wallet ring/);
+  }),
+  walletShot('locked', async ({ wallet }) => {
+    await wallet.goTo('Settings');
+    await wallet.field('PIN').fill('2468');
+    await wallet.button(/^Set PIN/).click();
+    await wallet.button(/^Use no PIN/).waitFor();
+    await wallet.page.reload();
+    await wallet.page.getByRole('heading', { name: 'Locked' }).waitFor();
+  }),
+  walletShot('remove', async ({ wallet }) => {
+    await wallet.goTo('Settings');
+    await wallet.button(/^Remove wallet/).click();
+    await wallet
+      .dialog()
+      .getByRole('button', { name: /^Remove wallet/ })
+      .click();
+    await wallet.sees('Tick the box first.');
+  }),
+  walletShot('stop', async ({ wallet }) => stopSheet(wallet)),
+  walletShot('agent-new', async ({ wallet }) => {
+    await wallet.goTo('Passes');
+    await wallet.page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
+    await wallet.button(/^Make a token/).click();
+    await wallet.field('Shop').fill('Blue Door');
+    await wallet
+      .dialog()
+      .getByRole('button', { name: /^Make a token/ })
+      .click();
+  }),
+  walletShot('offline', async ({ wallet }) => {
+    await wallet.context.setOffline(true);
+    await wallet.sees(/^Offline/);
+  }),
+];

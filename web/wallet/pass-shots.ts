@@ -1,0 +1,106 @@
+import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
+import { addPass, type WalletWindow } from '../testing/wallet.ts';
+import { answerWith, walletShot } from '../testing/wallet-shots.ts';
+
+/** The most that a card may pay. */
+const MOST = '1000000';
+/** The real code may be over before it has been looked at in every look. */
+const LONG_MS = 99_000;
+
+async function openCards(wallet: WalletWindow): Promise<void> {
+  await wallet.goTo('Passes');
+  await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();
+}
+
+async function addCard(wallet: WalletWindow, name: string, limit: string): Promise<void> {
+  await wallet.button(/^Add card/).click();
+  await wallet.field('Name of the card').fill(name);
+  await wallet.field('At most per payment').fill(limit);
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Add card/ })
+    .click();
+  await wallet.field('Meta read key').waitFor();
+}
+
+async function openCode(wallet: WalletWindow, name: string, expiresAt: () => Date): Promise<void> {
+  await addPass(wallet, name);
+  await answerWith(wallet, 'passes/*/codes', (body) => ({
+    ...body,
+    expires_at: expiresAt().toISOString(),
+  }));
+  await wallet.button(/^Show code/).click();
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Show code/ })
+    .click();
+}
+
+const CARDS: readonly Shot[] = [
+  walletShot('cards-none', async ({ wallet }) => {
+    await openCards(wallet);
+    await wallet.sees('No cards yet');
+  }),
+  walletShot('card-new', async ({ wallet }) => {
+    await openCards(wallet);
+    await wallet.button(/^Add card/).click();
+    await wallet.field('At most per payment').fill('nothing');
+  }),
+  walletShot('card-made', async ({ wallet }) => {
+    await openCards(wallet);
+    await addCard(wallet, 'Blue card', '50.00');
+  }),
+  walletShot('cards', async ({ wallet }) => {
+    await openCards(wallet);
+    for (const [name, limit] of [
+      ['Blue card', '50.00'],
+      [LONG_NAME, MOST],
+      [RIGHT_TO_LEFT_NAME, '999999.123456'],
+    ] as const) {
+      await addCard(wallet, name, limit);
+      await wallet.button(/^Done/).click();
+    }
+    await wallet.button(/^Revoke Blue card/).click();
+    await wallet.button(/^Revoke card/).click();
+    await wallet.page.getByText('Revoked', { exact: true }).waitFor();
+  }),
+  walletShot('card-revoke', async ({ wallet }) => {
+    await openCards(wallet);
+    await addCard(wallet, LONG_NAME, MOST);
+    await wallet.button(/^Done/).click();
+    await wallet.button(/^Revoke/).click();
+    await wallet.dialog().waitFor();
+  }),
+];
+
+const CODES: readonly Shot[] = [
+  walletShot('pass-code', async ({ wallet }) => {
+    await openCode(wallet, 'Keyring', () => new Date(Date.now() + LONG_MS));
+    await wallet.page.getByRole('img', { name: 'Code for the till' }).waitFor();
+  }),
+  walletShot('pass-code-long', async ({ wallet }) => {
+    await openCode(wallet, LONG_NAME, () => new Date(Date.now() + LONG_MS));
+    await wallet.page.getByRole('img', { name: 'Code for the till' }).waitFor();
+  }),
+  walletShot('pass-code-over', async ({ wallet }) => {
+    await openCode(wallet, RIGHT_TO_LEFT_NAME, () => new Date());
+    await wallet.sees('This code has expired.');
+  }),
+  walletShot('pass-files', async ({ wallet }) => {
+    await answerWith(wallet, 'networks', (body) => ({
+      ...body,
+      data: (body.data as object[]).map((one) => ({ ...one, pass_files: ['apple', 'google'] })),
+    }));
+    await addPass(wallet, 'Keyring');
+    await wallet.page.reload();
+    await wallet.button(/^Show code/).click();
+    await wallet.button(/^Add to Google Wallet/).waitFor();
+  }),
+  walletShot('pass-revoke', async ({ wallet }) => {
+    await addPass(wallet, LONG_NAME);
+    await wallet.button(/^Revoke/).click();
+    await wallet.dialog().waitFor();
+  }),
+];
+
+export const PASS_SHOTS: readonly Shot[] = [...CARDS, ...CODES];

@@ -1,0 +1,150 @@
+import type { Answer } from '../data/api.ts';
+import type { Confirmation } from '../data/payer.ts';
+
+/**
+ * How a question ended. `gone`: it is not asked any more, and this window did not answer it.
+ * `refused`: this window's yes came to nothing.
+ */
+export type RingOutcome = 'paid' | 'rejected' | 'declined' | 'expired' | 'gone' | 'refused';
+
+/** One question of the service: may this be paid? */
+export type Ring =
+  | {
+      readonly at: 'asked';
+      readonly of: Confirmation;
+      /** Why the answer that was given has not been taken. */
+      readonly remark: string | null;
+    }
+  | {
+      readonly at: 'answering';
+      readonly of: Confirmation;
+      readonly yes: boolean;
+      /** How often the answer has left this device. */
+      readonly sends: number;
+      /** The service has taken the yes, and the chain is at it. */
+      readonly isTaken: boolean;
+    }
+  | {
+      readonly at: 'ended';
+      readonly of: Confirmation;
+      readonly outcome: RingOutcome;
+      /** The service's words, where it refused the answer. */
+      readonly message: string | null;
+    };
+
+/** In the order in which they were asked; the first one is shown. */
+export type Rings = readonly Ring[];
+
+type Answering = Extract<Ring, { at: 'answering' }>;
+
+export type RingEvent =
+  | { readonly type: 'listed'; readonly confirmations: readonly Confirmation[] }
+  /** The service's clock, in milliseconds. */
+  | { readonly type: 'tick'; readonly now: number }
+  | ({ readonly intent: string } & (
+      | { readonly type: 'answer'; readonly yes: boolean }
+      | { readonly type: 'sent' }
+      | { readonly type: 'answered'; readonly answer: Answer<Confirmation> }
+      | { readonly type: 'closed' }
+    ));
+
+const NOT_SENT = 'Not sent: there is no connection.';
+
+function asked(of: Confirmation, remark: string | null = null): Ring {
+  return { at: 'asked', of, remark };
+}
+
+function ended(of: Confirmation, outcome: RingOutcome, message: string | null = null): Ring {
+  return { at: 'ended', of, outcome, message };
+}
+
+/** Milliseconds until nobody can answer any more. */
+export function leftMs({ expires_at: by }: Confirmation, now: number): number {
+  return by === null ? 0 : Date.parse(by) - now;
+}
+
+/** A pass that is tapped again asks again, for the same payment. */
+function isSame(a: Confirmation, b: Confirmation): boolean {
+  return a.payment_intent === b.payment_intent && a.expires_at === b.expires_at;
+}
+
+function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
+  const fresh = list.filter((of) => !rings.some((ring) => isSame(ring.of, of)));
+  const kept = rings.flatMap((ring): Ring[] => {
+    // Asked again: how it ended before does not matter any more.
+    const isAskedAnew = fresh.some((of) => of.payment_intent === ring.of.payment_intent);
+    if (isAskedAnew && ring.at !== 'answering') return [];
+    const isStill = list.some((of) => isSame(of, ring.of));
+    return [ring.at === 'asked' && !isStill ? ended(ring.of, 'gone') : ring];
+  });
+  const waiting = new Set(kept.map(({ of }) => of.payment_intent));
+  return [...kept, ...fresh.filter((of) => !waiting.has(of.payment_intent)).map((of) => asked(of))];
+}
+
+/** What the service says has become of it. */
+function ofAnswer(ring: Answering, said: Confirmation): Ring {
+  const { of } = ring;
+  switch (said.status) {
+    case 'succeeded':
+      return ended({ ...of, payment: said.payment }, 'paid');
+    case 'processing':
+    case 'requires_action':
+      return { ...ring, isTaken: true };
+    default:
+      if (!ring.yes || said.decline_code === 'payer_rejected') return ended(of, 'rejected');
+      if (said.decline_code === 'confirmation_timeout') return ended(of, 'expired');
+      return ended({ ...of, decline_code: said.decline_code }, 'declined');
+  }
+}
+
+function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
+  const { of, yes, sends, isTaken } = ring;
+  if (answer.is === 'done') return ofAnswer(ring, answer.value);
+  if (answer.is === 'unknown') return ring;
+  if (answer.is === 'not_sent') return sends > 1 ? ring : asked(of, NOT_SENT);
+  const { status, error } = answer;
+  // Nothing settles on this network for now: it is still asked.
+  const isClosed = error.code === 'service_unavailable';
+  if (isClosed && sends === 1) return asked(of, error.message);
+  if (status >= 500 || status === 429) return ring;
+  if (isTaken) return ended(of, 'declined');
+  // A yes is refused where nothing was and will be paid; a no, where somebody has said yes, too.
+  // That there is no such question is said for programs, not for payers.
+  const message = status === 404 ? null : error.message;
+  return ended(of, yes ? 'refused' : 'gone', message);
+}
+
+type IntentEvent = Extract<RingEvent, { intent: string }>;
+
+/** @returns null: it leaves the list. */
+function nextRing(ring: Ring, event: IntentEvent): Ring | null {
+  const { of } = ring;
+  switch (event.type) {
+    case 'answer':
+      return ring.at === 'asked'
+        ? { at: 'answering', of, yes: event.yes, sends: 0, isTaken: false }
+        : ring;
+    case 'sent':
+      return ring.at === 'answering' ? { ...ring, sends: ring.sends + 1 } : ring;
+    case 'answered':
+      return ring.at === 'answering' ? onAnswered(ring, event.answer) : ring;
+    case 'closed':
+      return ring.at === 'ended' ? null : ring;
+  }
+}
+
+/** The rings after an event. Pure; an event that does not fit changes nothing. */
+export function nextRings(rings: Rings, event: RingEvent): Rings {
+  switch (event.type) {
+    case 'listed':
+      return onListed(rings, event.confirmations);
+    case 'tick':
+      return rings.map((ring) =>
+        ring.at === 'asked' && leftMs(ring.of, event.now) <= 0 ? ended(ring.of, 'expired') : ring,
+      );
+    default:
+      return rings.flatMap((ring) =>
+        ring.of.payment_intent === event.intent ? (nextRing(ring, event) ?? []) : [ring],
+      );
+  }
+}

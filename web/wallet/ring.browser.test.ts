@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal, paymentsOf, postAsMerchant, type TestTerminal } from '../testing/till.ts';
+import { askFirst, readyWallet, tapPass, type WalletWindow } from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+async function paid(terminal: TestTerminal): Promise<number> {
+  return (await paymentsOf(shared.sandbox, terminal)).length;
+}
+
+interface Scene {
+  readonly wallet: WalletWindow;
+  readonly terminal: TestTerminal;
+  /** A tap that asks the owner. @returns the intent's id. */
+  tap(): Promise<string>;
+}
+
+/** A wallet whose first payment at a shop asks. */
+async function askingWallet(): Promise<Scene> {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  await askFirst(wallet);
+  const tap = async () => {
+    const intent = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+    assert.equal(intent.status, 'requires_action');
+    return String(intent.id);
+  };
+  return { wallet, terminal, tap };
+}
+
+const approve = (page: Page) => page.getByRole('button', { name: /^Approve 2.5125 USDC/ });
+const reject = (page: Page) => page.getByRole('button', { name: /^Reject/ });
+const ended = (page: Page, word: string) =>
+  page.getByRole('status').filter({ has: page.getByText(word, { exact: true }) });
+
+test('it rings in every window; one answers, and the other says so', async () => {
+  const { wallet, terminal, tap } = await askingWallet();
+  const { page } = wallet;
+  const other = await wallet.context.newPage();
+  await other.goto(`${shared.sandbox.web_url}/wallet/history`);
+  await other.getByText('No payments yet').waitFor();
+  await tap();
+  await approve(page).waitFor();
+  await wallet.checkAccessibility();
+  await approve(other).waitFor();
+  await other.getByRole('timer').waitFor();
+  await approve(other).click();
+  await ended(other, 'Paid').waitFor();
+  await ended(page, 'Already answered').waitFor();
+  await wallet.checkAccessibility();
+  await wallet.button(/^Done/).click();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  assert.equal(await paid(terminal), 1);
+  await other.getByRole('button', { name: /^Done/ }).click();
+  await other.getByText('2.5125').waitFor();
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('by keyboard alone: no is no, and Escape is neither yes nor no', async () => {
+  const { wallet, terminal, tap } = await askingWallet();
+  const { page } = wallet;
+  await tap();
+  await reject(page).waitFor();
+  await page.keyboard.press('Escape');
+  await reject(page).waitFor();
+  await reject(page).focus();
+  await page.keyboard.press('Enter');
+  await ended(page, 'Rejected').waitFor();
+  assert.equal(await paid(terminal), 0);
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a reload in the middle rings again, with the time that is left', async () => {
+  const { wallet, terminal, tap } = await askingWallet();
+  const { page } = wallet;
+  await tap();
+  await approve(page).waitFor();
+  await page.reload();
+  await approve(page).dblclick();
+  await ended(page, 'Paid').waitFor();
+  assert.equal(await paid(terminal), 1);
+  wallet.checkClean();
+  await wallet.close();
+});
+
+test('a yes whose answer got lost is asked for again, and pays once', async () => {
+  const { wallet, terminal, tap } = await askingWallet();
+  const { page } = wallet;
+  let lost = 0;
+  await page.route('**/confirmations/*/approve', async (route) => {
+    if (lost++ > 0) return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  await tap();
+  await approve(page).click();
+  await ended(page, 'Paid').waitFor();
+  assert.ok(lost >= 2, 'it was sent again');
+  assert.equal(await paid(terminal), 1);
+  await wallet.close();
+});
+
+test('a stale window cannot pay what has been answered already', async () => {
+  const { wallet, terminal, tap } = await askingWallet();
+  const { page } = wallet;
+  // This window hears nothing after the question.
+  let asked: unknown = null;
+  await page.route('**/payer/v1/confirmations?*', async (route) => {
+    if (asked === null) {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data: unknown[] };
+      if (body.data.length > 0) asked = body;
+      return route.fulfill({ response, json: body });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return route.fulfill({ json: asked });
+  });
+  await page.reload();
+  await page.getByLabel('Each day').waitFor();
+  const intent = await tap();
+  await approve(page).waitFor();
+  const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
+  await postAsMerchant(shared.sandbox, path, { approve: false });
+  await approve(page).click();
+  await ended(page, 'Not paid').waitFor();
+  assert.equal(await paid(terminal), 0);
+  await wallet.close();
+});

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { Page } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import { askFirst, readyWallet, tapPass, type WalletWindow } from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+const KEY =
+  'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
+const ENDPOINT = 'https://push.example.com/send/1';
+
+/** A browser without a head refuses at once, and asks nobody: this one asks, and is allowed to. */
+async function letAsk(page: Page, permission: NotificationPermission = 'default'): Promise<void> {
+  await page.addInitScript((first) => {
+    let present = first;
+    Object.defineProperty(Notification, 'permission', { get: () => present });
+    Notification.requestPermission = async () => {
+      present = 'granted';
+      return present;
+    };
+  }, permission);
+}
+
+/** As an operator with Web Push answers, and as the push service of the browser's maker does. */
+async function setUp(page: Page): Promise<void> {
+  await page.route('**/api/payer/v1/push', async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), public_key: KEY } });
+  });
+  await letAsk(page);
+  await page.addInitScript((endpoint) => {
+    PushManager.prototype.getSubscription = async () => null;
+    PushManager.prototype.subscribe = async (options) => {
+      Object.assign(window, { subscribedWith: options });
+      return { endpoint } as PushSubscription;
+    };
+  }, ENDPOINT);
+}
+
+test('the settings let this device ring while the wallet is closed', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await setUp(page);
+  await page.goto(`${sandbox.web_url}/wallet`);
+  await page.getByLabel('Balance').waitFor();
+  await wallet.goTo('Settings');
+  await wallet.sees('This device is silent while the wallet is closed.');
+  await wallet.checkAccessibility();
+  const sent = page.waitForRequest((request) => request.method() === 'PUT');
+  await wallet.button(/^Ring this device/).click();
+  assert.deepEqual((await sent).postDataJSON(), { endpoint: ENDPOINT });
+  const key = await page.evaluate(() => {
+    const { subscribedWith } = window as unknown as { subscribedWith: PushSubscriptionOptionsInit };
+    const bytes = new Uint8Array(subscribedWith.applicationServerKey as ArrayBuffer);
+    return [subscribedWith.userVisibleOnly, bytes.length, bytes[0]];
+  });
+  assert.deepEqual(key, [true, 65, 4]);
+  // This operator's own words.
+  await wallet.sees(/has not set up Web Push/);
+  await page.unrouteAll({ behavior: 'wait' });
+  await wallet.close();
+});
+
+test('once there is a pass, the wallet asks once whether it may ring', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await letAsk(page);
+  const question = page.getByText('Shall this device ring?');
+  const listed = () => page.getByRole('button', { name: 'Revoke Keyring' }).waitFor();
+  await page.reload();
+  await question.waitFor();
+  await wallet.checkAccessibility();
+  await wallet.button(/^Not now/).click();
+  await question.waitFor({ state: 'detached' });
+  await page.reload();
+  await listed();
+  assert.equal(await question.count(), 0, 'asked once');
+  await wallet.goTo('Settings');
+  await wallet.sees('This device is silent while you look at another window.');
+  await wallet.button(/^Ring this device/).click();
+  await wallet.sees(/^This device rings while the wallet is open/);
+  wallet.checkClean();
+  await wallet.close();
+
+  const { wallet: second } = await readyWallet(browser, sandbox);
+  await letAsk(second.page);
+  await second.page.reload();
+  await second.button(/^Ring this device/).click();
+  await second.page.getByText('Shall this device ring?').waitFor({ state: 'detached' });
+  await second.close();
+});
+
+test('a browser that may not ring is not asked, and says so', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox);
+  const { page } = wallet;
+  // As it is, without a head: refused before anybody was asked.
+  await page.reload();
+  await page.getByRole('button', { name: 'Revoke Keyring' }).waitFor();
+  assert.equal(await page.getByText('Shall this device ring?').count(), 0);
+  await wallet.goTo('Settings');
+  await wallet.button(/^Ring this device/).click();
+  await wallet.sees(/^This browser does not let the wallet ring/);
+  await wallet.close();
+});
+
+/** What the worker asks the browser to show: without a head it shows no notifications. */
+async function watchNotifications({ page, context }: WalletWindow) {
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  const worker = context.serviceWorkers()[0];
+  assert.ok(worker !== undefined);
+  await worker.evaluate(() => {
+    const scope = globalThis as unknown as { registration: object; shown: unknown };
+    Object.assign(scope.registration, {
+      showNotification: async (title: string, { body, tag }: NotificationOptions) => {
+        scope.shown = { title, body, tag };
+      },
+      getNotifications: async () => [{ close: () => Object.assign(scope, { shown: 'closed' }) }],
+    });
+  });
+  const shown = () => worker.evaluate(() => (globalThis as { shown?: unknown }).shown ?? null);
+  return async (expected: unknown) => {
+    for (let i = 0; i < 100 && !isDeepStrictEqual(await shown(), expected); i++) {
+      await page.waitForTimeout(100);
+    }
+    assert.deepEqual(await shown(), expected);
+  };
+}
+
+const RING = {
+  title: 'A payment waits for your yes',
+  body: 'Open your wallet within a minute.',
+  tag: 'ring',
+};
+
+test('a wallet that is open behind another window rings, until somebody has answered', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await askFirst(wallet);
+  await letAsk(page, 'granted');
+  await page.addInitScript(() => {
+    Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
+  });
+  await page.reload();
+  const shows = await watchNotifications(wallet);
+  await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  await wallet.button(/^Reject/).waitFor();
+  await shows(RING);
+  await wallet.button(/^Reject/).click();
+  await wallet.sees('Nothing was paid.');
+  await shows('closed');
+  await wallet.close();
+});
+
+test('a ring shows that somebody asks, and nothing of what', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox);
+  const { page, context } = wallet;
+  const { origin } = new URL(sandbox.web_url);
+  const shows = await watchNotifications(wallet);
+  const session = await context.newCDPSession(page);
+  const registered = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const own = registrations.find(({ scopeURL }) => scopeURL.startsWith(origin));
+      if (own !== undefined) resolve(own.registrationId);
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  const registrationId = await registered;
+  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: '' });
+  await shows(RING);
+  await wallet.close();
+});

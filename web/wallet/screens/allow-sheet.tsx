@@ -1,0 +1,124 @@
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import type { Wallet } from '../../data/payer.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { formatUsdc } from '../../ui/money.ts';
+import { formatTime } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { signAgreement } from '../agree.ts';
+import { formatRate } from '../allowance.ts';
+import { useHere } from '../here.tsx';
+import {
+  isRead,
+  PERIODS,
+  presentTerms,
+  type ReadTerms,
+  readTerms,
+  type TermField,
+  type TermProblems,
+  type TypedTerms,
+} from '../terms.ts';
+import { useApproval } from '../use-approval.ts';
+import { ApprovalNotice } from './approval-notice.tsx';
+import { OpenerField, openerOf } from './opener.tsx';
+
+const FIELDS: readonly (readonly [TermField, string])[] = [
+  ['perPayment', 'At most per payment'],
+  ['perDay', 'At most per day'],
+  ['total', 'At most in all'],
+];
+
+/** The whole agreement in words that change as one types. */
+function inWords({ terms, total }: ReadTerms): string {
+  const until = formatTime(new Date(terms.expiresAt * 1000).toISOString(), 'day');
+  const each = formatUsdc(terms.perPayment);
+  const daily = formatUsdc(terms.perPeriod);
+  const fees = formatRate(terms.maxFeeRate);
+  return (
+    `Where you present a pass, up to ${each} may be taken per payment and ${daily} per day, ` +
+    `plus fees of at most ${fees}. In all ${formatUsdc(total)}, fees included, until ${until}. ` +
+    'Nobody can take more.'
+  );
+}
+
+interface TermFieldsProps {
+  readonly typed: TypedTerms;
+  readonly problems: TermProblems;
+  readonly onChange: (typed: TypedTerms) => void;
+}
+
+function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
+  return (
+    <div className="terms">
+      {FIELDS.map(([field, label]) => (
+        <TextField
+          key={field}
+          label={label}
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed[field]}
+          error={problems[field] ?? null}
+          onChange={(event) => onChange({ ...typed, [field]: event.target.value })}
+        />
+      ))}
+      <Select
+        label="For how long"
+        value={typed.days}
+        onChange={(event) => onChange({ ...typed, days: Number(event.target.value) })}
+      >
+        {PERIODS.map(({ days, words }) => (
+          <option key={days} value={days}>
+            {words}
+          </option>
+        ))}
+      </Select>
+    </div>
+  );
+}
+
+export interface AllowSheetProps {
+  /** As on the button that has opened it. */
+  readonly action: 'Allow payments' | 'Change limits';
+  readonly wallet: Wallet;
+  readonly onClose: () => void;
+}
+
+/** Permit and policy in one: two signatures, one yes, no gas. */
+export function AllowSheet({ action, wallet, onClose }: AllowSheetProps): ReactNode {
+  const here = useHere();
+  const { vault, api, refresh } = here;
+  const toast = useToast();
+  const [typed, setTyped] = useState<TypedTerms>(() => presentTerms(wallet));
+  const [password, setPassword] = useState('');
+  const { flow, submit } = useApproval(api);
+  const read = readTerms(typed, wallet, api.now());
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isRead(read)) return;
+    const opener = openerOf(vault, password);
+    void submit(() => signAgreement({ here, opener, agreed: read }));
+  };
+  useEffect(() => {
+    if (flow.at !== 'done') return;
+    refresh();
+    toast('Payments are allowed. You can present a pass now.');
+    onClose();
+  }, [flow, refresh, toast, onClose]);
+  return (
+    <Dialog title="How much may shops take?" onClose={onClose}>
+      <form className="stack" onSubmit={send} noValidate>
+        <TermFields typed={typed} problems={isRead(read) ? {} : read} onChange={setTyped} />
+        {isRead(read) ? <p>{inWords(read)}</p> : null}
+        <OpenerField vault={vault} password={password} onChange={setPassword} />
+        <ApprovalNotice flow={flow} />
+        <Button type="submit" kind="primary" large busy={flow.at !== 'editing'}>
+          {action}
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Not now
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+import { Notice } from '../../ui/notice.tsx';
+import type { Approval } from '../approval-machine.ts';
+
+/** What there is to say while an approval is on its way, or has come to nothing. */
+export function ApprovalNotice({ flow }: { readonly flow: Approval }): ReactNode {
+  if (flow.at === 'editing' && flow.problem !== null) {
+    return (
+      <Notice tone="bad" role="alert">
+        {flow.problem}
+      </Notice>
+    );
+  }
+  if (flow.at === 'sending' && flow.sends > 1) {
+    return (
+      <Notice tone="info" role="status">
+        Checking… It is not known yet whether the network has it.
+      </Notice>
+    );
+  }
+  if (flow.at === 'waiting') {
+    return (
+      <Notice tone="info" role="status">
+        On its way to the chain. This takes a moment.
+      </Notice>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,140 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import type { Hex } from '../bytes.ts';
+import { useHere } from '../here.tsx';
+import { keep, useKept } from '../kept.ts';
+import { takeKey } from '../keyring.ts';
+import { rowsOf, usePayments } from '../queries.ts';
+import { problemOf } from '../words.ts';
+import { OpenerField, openerOf } from './opener.tsx';
+
+/** So many characters at the end of the key say that somebody has it elsewhere. */
+const PROOF_LENGTH = 6;
+
+interface StepProps {
+  readonly onClose: () => void;
+}
+
+function ShowKey({ onClose, onShown }: StepProps & { onShown: (key: Hex) => void }): ReactNode {
+  const { vault } = useHere();
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      onShown(await takeKey(vault, openerOf(vault, password)));
+    } catch (error) {
+      setProblem(problemOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <p>
+        The wallet is this key. If this browser or device is lost, only the key brings the money
+        back: nobody else has it.
+      </p>
+      <OpenerField
+        vault={vault}
+        password={password}
+        always
+        error={problem}
+        onChange={setPassword}
+      />
+      {problem !== null && vault.seal.by === 'passkey' ? (
+        <Notice tone="bad" role="alert">
+          {problem}
+        </Notice>
+      ) : null}
+      <Button type="submit" kind="primary" large busy={busy}>
+        Back up: show the key
+      </Button>
+      <Button kind="quiet" onClick={onClose}>
+        Not now
+      </Button>
+    </form>
+  );
+}
+
+function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): ReactNode {
+  const toast = useToast();
+  const [typed, setTyped] = useState('');
+  const [wrong, setWrong] = useState(false);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const isRight = typed.trim().toLowerCase() === privateKey.slice(-PROOF_LENGTH);
+    setWrong(!isRight);
+    if (!isRight) return;
+    keep('backedUp', true);
+    toast('The wallet is backed up.');
+    onClose();
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <p>
+        Write it on paper or put it into a password manager. Anybody who sees it can take
+        everything: no photo, no e-mail, no chat.
+      </p>
+      <CopyField label="Private key" value={privateKey} whole />
+      <TextField
+        label={`Last ${PROOF_LENGTH} characters`}
+        hint="From where you have kept it."
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        value={typed}
+        error={wrong ? 'They are not the same. Compare the whole key.' : null}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      <Button type="submit" kind="primary" large>
+        Back up: it is safe
+      </Button>
+      <Button kind="quiet" onClick={onClose}>
+        Not now
+      </Button>
+    </form>
+  );
+}
+
+/** The key, shown to its owner, who shows in turn that it is kept elsewhere. */
+export function BackupSheet({ onClose }: StepProps): ReactNode {
+  const [key, setKey] = useState<Hex | null>(null);
+  return (
+    <Dialog title="Keep your key safe" onClose={onClose}>
+      {key === null ? (
+        <ShowKey onClose={onClose} onShown={setKey} />
+      ) : (
+        <ProveKey privateKey={key} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+/** First success, then safety: it stays until it is done. */
+export function BackupNotice(): ReactNode {
+  const backedUp = useKept('backedUp');
+  const payments = rowsOf(usePayments());
+  const [open, setOpen] = useState(false);
+  if (backedUp || payments === null || payments.length === 0) return null;
+  return (
+    <Notice tone="warn">
+      <strong>Your wallet is in this browser alone</strong>
+      <p>It works. Now keep its key elsewhere, too, before the device is lost.</p>
+      <div className="row">
+        <Button kind="primary" onClick={() => setOpen(true)}>
+          Back up wallet
+        </Button>
+      </div>
+      {open ? <BackupSheet onClose={() => setOpen(false)} /> : null}
+    </Notice>
+  );
+}

@@ -1,0 +1,35 @@
+import { type ReactNode, useEffect, useState } from 'react';
+
+/** How long a person may think (behavior.md 12.3). */
+const WHOLE_MS = 60_000;
+const TICK_MS = 250;
+/** Of a circle with the radius 20. */
+const AROUND = 2 * Math.PI * 20;
+
+/** A ring that empties, with the seconds in it. */
+export function CountdownRing({ left }: { readonly left: () => number }): ReactNode {
+  const [ms, setMs] = useState(left);
+  useEffect(() => {
+    const timer = setInterval(() => setMs(left()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [left]);
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const part = Math.min(1, Math.max(0, ms / WHOLE_MS));
+  return (
+    <span className="countdown" role="timer" aria-label={`${seconds} seconds left`}>
+      <svg viewBox="0 0 48 48" aria-hidden="true">
+        <circle className="countdown-way" cx="24" cy="24" r="20" />
+        <circle
+          className="countdown-left"
+          cx="24"
+          cy="24"
+          r="20"
+          strokeDasharray={AROUND}
+          strokeDashoffset={AROUND * (1 - part)}
+          transform="rotate(-90 24 24)"
+        />
+      </svg>
+      <span aria-hidden="true">{seconds}</span>
+    </span>
+  );
+}

@@ -1,0 +1,102 @@
+import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { Notice } from '../../ui/notice.tsx';
+import { Status } from '../../ui/status.tsx';
+import { useOnline } from '../../ui/use-online.ts';
+import type { Network } from '../kept.ts';
+
+export interface WalletPage {
+  readonly name: string;
+  /** From the root of the service, without a leading slash. */
+  readonly path: string;
+  /** Pages that are reached from it, and stand below it. */
+  readonly below?: readonly string[];
+}
+
+/** Every page of the wallet. */
+export const PAGES: readonly WalletPage[] = [
+  { name: 'Home', path: 'wallet' },
+  { name: 'Passes', path: 'wallet/passes', below: ['wallet/cards', 'wallet/agents'] },
+  { name: 'History', path: 'wallet/history' },
+  { name: 'Limits', path: 'wallet/limits' },
+  { name: 'Settings', path: 'wallet/settings' },
+];
+
+function isPlainClick(event: React.MouseEvent): boolean {
+  const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
+  return button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;
+}
+
+export interface PageLinkProps {
+  readonly path: string;
+  readonly className?: string;
+  /** `page`: it is this one; `true`: it is one below. */
+  readonly current?: 'page' | 'true' | undefined;
+  readonly children: ReactNode;
+}
+
+/** Follows a link within the wallet without loading it again. */
+export function PageLink({ path, className, current, children }: PageLinkProps): ReactNode {
+  const [, navigate] = useLocation();
+  return (
+    <a
+      href={path}
+      className={className}
+      aria-current={current}
+      onClick={(event) => {
+        if (!isPlainClick(event)) return;
+        event.preventDefault();
+        navigate(`/${path}`);
+        window.scrollTo(0, 0);
+      }}
+    >
+      {children}
+    </a>
+  );
+}
+
+function currentOf({ path, below = [] }: WalletPage, current: string) {
+  if (path === current) return 'page';
+  return below.includes(current) ? 'true' : undefined;
+}
+
+export interface FrameProps {
+  readonly network: Network;
+  readonly current: string;
+  readonly children: ReactNode;
+}
+
+/** The wallet's pages: on a phone the way around is below the thumb. */
+export function Frame({ network, current, children }: FrameProps): ReactNode {
+  const online = useOnline();
+  return (
+    <div className="wallet">
+      <header className="wallet-head">
+        <span className="wallet-brand">
+          <img src="icons/tapline.svg" alt="" />
+          Wallet
+        </span>
+        {network === 'testnet' ? <Status tone="warn">Test money</Status> : null}
+      </header>
+      <nav className="wallet-nav" aria-label="Wallet">
+        <ul>
+          {PAGES.map((page) => (
+            <li key={page.path}>
+              <PageLink path={page.path} current={currentOf(page, current)}>
+                {page.name}
+              </PageLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main className="wallet-main stack">
+        {online ? null : (
+          <Notice tone="warn" icon="offline" role="status">
+            Offline. What you see may be old; nothing can be changed until the connection is back.
+          </Notice>
+        )}
+        {children}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import type { ReactNode } from 'react';
+import type { PayerPayment } from '../../data/payer.ts';
+import { receiptPath } from '../../data/receipt-path.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+import { rowsOf, usePayments } from '../queries.ts';
+import { More, Problem, Waiting } from './loading.tsx';
+
+/** One payment: who got it, how much left the wallet, and its proof. */
+export function PaymentRow({ payment }: { readonly payment: PayerPayment }): ReactNode {
+  const receipt = receiptPath(payment.receipt_url);
+  const fees = BigInt(payment.fees.acquirer + payment.fees.protocol);
+  return (
+    <li className="payment">
+      <div className="payment-who">
+        <strong>
+          <bdi>{payment.merchant_name}</bdi>
+        </strong>
+        <span className="soft small">
+          <Time at={payment.settled_at} />
+        </span>
+        {payment.status === 'succeeded' ? null : <ObjectStatus status={payment.status} />}
+        {receipt === null ? null : (
+          <a className="small" href={receipt}>
+            Receipt
+          </a>
+        )}
+      </div>
+      <div className="payment-sum">
+        <strong>
+          <Amount atoms={BigInt(payment.total_charged)} />
+        </strong>
+        <span className="soft small">
+          <Amount atoms={BigInt(payment.amount)} unit={false} /> and{' '}
+          <Amount atoms={fees} unit={false} /> fees
+        </span>
+        {payment.tip === 0 ? null : (
+          <span className="soft small">
+            <Amount atoms={BigInt(payment.tip)} unit={false} /> of it tip
+          </span>
+        )}
+        {payment.fees.cashback === 0 ? null : (
+          <span className="soft small">
+            <Amount atoms={BigInt(payment.fees.cashback)} unit={false} /> back
+          </span>
+        )}
+        {payment.amount_refunded === 0 ? null : (
+          <span className="small">
+            <Amount atoms={BigInt(payment.amount_refunded)} unit={false} /> refunded
+          </span>
+        )}
+      </div>
+    </li>
+  );
+}
+
+export function HistoryPage(): ReactNode {
+  const payments = usePayments();
+  const rows = rowsOf(payments);
+  return (
+    <>
+      <title>History · Tapline</title>
+      <h1>History</h1>
+      {rows === null && payments.isError ? <Problem of={payments.error} /> : null}
+      {rows === null && !payments.isError ? <Waiting /> : null}
+      {rows?.length === 0 ? (
+        <EmptyState title="No payments yet">
+          Every payment of this wallet will be listed here, with its receipt.
+        </EmptyState>
+      ) : null}
+      {rows === null || rows.length === 0 ? null : (
+        <ul className="payments">
+          {rows.map((payment) => (
+            <PaymentRow key={payment.id} payment={payment} />
+          ))}
+        </ul>
+      )}
+      <More pages={payments} />
+    </>
+  );
+}

@@ -1,0 +1,155 @@
+import { type ReactNode, useState } from 'react';
+import type { Wallet } from '../../data/payer.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { type Standing, standingOf, sumLength } from '../allowance.ts';
+import { useHere } from '../here.tsx';
+import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
+import { AllowSheet } from './allow-sheet.tsx';
+import { BackupNotice } from './backup.tsx';
+import { PageLink } from './frame.tsx';
+import { PaymentRow } from './history.tsx';
+import { Problem, Waiting } from './loading.tsx';
+
+const NEWEST = 3;
+
+/** Money to try things with; what became of the request is read from the balance. */
+function Faucet(): ReactNode {
+  const { api, refresh } = useHere();
+  const toast = useToast();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const ask = async () => {
+    setBusy(true);
+    setProblem(null);
+    const answer = await api.faucet();
+    if (answer.is === 'done' && answer.value.status !== 'failed') {
+      toast(answer.value.status === 'succeeded' ? 'Test USDC has arrived.' : 'It is on its way.');
+    } else if (answer.is === 'refused') setProblem(answer.error.message);
+    else if (answer.is === 'not_sent') setProblem('Not sent: there is no connection.');
+    else setProblem('It is not known yet whether it worked. Look at the balance in a moment.');
+    refresh();
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button busy={busy} onClick={ask}>
+        Get test USDC
+      </Button>
+      {problem === null ? null : (
+        <Notice tone="warn" role="alert">
+          {problem}
+        </Notice>
+      )}
+    </>
+  );
+}
+
+const TITLES: Readonly<Record<Standing, string>> = {
+  not_allowed: 'Shops may not take anything yet',
+  expired: 'Your permission has expired',
+  used_up: 'Almost all that you allowed is spent',
+  no_money: 'The wallet is empty',
+  ready: 'Ready to pay',
+};
+
+function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
+  const { api } = useHere();
+  const [asking, setAsking] = useState(false);
+  const standing = standingOf(wallet, api.now());
+  const { policy } = wallet;
+  const needsYes = standing !== 'ready' && standing !== 'no_money';
+  return (
+    <section className="card stack" aria-label="Payments">
+      <h2 className="row">
+        <span className={`standing standing-${needsYes ? 'open' : 'done'}`}>
+          <Icon name={needsYes ? 'lock' : 'good'} />
+        </span>
+        {TITLES[standing]}
+      </h2>
+      {policy === null || needsYes ? (
+        <p className="soft">
+          Say once how much shops may take when you present a pass. It costs nothing, and you can
+          stop it at any time.
+        </p>
+      ) : (
+        <p className="soft">
+          Up to <Amount atoms={BigInt(policy.per_payment)} /> per payment and{' '}
+          <Amount atoms={BigInt(policy.per_period)} /> a day, until{' '}
+          <Time at={policy.expires_at} shape="day" />.
+        </p>
+      )}
+      {needsYes ? (
+        <Button kind="primary" large wide onClick={() => setAsking(true)}>
+          Allow payments
+        </Button>
+      ) : null}
+      {asking ? (
+        <AllowSheet action="Allow payments" wallet={wallet} onClose={() => setAsking(false)} />
+      ) : null}
+    </section>
+  );
+}
+
+function Newest(): ReactNode {
+  const payments = usePayments();
+  const rows = rowsOf(payments);
+  const passes = rowsOf(usePasses());
+  if (rows === null) return payments.isError ? <Problem of={payments.error} /> : <Waiting />;
+  if (rows.length === 0) {
+    const hasPass = passes?.some(({ status }) => status === 'active') === true;
+    return (
+      <section className="card stack">
+        <h2>No payments yet</h2>
+        <p className="soft">
+          {hasPass
+            ? 'Present your pass at a till. The payment appears here within seconds.'
+            : 'A pass is what you present at a till: on a card, a tag or your phone.'}
+        </p>
+        <PageLink path="wallet/passes">{hasPass ? 'See your passes' : 'Make a pass'}</PageLink>
+      </section>
+    );
+  }
+  return (
+    <section className="stack stack-tight">
+      <div className="row row-apart">
+        <h2>Latest payments</h2>
+        <PageLink path="wallet/history">All of them</PageLink>
+      </div>
+      <ul className="payments">
+        {rows.slice(0, NEWEST).map((payment) => (
+          <PaymentRow key={payment.id} payment={payment} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function HomePage(): ReactNode {
+  const { network } = useHere();
+  const wallet = useWallet();
+  if (wallet.data === undefined) {
+    return wallet.isError ? <Problem of={wallet.error} /> : <Waiting />;
+  }
+  return (
+    <>
+      <title>Wallet · Tapline</title>
+      <h1 className="unseen">Wallet</h1>
+      <section className="balance" aria-label="Balance">
+        <p className="soft">Balance</p>
+        <p className={`balance-sum ${sumLength(BigInt(wallet.data.balance))}`}>
+          <Amount atoms={BigInt(wallet.data.balance)} />
+        </p>
+        {network === 'testnet' ? <Faucet /> : null}
+      </section>
+      <BackupNotice />
+      <Permission wallet={wallet.data} />
+
+      <Newest />
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import { createElement } from 'react';
+import { partOf } from '../../ui/part.ts';
+import { Waiting } from './loading.tsx';
+
+const waiting = createElement(Waiting);
+
+/** What home does not show is loaded when it is needed; the service worker keeps it too. */
+export const LimitsPage = partOf(async () => (await import('./limits.tsx')).LimitsPage, waiting);
+export const SettingsPage = partOf(
+  async () => (await import('./settings.tsx')).SettingsPage,
+  waiting,
+);
+export const AgentsPage = partOf(async () => (await import('./agents.tsx')).AgentsPage, waiting);
+export const PassesPage = partOf(async () => (await import('./passes.tsx')).PassesPage, waiting);
+export const CardsPage = partOf(async () => (await import('./cards.tsx')).CardsPage, waiting);
+export const TakeBackPage = partOf(
+  async () => (await import('./take-back.tsx')).TakeBackPage,
+  waiting,
+);
+export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);

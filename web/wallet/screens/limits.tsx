@@ -1,0 +1,197 @@
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import type { Payer, Wallet } from '../../data/payer.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Switch } from '../../ui/choice.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
+import { Facts } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { signAgreement } from '../agree.ts';
+import { formatRate, standingOf } from '../allowance.ts';
+import { useHere } from '../here.tsx';
+import { useMe, useWallet } from '../queries.ts';
+import { useApproval } from '../use-approval.ts';
+import { WORDS } from '../words.ts';
+import { AllowSheet } from './allow-sheet.tsx';
+import { ApprovalNotice } from './approval-notice.tsx';
+import { PageLink } from './frame.tsx';
+import { Problem, Waiting } from './loading.tsx';
+import { OpenerField, openerOf } from './opener.tsx';
+import { Refused } from './refused.tsx';
+import { useChange } from './use-change.ts';
+
+/** A permit of nothing: whatever the policy says, no atom can be taken any more. */
+function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const here = useHere();
+  const toast = useToast();
+  const [password, setPassword] = useState('');
+  const { flow, submit } = useApproval(here.api);
+  const { refresh, vault } = here;
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    const opener = openerOf(vault, password);
+    void submit(() => signAgreement({ here, opener, agreed: null }));
+  };
+  useEffect(() => {
+    if (flow.at !== 'done') return;
+    refresh();
+    toast('Nothing can be taken from this wallet any more.');
+    onClose();
+  }, [flow, refresh, toast, onClose]);
+  return (
+    <Dialog title="Stop all payments?" onClose={onClose}>
+      <form className="stack" onSubmit={send} noValidate>
+        <p>
+          The permission ends on the chain: no pass, card or token of this wallet pays any more,
+          until you allow payments again. A payment that is on its way is not undone.
+        </p>
+        <OpenerField vault={vault} password={password} onChange={setPassword} />
+        <ApprovalNotice flow={flow} />
+        <Button type="submit" kind="danger" large busy={flow.at !== 'editing'}>
+          Stop all payments
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Keep them
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+function factsOf({ policy, allowance }: Wallet) {
+  const sum = (atoms: number) => <Amount atoms={BigInt(atoms)} />;
+  if (policy === null) return [['In all', sum(allowance)]] as const;
+  return [
+    ['Per payment', sum(policy.per_payment)],
+    ['Per day', sum(policy.per_period)],
+    ['Taken today', sum(policy.spent)],
+    ['Left in all', sum(allowance)],
+    ['Fees at most', formatRate(policy.max_fee_rate)],
+    ['Until', <Time key="until" at={policy.expires_at} shape="day" />],
+  ] as const;
+}
+
+function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
+  const { api } = useHere();
+  const [open, setOpen] = useState<'change' | 'stop' | null>(null);
+  const isClosed = standingOf(wallet, api.now()) === 'not_allowed';
+  const action = isClosed ? 'Allow payments' : 'Change limits';
+  const close = () => setOpen(null);
+  return (
+    <section className="card stack">
+      <h2>On the chain</h2>
+      <p className="soft">
+        {isClosed
+          ? 'Nothing can be taken from this wallet.'
+          : 'The contract takes no more than this, whoever asks it to.'}
+      </p>
+      <Facts facts={factsOf(wallet)} />
+      <div className="row">
+        <Button kind={isClosed ? 'primary' : 'plain'} onClick={() => setOpen('change')}>
+          {action}
+        </Button>
+        {wallet.allowance === 0 ? null : (
+          <Button kind="danger" onClick={() => setOpen('stop')}>
+            Stop all payments
+          </Button>
+        )}
+      </div>
+      {open === 'change' ? <AllowSheet action={action} wallet={wallet} onClose={close} /> : null}
+      {open === 'stop' ? <StopSheet onClose={close} /> : null}
+    </section>
+  );
+}
+
+/** @returns null: no limit; undefined: no amount. */
+function limitOf(text: string): number | null | undefined {
+  if (text.trim() === '') return null;
+  const atoms = parseAtoms(text);
+  return atoms === null || atoms === 0n || atoms > MAX_ATOMS ? undefined : Number(atoms);
+}
+
+function typedOf(limit: number | null): string {
+  return limit === null ? '' : formatAtoms(BigInt(limit));
+}
+
+/** What the service holds to on top, and changes at once without a signature. */
+function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
+  const { api } = useHere();
+  const toast = useToast();
+  const { busy, problem, change } = useChange();
+  const [each, setEach] = useState(typedOf(payer.limits.per_payment));
+  const [daily, setDaily] = useState(typedOf(payer.limits.per_day));
+  const [perPayment, perDay] = [limitOf(each), limitOf(daily)];
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    if (perPayment === undefined || perDay === undefined) return;
+    const limits = { per_payment: perPayment, per_day: perDay };
+    if ((await change(() => api.changeLimits(limits))) !== null) toast('Your limits hold now.');
+  };
+  const wrong = (limit: number | null | undefined) =>
+    limit === undefined ? WORDS.amountInvalid : null;
+  return (
+    <form className="card stack" onSubmit={save} noValidate>
+      <h2>Narrower, for now</h2>
+      <p className="soft">
+        Tighter limits that hold at once and need no signature. Empty: only those above.
+      </p>
+      <Switch
+        label="Ask me before I first pay at a shop"
+        checked={payer.limits.confirm_first_payment}
+        disabled={busy}
+        onChange={(on) => void change(() => api.changeLimits({ confirm_first_payment: on }))}
+      />
+      <div className="terms">
+        <TextField
+          label="Each payment"
+          inputMode="decimal"
+          autoComplete="off"
+          value={each}
+          error={wrong(perPayment)}
+          onChange={(event) => setEach(event.target.value)}
+        />
+        <TextField
+          label="Each day"
+          inputMode="decimal"
+          autoComplete="off"
+          value={daily}
+          error={wrong(perDay)}
+          onChange={(event) => setDaily(event.target.value)}
+        />
+      </div>
+      <Refused problem={problem} />
+      <div className="row">
+        <Button type="submit" busy={busy}>
+          Save limits
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+export function LimitsPage(): ReactNode {
+  const wallet = useWallet();
+  const me = useMe();
+  const failed = wallet.error ?? me.error;
+  return (
+    <>
+      <title>Limits · Tapline</title>
+      <h1>What this network may take from you</h1>
+      {wallet.data === undefined ? null : <ChainLimits wallet={wallet.data} />}
+      {me.data === undefined ? null : <OwnLimits payer={me.data} />}
+      <section className="card stack">
+        <h2>Without this service</h2>
+        <p className="soft">
+          What you see above is what this server has read from the chain. You can look yourself, and
+          end the permission, even if this server were gone.
+        </p>
+        <PageLink path="wallet/take-back">Ask the chain, or end the permission there</PageLink>
+      </section>
+      {wallet.data === undefined && failed === null ? <Waiting /> : null}
+      {wallet.data === undefined && failed !== null ? <Problem of={failed} /> : null}
+    </>
+  );
+}

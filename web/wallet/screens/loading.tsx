@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { useHere } from '../here.tsx';
+import type { Pages } from '../queries.ts';
+import { problemOf } from '../words.ts';
+
+export function Waiting(): ReactNode {
+  return (
+    <p className="waiting soft" role="status">
+      <span className="spinner" aria-hidden="true" /> Loading…
+    </p>
+  );
+}
+
+export function Problem({ of }: { readonly of: unknown }): ReactNode {
+  const { refresh } = useHere();
+  return (
+    <Notice tone="bad" role="alert">
+      <p>{problemOf(of)}</p>
+      <Button onClick={refresh}>Try again</Button>
+    </Notice>
+  );
+}
+
+/** The way to what a list has not shown yet. */
+export function More<T>({ pages }: { readonly pages: Pages<T> }): ReactNode {
+  if (!pages.hasNextPage) return null;
+  return (
+    <Button wide busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+      Show more
+    </Button>
+  );
+}

@@ -1,0 +1,36 @@
+import { type ReactNode, useState } from 'react';
+import { Switch } from '../../ui/choice.tsx';
+import { keep, kept, useKept } from '../kept.ts';
+import { isOpen, unlock } from '../keyring.ts';
+import { signIn } from '../sign-in.ts';
+import type { Vault } from '../vault.ts';
+
+/** The same key is a wallet on each network. A network that was never opened needs a signature. */
+export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
+  const network = useKept('network');
+  const [busy, setBusy] = useState(false);
+  if (network === null) return null;
+  const change = async (test: boolean) => {
+    const wanted = test ? 'testnet' : 'mainnet';
+    const hasSession = kept('sessions')[wanted] !== undefined;
+    if (!hasSession && isOpen(vault)) {
+      setBusy(true);
+      try {
+        return await signIn(await unlock(vault, { by: vault.seal.by, password: '' }), wanted);
+      } catch {
+        // The screen that signs in says what is wrong.
+      } finally {
+        setBusy(false);
+      }
+    }
+    keep('network', wanted);
+  };
+  return (
+    <Switch
+      label="Test mode"
+      checked={network === 'testnet'}
+      disabled={busy}
+      onChange={(test) => void change(test)}
+    />
+  );
+}

@@ -1,0 +1,111 @@
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { isOpen } from '../keyring.ts';
+import { canUsePasskeys } from '../passkey.ts';
+import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
+import { WORDS } from '../words.ts';
+import { Refused } from './refused.tsx';
+
+export interface NewOpenerProps {
+  /** What the button that sends says. */
+  readonly action: string;
+  readonly busy: boolean;
+  readonly problem: string | null;
+  /** What stands above the password: the private key, where one is brought along. */
+  readonly children?: ReactNode;
+  readonly onChosen: (opener: Opener) => void;
+}
+
+function useHasPasskeys(): boolean {
+  const [has, setHas] = useState(false);
+  useEffect(() => {
+    void canUsePasskeys().then(setHas);
+  }, []);
+  return has;
+}
+
+/** How a wallet is to be kept: by a passkey where the device has one, or by a password. */
+export function NewOpener(props: NewOpenerProps): ReactNode {
+  const { action, busy, problem, children, onChosen } = props;
+  const hasPasskeys = useHasPasskeys();
+  const [password, setPassword] = useState('');
+  const [repeated, setRepeated] = useState('');
+  const [checked, setChecked] = useState(false);
+  const short = [...password].length < SHORTEST_PASSWORD;
+  const different = password !== repeated;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setChecked(true);
+    if (!short && !different) onChosen({ by: 'password', password });
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      {children}
+      {hasPasskeys ? (
+        <>
+          <Button kind="primary" large busy={busy} onClick={() => onChosen({ by: 'passkey' })}>
+            Use a passkey
+          </Button>
+          <p className="soft small">
+            Your fingerprint, face or device PIN opens the wallet. Or choose a password:
+          </p>
+        </>
+      ) : null}
+      <TextField
+        label="Wallet password"
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        hint={`At least ${SHORTEST_PASSWORD} characters. Nobody can reset it.`}
+        error={checked && short ? WORDS.shortPassword : null}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <TextField
+        label="Repeat wallet password"
+        type="password"
+        autoComplete="new-password"
+        value={repeated}
+        error={checked && !short && different ? WORDS.differentPasswords : null}
+        onChange={(event) => setRepeated(event.target.value)}
+      />
+      <Refused problem={problem} />
+      <Button type="submit" kind={hasPasskeys ? 'plain' : 'primary'} large busy={busy}>
+        {action}
+      </Button>
+    </form>
+  );
+}
+
+export interface OpenerFieldProps {
+  readonly vault: Vault;
+  readonly password: string;
+  readonly error?: string | null;
+  /** Asks even where the wallet is open: to show the key itself. */
+  readonly always?: boolean;
+  readonly onChange: (password: string) => void;
+}
+
+/** What a sheet that signs has to ask for: nothing, where the wallet is open or has a passkey. */
+export function OpenerField(props: OpenerFieldProps): ReactNode {
+  const { vault, password, error = null, always = false, onChange } = props;
+  // A field that somebody fills in does not vanish; one that is needed by now appears.
+  const [wasOpen] = useState(() => isOpen(vault));
+  const opens = wasOpen && isOpen(vault) && !always;
+  if (vault.seal.by === 'passkey' || opens) return null;
+  return (
+    <TextField
+      label="Wallet password"
+      type="password"
+      autoComplete="current-password"
+      value={password}
+      error={error}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+export function openerOf({ seal }: Vault, password: string): Opener {
+  return seal.by === 'passkey' ? { by: 'passkey' } : { by: 'password', password };
+}

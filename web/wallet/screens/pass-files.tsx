@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { valueIn } from '../../data/api.ts';
+import { listNetworks, type Pass } from '../../data/payer.ts';
+import { Button } from '../../ui/button.tsx';
+import { useHere } from '../here.tsx';
+import { Refused } from './refused.tsx';
+import { useChange } from './use-change.ts';
+
+/** Hands a file to the browser, which knows what opens it. */
+function save(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** The pass among a phone's other cards, where the operator makes such files. */
+export function PassFileButtons({ pass }: { readonly pass: Pass }): ReactNode {
+  const { api, network } = useHere();
+  const networks = useQuery({
+    queryKey: ['networks'],
+    queryFn: async () => valueIn(await listNetworks()),
+  });
+  const { busy, problem, change } = useChange();
+  const here = networks.data?.data.find((one) => one.network === network);
+  const wallets = here?.pass_files ?? [];
+  if (wallets.length === 0) return null;
+  const addApple = async () => {
+    const file = await change(() => api.applePass(pass.id));
+    if (file !== null) save(file, 'tapline.pkpass');
+  };
+  const addGoogle = async () => {
+    const link = await change(() => api.googlePass(pass.id));
+    if (link !== null) location.assign(link.url);
+  };
+  return (
+    <>
+      <Refused problem={problem} />
+      <div className="row">
+        {wallets.includes('apple') ? (
+          <Button busy={busy} onClick={addApple}>
+            Add to Apple Wallet
+          </Button>
+        ) : null}
+        {wallets.includes('google') ? (
+          <Button busy={busy} onClick={addGoogle}>
+            Add to Google Wallet
+          </Button>
+        ) : null}
+      </div>
+      <p className="soft small">
+        It reminds you of the pass and opens this wallet. It cannot pay by itself.
+      </p>
+    </>
+  );
+}

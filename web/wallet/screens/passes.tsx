@@ -1,0 +1,161 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { NewPass, Pass } from '../../data/payer.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useHere } from '../here.tsx';
+import { rowsOf, usePasses } from '../queries.ts';
+import { PageLink } from './frame.tsx';
+import { More, Problem, Waiting } from './loading.tsx';
+import { PassCodeSheet } from './pass-code.tsx';
+import { Refused } from './refused.tsx';
+import { RingsQuestion } from './rings.tsx';
+import { useChange } from './use-change.ts';
+
+function AddPass({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { api } = useHere();
+  const [label, setLabel] = useState('');
+  const [made, setMade] = useState<NewPass | null>(null);
+  const { busy, problem, change } = useChange();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const pass = await change(() => api.createPass(label.trim()));
+    if (pass !== null) setMade(pass);
+  };
+  if (made !== null) {
+    return (
+      <Dialog title="Your new pass" onClose={onClose}>
+        <p className="soft">
+          Write this code to an NFC tag or card. It is shown only now: anybody who has it can pay
+          within your limits, until you revoke the pass.
+        </p>
+        <CopyField label="Pass code" value={made.nfc_id} />
+        <Button kind="primary" large onClick={onClose}>
+          Done
+        </Button>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="A new pass" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <TextField
+          label="Name of the pass"
+          hint="So that you know which one to revoke: Keyring, Blue card."
+          maxLength={100}
+          value={label}
+          onChange={(event) => setLabel(event.target.value)}
+        />
+        <Refused problem={problem} />
+        <Button type="submit" kind="primary" large busy={busy}>
+          Add pass
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Not now
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+interface RevokeProps {
+  readonly pass: Pass;
+  readonly onClose: () => void;
+}
+
+function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
+  const { api } = useHere();
+  const { busy, problem, change } = useChange();
+  const revoke = async () => {
+    if ((await change(() => api.revokePass(pass.id))) !== null) onClose();
+  };
+  return (
+    <Dialog title={`Revoke ${pass.label === '' ? 'this pass' : pass.label}?`} onClose={onClose}>
+      <p>From this moment on no till accepts it. A payment that is on its way is not undone.</p>
+      <Refused problem={problem} />
+      <Button kind="danger" large busy={busy} onClick={revoke}>
+        Revoke pass
+      </Button>
+      <Button kind="quiet" onClick={onClose}>
+        Keep it
+      </Button>
+    </Dialog>
+  );
+}
+
+function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
+  const [revoking, setRevoking] = useState(false);
+  const [showing, setShowing] = useState(false);
+  const name = pass.label === '' ? 'Pass without a name' : pass.label;
+  return (
+    <li className="card row row-apart">
+      <div className="payment-who">
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>
+        <span className="soft small">
+          Since <Time at={pass.created} shape="day" />
+        </span>
+      </div>
+      {pass.status === 'active' ? (
+        <div className="row">
+          <Button onClick={() => setShowing(true)} aria-label={`Show code of ${name}`}>
+            Show code
+          </Button>
+          <Button onClick={() => setRevoking(true)} aria-label={`Revoke ${name}`}>
+            Revoke
+          </Button>
+        </div>
+      ) : (
+        <Status tone="plain">Revoked</Status>
+      )}
+      {showing ? <PassCodeSheet pass={pass} onClose={() => setShowing(false)} /> : null}
+      {revoking ? <RevokePass pass={pass} onClose={() => setRevoking(false)} /> : null}
+    </li>
+  );
+}
+
+export function PassesPage(): ReactNode {
+  const [adding, setAdding] = useState(false);
+  const passes = usePasses();
+  const rows = rowsOf(passes);
+  return (
+    <>
+      <title>Passes · Tapline</title>
+      <div className="row row-apart">
+        <h1>Passes</h1>
+        <Button kind="primary" onClick={() => setAdding(true)}>
+          Add pass
+        </Button>
+      </div>
+      {rows === null && passes.isError ? <Problem of={passes.error} /> : null}
+      {rows === null && !passes.isError ? <Waiting /> : null}
+      {rows?.length === 0 ? (
+        <EmptyState title="No passes yet">
+          A pass is what you present at a till. It pays within your limits and can be revoked at any
+          time.
+        </EmptyState>
+      ) : null}
+      {rows?.some(({ status }) => status === 'active') === true && !adding ? (
+        <RingsQuestion />
+      ) : null}
+      {rows === null || rows.length === 0 ? null : (
+        <ul className="stack stack-tight">
+          {rows.map((pass) => (
+            <PassRow key={pass.id} pass={pass} />
+          ))}
+        </ul>
+      )}
+      <More pages={passes} />
+      <p className="row">
+        <PageLink path="wallet/cards">Cards with a chip</PageLink>
+        <PageLink path="wallet/agents">Tokens for AI agents</PageLink>
+      </p>
+      {adding ? <AddPass onClose={() => setAdding(false)} /> : null}
+    </>
+  );
+}

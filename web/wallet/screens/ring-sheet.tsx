@@ -1,0 +1,197 @@
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { formatUsdc } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { endRing, startRing } from '../alert.ts';
+import { type Charge, chargeOf, sumLength } from '../allowance.ts';
+import { Bell } from '../bell.ts';
+import { useHere } from '../here.tsx';
+import { useWallet } from '../queries.ts';
+import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
+import { CountdownRing } from './countdown-ring.tsx';
+import { Refused } from './refused.tsx';
+import './ring.css';
+
+const REASONS: Readonly<Record<string, string>> = {
+  FIRST_MERCHANT_PAYMENT: 'You have not paid at this shop before.',
+  HIGH_AMOUNT: 'This is more than this shop takes without asking.',
+  VELOCITY: 'This is one of several payments within a short time.',
+  STATIC_PASS: 'Your pass could be copied, so larger sums need your yes.',
+};
+
+const ENDS: Readonly<
+  Record<RingOutcome, { tone: 'good' | 'bad' | 'plain'; title: string; hint: string }>
+> = {
+  paid: { tone: 'good', title: 'Paid', hint: 'You find it in your history.' },
+  rejected: { tone: 'plain', title: 'Rejected', hint: 'Nothing was paid.' },
+  declined: { tone: 'bad', title: 'Declined', hint: 'Nothing was paid.' },
+  expired: { tone: 'plain', title: 'Too late', hint: 'Nobody answered in time. Nothing was paid.' },
+  gone: {
+    tone: 'plain',
+    title: 'Already answered',
+    hint: 'It was answered in another window, or the shop has ended it.',
+  },
+  refused: { tone: 'bad', title: 'Not paid', hint: 'Nothing was paid.' },
+};
+
+const DECLINES: Readonly<Record<string, string>> = {
+  insufficient_funds: 'There is too little USDC in the wallet.',
+  approval_insufficient: 'You have not allowed enough: see Limits.',
+  limit_exceeded: 'It is above your limits.',
+  pass_revoked: 'The pass has been revoked.',
+  settlement_failed: 'The chain did not take it.',
+};
+
+function useBell(): { readonly bell: Bell | null; readonly ring: Ring | null } {
+  const { api, vault, network } = useHere();
+  const [bell, setBell] = useState<Bell | null>(null);
+  useEffect(() => {
+    const made = new Bell(api, `${network} ${vault.address}`);
+    setBell(made);
+    return () => made.stop();
+  }, [api, vault, network]);
+  const rings = useSyncExternalStore(
+    (listener) => bell?.subscribe(listener) ?? (() => {}),
+    () => bell?.rings() ?? null,
+  );
+  return { bell, ring: rings?.[0] ?? null };
+}
+
+interface SumProps {
+  readonly ring: Ring;
+  readonly charge: Charge | null;
+}
+
+function Sum({ ring, charge }: SumProps): ReactNode {
+  const sum = charge?.total ?? BigInt(ring.of.amount);
+  return (
+    <p className={`ring-sum ${sumLength(sum)}`}>
+      <Amount atoms={sum} />
+    </p>
+  );
+}
+
+/** Above what may be long: the seconds are to be seen on the smallest screen. */
+function Why({ of }: Ring): ReactNode {
+  const { api } = useHere();
+  return (
+    <p className="row ring-why">
+      <CountdownRing left={() => leftMs(of, api.now())} />
+      <span>{REASONS[of.reason_code ?? ''] ?? 'This payment needs your yes.'}</span>
+    </p>
+  );
+}
+
+function Parts({ ring, charge }: SumProps): ReactNode {
+  const { of } = ring;
+  const all = BigInt(of.amount);
+  return (
+    <Facts
+      facts={[
+        ['Sale', <Amount key="sale" unit={false} atoms={all - BigInt(of.tip)} />],
+        ['Tip', of.tip === 0 ? null : <Amount key="tip" unit={false} atoms={BigInt(of.tip)} />],
+        ['Fees', charge === null ? null : <Amount key="fees" unit={false} atoms={charge.fees} />],
+        [
+          'You get back',
+          charge === null || charge.cashback === 0n ? null : (
+            <Amount key="cashback" unit={false} atoms={charge.cashback} />
+          ),
+        ],
+        ['For', of.description],
+        ['Order', of.order_id],
+      ]}
+    />
+  );
+}
+
+function endHint({ outcome, message, of }: Extract<Ring, { at: 'ended' }>): string {
+  if (outcome === 'declined') return DECLINES[of.decline_code ?? ''] ?? ENDS.declined.hint;
+  return message ?? ENDS[outcome].hint;
+}
+
+function Answering({ ring }: { readonly ring: Extract<Ring, { at: 'answering' }> }): ReactNode {
+  const isUnknown = ring.sends > 1 && !ring.isTaken;
+  return (
+    <Notice tone="info" role="status">
+      <strong>{isUnknown ? 'Checking…' : ring.yes ? 'Paying…' : 'Rejecting…'}</strong>
+      {isUnknown ? <p>It is not known yet whether your answer has arrived.</p> : null}
+      {ring.isTaken ? <p>Your yes has arrived. The chain is working on it.</p> : null}
+    </Notice>
+  );
+}
+
+interface PartProps<R extends Ring> {
+  readonly ring: R;
+  readonly bell: Bell;
+  readonly charge: Charge | null;
+}
+
+function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
+  const { of, remark } = ring;
+  const id = of.payment_intent;
+  return (
+    <>
+      <Refused problem={remark} />
+      <div className="ring-answers">
+        <Button kind="primary" large onClick={() => void bell.answer(id, true)}>
+          {`Approve ${formatUsdc(charge?.total ?? BigInt(of.amount))}`}
+        </Button>
+        <Button large onClick={() => void bell.answer(id, false)}>
+          Reject
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Ended({ ring, bell }: PartProps<Extract<Ring, { at: 'ended' }>>): ReactNode {
+  const { tone, title } = ENDS[ring.outcome];
+  const intent = ring.of.payment_intent;
+  return (
+    <>
+      <Notice tone={tone} role="status">
+        <strong>{title}</strong>
+        <p>{endHint(ring)}</p>
+      </Notice>
+      <Button kind="primary" large onClick={() => bell.dispatch({ type: 'closed', intent })}>
+        Done
+      </Button>
+    </>
+  );
+}
+
+/** Stands on every page: whatever one is doing, the question comes first. */
+export function RingSheet(): ReactNode {
+  const { refresh } = useHere();
+  const { bell, ring } = useBell();
+  const rates = useWallet().data?.fee_rates;
+  const at = ring?.at ?? null;
+  useEffect(() => {
+    if (at === 'asked') startRing();
+    if (at === 'answering' || at === 'ended') endRing();
+    if (at === 'ended') refresh();
+  }, [at, refresh]);
+  if (bell === null || ring === null) return null;
+  const { of } = ring;
+  const intent = of.payment_intent;
+  const charge = rates === undefined ? null : chargeOf(BigInt(of.amount), rates);
+  const part = { bell, charge };
+  return (
+    <Dialog
+      key={intent}
+      title={of.merchant_name}
+      // Who is asked says yes or no: Escape is neither.
+      onClose={() => bell.dispatch({ type: 'closed', intent })}
+    >
+      <Sum ring={ring} charge={charge} />
+      {ring.at === 'asked' ? <Why {...ring} /> : null}
+      <Parts ring={ring} charge={charge} />
+      {ring.at === 'asked' ? <Asked ring={ring} {...part} /> : null}
+      {ring.at === 'answering' ? <Answering ring={ring} /> : null}
+      {ring.at === 'ended' ? <Ended ring={ring} {...part} /> : null}
+    </Dialog>
+  );
+}

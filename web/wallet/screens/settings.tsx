@@ -1,0 +1,126 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { PinForm } from '../../ui/pin-form.tsx';
+import { useToast } from '../../ui/toast.tsx';
+import { useHere } from '../here.tsx';
+import { forgetWallet, keep, useKept } from '../kept.ts';
+import { dropKey } from '../keyring.ts';
+import { dropSession } from '../sign-in.ts';
+import { BackupSheet } from './backup.tsx';
+import { NetworkSwitch } from './network-switch.tsx';
+import { RingsSection } from './rings.tsx';
+
+function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { api } = useHere();
+  const backedUp = useKept('backedUp');
+  const [agreed, setAgreed] = useState(false);
+  const [missing, setMissing] = useState(false);
+  const remove = async () => {
+    if (!agreed) return setMissing(true);
+    await api.signOut();
+    dropKey();
+    forgetWallet();
+  };
+  return (
+    <Dialog title="Remove the wallet from this browser?" onClose={onClose}>
+      {backedUp ? null : (
+        <Notice tone="bad">
+          This wallet is not backed up. Whatever is in it is lost for good when you go on.
+        </Notice>
+      )}
+      <p>
+        Passes and cards go on paying: they live on the chain and at the service. Revoke them, or
+        stop all payments, first.
+      </p>
+      <Choice
+        type="checkbox"
+        name="agreed"
+        value="yes"
+        label="I have the key elsewhere, or do not need this wallet any more"
+        checked={agreed}
+        onChange={setAgreed}
+      />
+      {missing && !agreed ? (
+        <Notice tone="bad" role="alert">
+          Tick the box first.
+        </Notice>
+      ) : null}
+      <Button kind="danger" large onClick={remove}>
+        Remove wallet
+      </Button>
+      <Button kind="quiet" onClick={onClose}>
+        Keep it
+      </Button>
+    </Dialog>
+  );
+}
+
+function KeySection(): ReactNode {
+  const { vault } = useHere();
+  const backedUp = useKept('backedUp');
+  const [open, setOpen] = useState<'backup' | 'remove' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <section className="card stack">
+      <h2>Your key</h2>
+      <p className="soft">
+        {vault.seal.by === 'passkey'
+          ? 'Sealed by a passkey of this device.'
+          : 'Sealed by your wallet password.'}{' '}
+        {backedUp ? 'It is backed up.' : 'It is not backed up yet.'}
+      </p>
+      <div className="row">
+        <Button kind={backedUp ? 'plain' : 'primary'} onClick={() => setOpen('backup')}>
+          Back up wallet
+        </Button>
+        <Button onClick={() => setOpen('remove')}>Remove wallet</Button>
+      </div>
+      {open === 'backup' ? <BackupSheet onClose={close} /> : null}
+      {open === 'remove' ? <RemoveSheet onClose={close} /> : null}
+    </section>
+  );
+}
+
+export function SettingsPage(): ReactNode {
+  const { vault, network, api } = useHere();
+  const pin = useKept('pin');
+  const toast = useToast();
+  const queries = useQueryClient();
+  const signOut = async () => {
+    await api.signOut();
+    dropKey();
+    queries.clear();
+    dropSession(network);
+  };
+  return (
+    <>
+      <title>Settings · Tapline</title>
+      <h1>Settings</h1>
+      <section className="card stack">
+        <h2>Wallet</h2>
+        <CopyField label="Wallet address" value={vault.address} />
+        <p className="soft small">USDC that is sent to this address arrives here.</p>
+        <NetworkSwitch vault={vault} />
+      </section>
+      <KeySection />
+      <RingsSection />
+      <section className="card">
+        <PinForm
+          title="PIN of this screen"
+          hint="Keeps curious hands off an open wallet. It opens no key. At least four digits."
+          pin={pin}
+          onChange={(sealed) => {
+            keep('pin', sealed);
+            if (sealed !== null) toast('The PIN is set. It is asked for after each load.');
+          }}
+        />
+      </section>
+      <Button onClick={signOut}>Sign out</Button>
+    </>
+  );
+}

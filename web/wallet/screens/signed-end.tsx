@@ -1,0 +1,174 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import type { Hex } from '../bytes.ts';
+import {
+  type ChainNode,
+  type ChainTruth,
+  endPermission,
+  formatCoin,
+  formatGwei,
+  GAS_LIMIT,
+  parseGwei,
+  sendRaw,
+} from '../chain.ts';
+import { unlock } from '../keyring.ts';
+import type { ChainFacts } from '../signing.ts';
+import { type Vault, WrongOpener } from '../vault.ts';
+import { problemOf } from '../words.ts';
+import { OpenerField, openerOf } from './opener.tsx';
+import { Refused } from './refused.tsx';
+
+/** A wallet that has never sent a transaction begins at 0. */
+const FIRST_NONCE = 0;
+/** Enough on the cheap chains that USDC is used on; a node knows better. */
+const USUAL_FEE = 2_000_000_000n;
+
+interface SendProps {
+  readonly node: ChainNode | null;
+  readonly raw: Hex;
+  readonly onSent: () => void;
+}
+
+/** The transaction itself: to carry elsewhere, or to send by a node. */
+function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ readonly ok: boolean; readonly words: string } | null>(null);
+  const send = async (to: ChainNode) => {
+    setBusy(true);
+    try {
+      const hash = await sendRaw(to, raw);
+      setSaid({ ok: true, words: `On its way: ${hash}` });
+      onSent();
+    } catch {
+      setSaid({ ok: false, words: 'The node did not take it. Send the copied one elsewhere.' });
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <CopyField label="Signed transaction" value={raw} />
+      <p className="soft small">
+        Any node or block explorer of the chain can send it (“broadcast transaction”). It can do
+        nothing but end this permission.
+      </p>
+      {said === null ? null : (
+        <Notice tone={said.ok ? 'good' : 'bad'} role={said.ok ? 'status' : 'alert'}>
+          <span className="id">{said.words}</span>
+        </Notice>
+      )}
+      {node === null ? null : (
+        <div className="row">
+          <Button kind="danger" busy={busy} onClick={() => void send(node)}>
+            {node.kind === 'public_node'
+              ? 'Send it to the public node'
+              : 'Send it by my browser wallet'}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface Typed {
+  readonly nonce: string;
+  readonly gwei: string;
+}
+
+function typedOf(truth: ChainTruth | null): Typed {
+  const { nonce, maxFeePerGas } = truth ?? { nonce: FIRST_NONCE, maxFeePerGas: USUAL_FEE };
+  return { nonce: String(nonce), gwei: formatGwei(maxFeePerGas) };
+}
+
+interface FeeFieldsProps {
+  readonly typed: Typed;
+  readonly truth: ChainTruth | null;
+  readonly onChange: (typed: Typed) => void;
+}
+
+function FeeFields({ typed, truth, onChange }: FeeFieldsProps): ReactNode {
+  const fee = parseGwei(typed.gwei);
+  const needed = fee === null ? null : GAS_LIMIT * fee;
+  const isShort = truth !== null && needed !== null && truth.coin < needed;
+  return (
+    <>
+      <div className="terms">
+        <TextField
+          label="Transactions sent so far"
+          inputMode="numeric"
+          autoComplete="off"
+          value={typed.nonce}
+          error={/^\d{1,9}$/.test(typed.nonce) ? null : 'A whole number: the nonce.'}
+          onChange={(event) => onChange({ ...typed, nonce: event.target.value })}
+        />
+        <TextField
+          label="Highest price of gas, in gwei"
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed.gwei}
+          error={fee === null ? 'A number such as 2 or 0.05.' : null}
+          onChange={(event) => onChange({ ...typed, gwei: event.target.value })}
+        />
+      </div>
+      {needed === null ? null : (
+        <p>
+          It needs up to {GAS_LIMIT.toString()} gas, so the wallet has to hold{' '}
+          <strong>{formatCoin(needed)}</strong> of the chain’s coin.
+          {isShort ? ' It holds less: send it some first.' : ''}
+        </p>
+      )}
+    </>
+  );
+}
+
+export interface SignedEndProps {
+  readonly vault: Vault;
+  readonly chain: ChainFacts;
+  readonly truth: ChainTruth | null;
+  readonly node: ChainNode | null;
+  readonly onSent: () => void;
+}
+
+/** Ends the permission by a transaction of the wallet itself. Nothing here asks the service. */
+export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps): ReactNode {
+  const [typed, setTyped] = useState(() => typedOf(truth));
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [raw, setRaw] = useState<Hex | null>(null);
+  const sign = async (event: FormEvent) => {
+    event.preventDefault();
+    const maxFeePerGas = parseGwei(typed.gwei);
+    if (busy || maxFeePerGas === null || !/^\d{1,9}$/.test(typed.nonce)) return;
+    setBusy(true);
+    setWrong(null);
+    setProblem(null);
+    try {
+      const account = await unlock(vault, openerOf(vault, password));
+      const { signTransaction } = await import('../account.ts');
+      const call = { chainId: chain.chainId, to: chain.usdc, data: endPermission(chain) };
+      const of = { ...call, nonce: Number(typed.nonce), gas: GAS_LIMIT, maxFeePerGas };
+      setRaw(await signTransaction(account, of));
+    } catch (error) {
+      if (error instanceof WrongOpener) setWrong(problemOf(error));
+      else setProblem(problemOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <form className="stack" onSubmit={sign} noValidate>
+      <FeeFields typed={typed} truth={truth} onChange={setTyped} />
+      <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
+      <Refused problem={problem} />
+      <div className="row">
+        <Button type="submit" kind={raw === null ? 'primary' : 'plain'} busy={busy}>
+          Sign the transaction
+        </Button>
+      </div>
+      {raw === null ? null : <SignedTransaction node={node} raw={raw} onSent={onSent} />}
+    </form>
+  );
+}

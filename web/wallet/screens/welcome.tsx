@@ -1,0 +1,104 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import type { Hex } from '../bytes.ts';
+import { keep } from '../kept.ts';
+import { holdKey } from '../keyring.ts';
+import { signIn } from '../sign-in.ts';
+import { type Opener, sealKey } from '../vault.ts';
+import { problemOf, WORDS } from '../words.ts';
+import { NewOpener } from './opener.tsx';
+
+/** Seals the key, and signs in. Where the service is away, the wallet is here all the same. */
+async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): Promise<void> {
+  const { accountOf } = await import('../account.ts');
+  const account = accountOf(privateKey);
+  const vault = await sealKey({ privateKey, address: account.address, opener });
+  holdKey(privateKey, account.address);
+  keep('backedUp', backedUp);
+  try {
+    await signIn(account, null);
+  } finally {
+    // Last: this screen makes way for the wallet's own.
+    keep('vault', vault);
+  }
+}
+
+type Way = 'create' | 'import';
+
+function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void }): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [typed, setTyped] = useState('');
+  const [keyProblem, setKeyProblem] = useState<string | null>(null);
+  const go = async (opener: Opener) => {
+    setProblem(null);
+    setKeyProblem(null);
+    setBusy(true);
+    try {
+      const { newPrivateKey, readPrivateKey } = await import('../account.ts');
+      const key = way === 'create' ? newPrivateKey() : readPrivateKey(typed);
+      if (key === null) setKeyProblem(WORDS.privateKeyInvalid);
+      else await keepWallet(key, opener, way === 'import');
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+    setBusy(false);
+  };
+  const isImport = way === 'import';
+  return (
+    <Dialog title={isImport ? 'Import your wallet' : 'Keep your wallet safe'} onClose={onClose}>
+      <p className="soft">
+        {isImport
+          ? 'The key is sealed in this browser and never leaves it.'
+          : 'The wallet is made in this browser, and its key never leaves it.'}
+      </p>
+      <NewOpener
+        action={isImport ? 'Import wallet' : 'Create wallet'}
+        busy={busy}
+        problem={problem}
+        onChosen={go}
+      >
+        {isImport ? (
+          <TextField
+            label="Private key"
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            error={keyProblem}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        ) : null}
+      </NewOpener>
+      <Button kind="quiet" onClick={onClose}>
+        Not now
+      </Button>
+    </Dialog>
+  );
+}
+
+/** The first screen of a browser that holds no wallet. */
+export function Welcome(): ReactNode {
+  const [way, setWay] = useState<Way | null>(null);
+  return (
+    <main className="sheet stack welcome">
+      <title>Wallet · Tapline</title>
+      <img className="welcome-mark" src="icons/tapline.svg" alt="" />
+      <h1>Pay in shops with a tap</h1>
+      <p className="soft">
+        A wallet of your own, with USDC in it. You say how much shops may take; a pass on your phone
+        or a card pays within that, in about a second.
+      </p>
+      <Button kind="primary" large wide onClick={() => setWay('create')}>
+        Create wallet
+      </Button>
+      <Button large wide onClick={() => setWay('import')}>
+        Import wallet
+      </Button>
+      <p className="soft small">No account, no e-mail: the wallet is a key that only you hold.</p>
+      {way === null ? null : <NewWallet way={way} onClose={() => setWay(null)} />}
+    </main>
+  );
+}

@@ -1,0 +1,40 @@
+import { valueIn } from '../data/api.ts';
+import { createNonce, listNetworks, type PayerNetwork, signInPayer } from '../data/payer.ts';
+import type { Account } from './account.ts';
+import { keep, kept, type Network } from './kept.ts';
+import { factsOf } from './signing.ts';
+
+/** Kept beside the wallet: the page that ends the permission has to work without the service. */
+function keepChains(networks: readonly PayerNetwork[]): void {
+  const chains = networks.map((one) => [one.network, factsOf(one)] as const);
+  keep('chains', Object.fromEntries(chains));
+}
+
+/**
+ * Signs in with an EIP-4361 message that names this site and this chain.
+ *
+ * @param wanted null: the network that the service names first. @throws ApiFailure
+ */
+export async function signIn(account: Account, wanted: Network | null): Promise<void> {
+  const [networks, { nonce }, { signInText }] = await Promise.all([
+    listNetworks().then(valueIn),
+    createNonce().then(valueIn),
+    import('./account.ts'),
+  ]);
+  keepChains(networks.data);
+  const chosen = networks.data.find(({ network }) => network === wanted) ?? networks.data[0];
+  if (chosen === undefined) throw new Error('The service names no network.');
+  const { address } = account;
+  const message = signInText({ address, chainId: chosen.chain_id, nonce });
+  const signature = await account.signMessage({ message });
+  const session = valueIn(await signInPayer({ message, signature }));
+  const { token, expires_at: expiresAt } = session;
+  keep('sessions', { ...kept('sessions'), [chosen.network]: { token, expiresAt, address } });
+  keep('network', chosen.network);
+}
+
+/** The service has ended it, or the person has. */
+export function dropSession(network: Network): void {
+  const { [network]: _, ...rest } = kept('sessions');
+  keep('sessions', rest);
+}

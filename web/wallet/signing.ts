@@ -1,0 +1,138 @@
+import type { Account } from './account.ts';
+import type { Hex } from './bytes.ts';
+
+/**
+ * What the wallet signs (EIP-712; the texts are the contract's, see contracts/README.md). Written
+ * here from what the person has read and agreed to, never taken from the service: a service that
+ * was broken into cannot have anything else signed.
+ */
+
+export interface ChainFacts {
+  readonly chainId: number;
+  readonly usdc: Hex;
+  readonly usdcDomain: { readonly name: string; readonly version: string };
+  readonly settlement: Hex;
+  /** A public node of the chain. null: the operator names none. */
+  readonly rpcUrl: string | null;
+}
+
+/** As the service names them. */
+export function factsOf(of: {
+  readonly chain_id: number;
+  readonly usdc: string;
+  readonly usdc_domain: ChainFacts['usdcDomain'];
+  readonly settlement: string;
+  readonly rpc_url?: string | null;
+}): ChainFacts {
+  return {
+    chainId: of.chain_id,
+    usdc: of.usdc as Hex,
+    usdcDomain: of.usdc_domain,
+    settlement: of.settlement as Hex,
+    rpcUrl: of.rpc_url ?? null,
+  };
+}
+
+export interface Terms {
+  /** Atoms of sales, fees not counted. */
+  readonly perPayment: bigint;
+  readonly perPeriod: bigint;
+  readonly periodSeconds: number;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  /** Basis points of acquirer and protocol fee together. */
+  readonly maxFeeRate: number;
+}
+
+/** Long enough for a slow chain; useless to whoever finds it later. */
+const DEADLINE_SECONDS = 900;
+
+/** By the service's clock: the device's may be wrong. Unix seconds. */
+export function deadlineAt(nowMs: number): number {
+  return Math.floor(nowMs / 1000) + DEADLINE_SECONDS;
+}
+
+/** An EIP-2612 permit: how much the settlement contract may take in all. */
+export async function signPermit(
+  account: Account,
+  of: {
+    readonly chain: ChainFacts;
+    readonly value: bigint;
+    readonly nonce: number;
+    readonly deadline: number;
+  },
+) {
+  const { chain, value, nonce, deadline } = of;
+  const signature = await account.signTypedData({
+    domain: { ...chain.usdcDomain, chainId: chain.chainId, verifyingContract: chain.usdc },
+    types: {
+      Permit: [
+        { name: 'owner', type: 'address' },
+        { name: 'spender', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'Permit',
+    message: {
+      owner: account.address,
+      spender: chain.settlement,
+      value,
+      nonce: BigInt(nonce),
+      deadline: BigInt(deadline),
+    },
+  });
+  return { value: Number(value), deadline, signature };
+}
+
+/** A standing spending policy: what a pass may pay without asking for a signature. */
+export async function signPolicy(
+  account: Account,
+  of: {
+    readonly chain: ChainFacts;
+    readonly terms: Terms;
+    readonly nonce: number;
+    readonly deadline: number;
+  },
+) {
+  const { chain, terms, nonce, deadline } = of;
+  const signature = await account.signTypedData({
+    domain: {
+      name: 'Tapline Settlement',
+      version: '1',
+      chainId: chain.chainId,
+      verifyingContract: chain.settlement,
+    },
+    types: {
+      SpendingPolicy: [
+        { name: 'payer', type: 'address' },
+        { name: 'perPayment', type: 'uint48' },
+        { name: 'perPeriod', type: 'uint48' },
+        { name: 'periodSeconds', type: 'uint24' },
+        { name: 'expiresAt', type: 'uint40' },
+        { name: 'maxFeeRate', type: 'uint16' },
+        { name: 'nonce', type: 'uint256' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'SpendingPolicy',
+    message: {
+      payer: account.address,
+      ...terms,
+      perPayment: Number(terms.perPayment),
+      perPeriod: Number(terms.perPeriod),
+      nonce: BigInt(nonce),
+      deadline: BigInt(deadline),
+    },
+  });
+  return {
+    per_payment: Number(terms.perPayment),
+    per_period: Number(terms.perPeriod),
+    period_seconds: terms.periodSeconds,
+    expires_at: terms.expiresAt,
+    max_fee_rate: terms.maxFeeRate,
+    deadline,
+    signature,
+  };
+}

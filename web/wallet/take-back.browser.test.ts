@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal } from '../testing/till.ts';
+import { readyWallet, tapPass, WALLET_PASSWORD, type WalletWindow } from '../testing/wallet.ts';
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+async function askNode(method: string, params: readonly unknown[] = []): Promise<unknown> {
+  const response = await fetch(shared.sandbox.test.rpc_url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as { result?: unknown; error?: unknown };
+  assert.equal(error, undefined);
+  return result;
+}
+
+/** A browser wallet that passes every question to the real node, as they do. */
+async function injectWallet(page: Page): Promise<void> {
+  await page.exposeFunction('askNode', askNode);
+  await page.addInitScript(() => {
+    type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
+    const { askNode: ask } = window as unknown as { askNode: Ask };
+    const request = (of: { method: string; params?: readonly unknown[] }) =>
+      ask(of.method, of.params);
+    Object.assign(window, { ethereum: { request } });
+  });
+}
+
+/** What the owner sees with the service gone: the page and its parts are kept by its worker. */
+async function openWithoutService({ page, context }: WalletWindow): Promise<void> {
+  const isKept = () => navigator.serviceWorker.controller !== null;
+  await page.waitForFunction(isKept);
+  await context.route('**/*', (route) => route.abort());
+  await page.goto(`${shared.sandbox.web_url}/wallet/take-back`);
+  await page.getByRole('heading', { name: 'Without this service' }).waitFor();
+}
+
+async function giveCoins(page: Page): Promise<void> {
+  const vault = await page.evaluate(() => localStorage.getItem('tapline.wallet.vault'));
+  const { address } = JSON.parse(vault ?? '') as { address: string };
+  await askNode('anvil_setBalance', [address, '0x16345785d8a0000']);
+}
+
+test('the browser wallet’s node says what may be taken, and takes the end of it', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await injectWallet(page);
+  await openWithoutService(wallet);
+  await wallet.button(/^Ask the chain/).click();
+  await wallet.sees('1,000.00');
+  await wallet.sees('It holds less: send it some first.');
+  await wallet.checkAccessibility();
+  await giveCoins(page);
+  await wallet.button(/^Ask the chain again/).click();
+  await wallet.page.getByText('0.1', { exact: true }).waitFor();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.button(/^Sign the transaction/).click();
+  await wallet.button(/^Send it by my browser wallet/).click();
+  await wallet.sees(/On its way: 0x/);
+  // Until its block is there.
+  const nothing = page.getByRole('definition').getByText(/^0.00/);
+  for (let tries = 0; tries < 60 && (await nothing.count()) === 0; tries++) {
+    await wallet.button(/^Ask the chain again/).click();
+    await page.waitForTimeout(500);
+  }
+  await nothing.waitFor();
+  const refused = await tapPass(sandbox, { terminal, pass, amount: 1_000_000 });
+  assert.equal(refused.status, 'requires_payment_method', 'nothing is taken any more');
+  await wallet.close();
+});
+
+test('a public node says what may be taken where there is no browser wallet', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox);
+  const { page } = wallet;
+  // As if the operator had named one; the page's policy lets it ask its own origin.
+  const node = `${sandbox.web_url}/node-of-the-test`;
+  await page.evaluate((url) => {
+    const name = 'tapline.wallet.chains';
+    const { testnet } = JSON.parse(localStorage.getItem(name) ?? '{}');
+    localStorage.setItem(name, JSON.stringify({ testnet: { ...testnet, rpcUrl: url } }));
+  }, node);
+  await openWithoutService(wallet);
+  await wallet.context.route(node, async (route) => {
+    const { method, params } = route.request().postDataJSON();
+    await route.fulfill({ json: { jsonrpc: '2.0', id: 1, result: await askNode(method, params) } });
+  });
+  await wallet.sees(/a node that is not this service’s own/);
+  await wallet.button(/^Ask the chain/).click();
+  await wallet.sees('1,000.00');
+  await wallet.checkAccessibility();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.button(/^Sign the transaction/).click();
+  await wallet.button(/^Send it to the public node/).waitFor();
+  await wallet.close();
+});
+
+test('without a browser wallet the signed transaction can be carried elsewhere', async () => {
+  const { sandbox } = shared;
+  const { wallet } = await readyWallet(browser, sandbox);
+  const { page } = wallet;
+  await giveCoins(page);
+  await openWithoutService(wallet);
+  await wallet.sees(/look the token up in a block explorer/);
+  await wallet.field('Transactions sent so far').fill('no idea');
+  await wallet.sees('A whole number: the nonce.');
+  await wallet.field('Transactions sent so far').fill('0');
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.button(/^Sign the transaction/).click();
+  const raw = await wallet.field('Signed transaction').inputValue();
+  await wallet.checkAccessibility();
+  const hash = await askNode('eth_sendRawTransaction', [raw]);
+  await page.waitForTimeout(2_500);
+  const receipt = (await askNode('eth_getTransactionReceipt', [hash])) as {
+    status: string;
+    gasUsed: string;
+  };
+  assert.equal(receipt.status, '0x1');
+  assert.ok(BigInt(receipt.gasUsed) <= 80_000n, `${BigInt(receipt.gasUsed)} gas`);
+  await wallet.close();
+});

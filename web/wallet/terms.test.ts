@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Wallet } from '../data/payer.ts';
+import { chargeOf, standingOf } from './allowance.ts';
+import { isRead, presentTerms, readTerms, USUAL_TERMS } from './terms.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+
+const POLICY = {
+  per_payment: 50_000_000,
+  per_period: 200_000_000,
+  period_seconds: 86_400,
+  spent: 0,
+  expires_at: '2027-02-18T12:00:00.000Z',
+  max_fee_rate: 100,
+};
+
+const WALLET: Wallet = {
+  object: 'wallet',
+  livemode: false,
+  network: 'testnet',
+  address: '0x0000000000000000000000000000000000000001',
+  balance: 100_000_000,
+  allowance: 1_000_000_000,
+  policy: POLICY,
+  fee_rates: { acquirer: 30, protocol: 20, cashback: 5 },
+  chain_id: 31_337,
+  usdc: '0x0000000000000000000000000000000000000002',
+  usdc_domain: { name: 'USD Coin', version: '2' },
+  settlement: '0x0000000000000000000000000000000000000003',
+  nonces: { permit: 0, policy: 0 },
+  to_sign: { permit: { typed_data: {}, body: {} }, policy: { typed_data: {}, body: {} } },
+};
+
+const wallet = (part: Partial<Wallet> = {}): Wallet => ({ ...WALLET, ...part });
+
+test('what is typed becomes what is signed', () => {
+  const read = readTerms(USUAL_TERMS, wallet(), NOW);
+  assert.ok(isRead(read));
+  assert.deepEqual(read, {
+    total: 1_000_000_000n,
+    terms: {
+      perPayment: 50_000_000n,
+      perPeriod: 200_000_000n,
+      periodSeconds: 86_400,
+      expiresAt: NOW / 1000 + 90 * 86_400,
+      maxFeeRate: 100,
+    },
+  });
+});
+
+test('what makes no sense is said beside its field', () => {
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ perPayment: '' }, 'perPayment'],
+    [{ perPayment: 'a lot' }, 'perPayment'],
+    [{ perPayment: '0' }, 'perPayment'],
+    [{ perDay: '49.99' }, 'perDay'],
+    [{ total: '49.99' }, 'total'],
+    [{ total: '1000000.01' }, 'total'],
+  ];
+  for (const [typed, field] of wrong) {
+    const read = readTerms({ ...USUAL_TERMS, ...typed }, wallet(), NOW);
+    assert.deepEqual(Object.keys(read), [field], JSON.stringify(typed));
+  }
+});
+
+test('a network with higher fees is agreed to as it is, and no further', () => {
+  const fee_rates = { acquirer: 150, protocol: 40, cashback: 0 };
+  const read = readTerms(USUAL_TERMS, wallet({ fee_rates }), NOW);
+  assert.equal(isRead(read) ? read.terms.maxFeeRate : null, 190);
+});
+
+test('a change begins with what holds now', () => {
+  const policy = { ...POLICY, per_payment: 12_340_000 };
+  const { perPayment, total } = presentTerms(wallet({ policy, allowance: 77_000_000 }));
+  assert.deepEqual([perPayment, total], ['12.34', '77.00']);
+  assert.deepEqual(presentTerms(wallet({ policy: null })), USUAL_TERMS);
+  assert.equal(presentTerms(wallet({ allowance: 0 })).total, USUAL_TERMS.total);
+});
+
+test('whether a pass would pay now', () => {
+  const table: readonly (readonly [Partial<Wallet>, string])[] = [
+    [{}, 'ready'],
+    [{ policy: null }, 'not_allowed'],
+    [{ allowance: 0 }, 'not_allowed'],
+    [{ policy: { ...POLICY, expires_at: '2026-11-20T12:00:00.000Z' } }, 'expired'],
+    [{ allowance: 49_999_999 }, 'used_up'],
+    [{ balance: 0 }, 'no_money'],
+  ];
+  for (const [part, standing] of table) {
+    assert.equal(standingOf(wallet(part), NOW), standing, JSON.stringify(part));
+  }
+});
+
+test('fees are what the contract charges: each share rounded down', () => {
+  const rates = WALLET.fee_rates;
+  assert.deepEqual(chargeOf(2_500_000n, rates), {
+    fees: 12_500n,
+    total: 2_512_500n,
+    cashback: 1_250n,
+  });
+  assert.deepEqual(chargeOf(333n, rates), { fees: 0n, total: 333n, cashback: 0n });
+});

@@ -1,0 +1,95 @@
+import type { Wallet } from '../data/payer.ts';
+import { formatAtoms, formatUsdc, MAX_ATOMS, parseAtoms } from '../ui/money.ts';
+import type { Terms } from './signing.ts';
+import { WORDS } from './words.ts';
+
+/** What a person fills in; money as it was typed. */
+export interface TypedTerms {
+  readonly perPayment: string;
+  readonly perDay: string;
+  readonly total: string;
+  readonly days: number;
+}
+
+export type TermField = 'perPayment' | 'perDay' | 'total';
+export type TermProblems = { readonly [field in TermField]?: string };
+
+export const PERIODS = [
+  { days: 30, words: '30 days' },
+  { days: 90, words: '3 months' },
+  { days: 365, words: 'A year' },
+] as const;
+
+/** A day of people who shop, and a sum that a lost card may cost. */
+export const USUAL_TERMS: TypedTerms = {
+  perPayment: '50.00',
+  perDay: '200.00',
+  total: '1,000.00',
+  days: 90,
+};
+
+/** What a person changes begins with what holds now. */
+export function presentTerms({ policy, allowance }: Wallet): TypedTerms {
+  if (policy === null) return USUAL_TERMS;
+  return {
+    ...USUAL_TERMS,
+    perPayment: formatAtoms(BigInt(policy.per_payment)),
+    perDay: formatAtoms(BigInt(policy.per_period)),
+    ...(allowance === 0 ? {} : { total: formatAtoms(BigInt(allowance)) }),
+  };
+}
+
+const DAY_SECONDS = 86_400;
+/** Room for a network that raises its fees a little; beyond it the person is asked again. */
+const FEE_ROOM_BASIS_POINTS = 100;
+
+export interface ReadTerms {
+  readonly terms: Terms;
+  /** What may be taken in all, fees included. Atoms. */
+  readonly total: bigint;
+}
+
+function sumOf(text: string): bigint | string {
+  const atoms = parseAtoms(text);
+  if (atoms === null || atoms === 0n) return WORDS.amountInvalid;
+  return atoms > MAX_ATOMS ? WORDS.amountTooLarge : atoms;
+}
+
+/** The highest fee that is agreed to. Basis points. */
+export function feeCeiling({ fee_rates: rates }: Wallet): number {
+  return Math.max(FEE_ROOM_BASIS_POINTS, rates.acquirer + rates.protocol);
+}
+
+/** @param nowMs by the service's clock. */
+export function readTerms(
+  typed: TypedTerms,
+  wallet: Wallet,
+  nowMs: number,
+): ReadTerms | TermProblems {
+  const sums = {
+    perPayment: sumOf(typed.perPayment),
+    perDay: sumOf(typed.perDay),
+    total: sumOf(typed.total),
+  };
+  const { perPayment, perDay, total } = sums;
+  if (typeof perPayment === 'string' || typeof perDay === 'string' || typeof total === 'string') {
+    const wrong = Object.entries(sums).filter(([, sum]) => typeof sum === 'string');
+    return Object.fromEntries(wrong) as TermProblems;
+  }
+  if (perDay < perPayment) return { perDay: `At least ${formatUsdc(perPayment)}, one payment.` };
+  if (total < perPayment) return { total: `At least ${formatUsdc(perPayment)}, one payment.` };
+  return {
+    total,
+    terms: {
+      perPayment,
+      perPeriod: perDay,
+      periodSeconds: DAY_SECONDS,
+      expiresAt: Math.floor(nowMs / 1000) + typed.days * DAY_SECONDS,
+      maxFeeRate: feeCeiling(wallet),
+    },
+  };
+}
+
+export function isRead(read: ReadTerms | TermProblems): read is ReadTerms {
+  return 'terms' in read;
+}

@@ -1,0 +1,79 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { keepApp } from '../ui/installable.ts';
+import { Notice } from '../ui/notice.tsx';
+import { SignedIn, useSession } from './here.tsx';
+import { kept, useKept } from './kept.ts';
+import { Frame } from './screens/frame.tsx';
+import { HistoryPage } from './screens/history.tsx';
+import { HomePage } from './screens/home.tsx';
+import {
+  AgentsPage,
+  CardsPage,
+  LimitsPage,
+  PassesPage,
+  SettingsPage,
+  TakeBackPage,
+  WalletLock,
+} from './screens/lazy.ts';
+import { RingSheet } from './screens/ring-sheet.tsx';
+import { SignInScreen } from './screens/unlock.tsx';
+import { Welcome } from './screens/welcome.tsx';
+import { canKeepKeys } from './vault.ts';
+import { WORDS } from './words.ts';
+
+/** By the path behind the root; what is not known here is the home page. */
+const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
+  'wallet/passes': PassesPage,
+  'wallet/history': HistoryPage,
+  'wallet/limits': LimitsPage,
+  'wallet/agents': AgentsPage,
+  'wallet/cards': CardsPage,
+  'wallet/settings': SettingsPage,
+};
+
+/** Stands beside the others: it asks for no session. */
+const TAKE_BACK = 'wallet/take-back';
+
+function Insecure(): ReactNode {
+  return (
+    <main className="sheet stack">
+      <title>Wallet · Tapline</title>
+      <h1>{WORDS.insecureTitle}</h1>
+      <p>{WORDS.insecure}</p>
+    </main>
+  );
+}
+
+export function Wallet(): ReactNode {
+  const vault = useKept('vault');
+  const session = useSession(vault);
+  const pin = useKept('pin');
+  const [location] = useLocation();
+  // A PIN that was set just now is asked for after the next load.
+  const [unlocked, setUnlocked] = useState(() => kept('pin') === null);
+  const [hasNewVersion, setHasNewVersion] = useState(false);
+  useEffect(() => {
+    void keepApp('wallet', () => setHasNewVersion(true));
+  }, []);
+  if (!canKeepKeys()) return <Insecure />;
+  if (vault === null) return <Welcome />;
+  if (pin !== null && !unlocked) {
+    return <WalletLock vault={vault} pin={pin} onUnlock={() => setUnlocked(true)} />;
+  }
+  const current = location.slice(1);
+  if (current === TAKE_BACK) return <TakeBackPage vault={vault} />;
+  if (session === null) return <SignInScreen key={vault.address} vault={vault} />;
+  const Page = PAGES_BY_PATH[current] ?? HomePage;
+  return (
+    <SignedIn vault={vault} {...session}>
+      <Frame network={session.network} current={current}>
+        {hasNewVersion ? (
+          <Notice tone="info">A newer version is here: it is used after a reload.</Notice>
+        ) : null}
+        <Page />
+        <RingSheet />
+      </Frame>
+    </SignedIn>
+  );
+}

@@ -1,0 +1,35 @@
+import { ApiFailure } from '../data/api.ts';
+import { PasskeyError } from './passkey.ts';
+import { SHORTEST_PASSWORD, WrongOpener } from './vault.ts';
+
+/** Sentences that several screens say. Names that scripts rely on: behavior.md 21. */
+export const WORDS = {
+  wrongPassword: 'That is not the password of this wallet.',
+  shortPassword: `Use at least ${SHORTEST_PASSWORD} characters.`,
+  differentPasswords: 'The two passwords are not the same.',
+  passkeyRefused: 'The passkey was not used. Try again.',
+  passkeyWithoutSecret:
+    'The passkeys of this device cannot keep a wallet. Choose a password instead.',
+  privateKeyInvalid: 'A private key is 64 digits of 0–9 and a–f, with or without 0x in front.',
+  amountInvalid: 'Enter an amount such as 20.00.',
+  amountTooLarge: 'At most 1,000,000.00 USDC.',
+  insecureTitle: 'A wallet needs a secure connection',
+  insecure:
+    'This page was opened without https, so the browser keeps no secrets for it. Open the wallet ' +
+    'by its https address.',
+} as const;
+
+/** What to tell a person of something that was thrown. */
+export function problemOf(error: unknown): string {
+  if (error instanceof WrongOpener) return WORDS.wrongPassword;
+  if (error instanceof PasskeyError) {
+    return error.reason === 'refused' ? WORDS.passkeyRefused : WORDS.passkeyWithoutSecret;
+  }
+  if (error instanceof ApiFailure) return error.message;
+  return 'Something went wrong here. Reload the page and try again.';
+}
+
+/** `0x1234…abcd`: enough to recognise one's own. */
+export function shortAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}

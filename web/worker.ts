@@ -1,0 +1,139 @@
+/**
+ * The service worker of the apps that can be installed: keeps the app itself, so that it opens
+ * without a network and then says so. It never touches `/api`. The server puts a line in front of
+ * this file that defines `SHELL`.
+ */
+interface Shell {
+  readonly app: string;
+  /** Differs with every build. */
+  readonly version: string;
+  /** All addresses are relative to the service's root. */
+  readonly page: string;
+  readonly files: readonly string[];
+}
+
+interface WorkerScope {
+  readonly SHELL: Shell;
+  readonly registration: {
+    readonly scope: string;
+    showNotification(title: string, options: NotificationOptions): Promise<void>;
+    getNotifications(of: { readonly tag: string }): Promise<readonly { close(): void }[]>;
+  };
+  readonly clients: {
+    claim(): Promise<void>;
+    matchAll(of: { readonly type: 'window' }): Promise<readonly OpenWindow[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: string, listener: (event: WorkerEvent) => void): void;
+}
+
+interface OpenWindow {
+  readonly url: string;
+  focus(): Promise<unknown>;
+}
+
+interface WorkerEvent {
+  readonly request: Request;
+  /** Of a click on a notification. */
+  readonly notification: { close(): void };
+  /** Of a message of a window: `ring` or `rung`. */
+  readonly data: unknown;
+  waitUntil(work: Promise<unknown>): void;
+  respondWith(answer: Promise<Response>): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+const { app, version, page, files } = scope.SHELL;
+const KEPT = `${app} ${version}`;
+/** A network that hangs must not hold up an app that is here. */
+const PATIENCE_MS = 3_000;
+
+const root = new URL('.', scope.registration.scope);
+const pageUrl = new URL(page, root).href;
+
+async function keep(): Promise<void> {
+  const cache = await caches.open(KEPT);
+  await cache.addAll([page, ...files].map((path) => new URL(path, root).href));
+  await scope.skipWaiting();
+}
+
+async function dropOlder(): Promise<void> {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(`${app} `) && name !== KEPT) await caches.delete(name);
+  }
+  await scope.clients.claim();
+}
+
+/** The newest page where the network has it: a stale one would name files that are gone. */
+async function showPage(request: Request): Promise<Response> {
+  try {
+    const response = await fetch(request, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (response.ok) return response;
+  } catch {
+    // Without a network the kept one follows.
+  }
+  return (await keptPage()) ?? Response.error();
+}
+
+const PAGE_HEADERS = ['Content-Type', 'Content-Security-Policy', 'Referrer-Policy'];
+
+/** Every address of the app shows the one page that was kept: its `<base>` has to fit them all. */
+async function keptPage(): Promise<Response | null> {
+  const kept = await caches.match(pageUrl);
+  if (kept === undefined) return null;
+  const html = await kept.text();
+  const page = html.replace(/<base href="[^"]*">/, `<base href="${root.pathname}">`);
+  const headers = PAGE_HEADERS.map((name) => [name, kept.headers.get(name) ?? '']);
+  return new Response(page, { headers: Object.fromEntries(headers) });
+}
+
+async function showFile(request: Request): Promise<Response> {
+  return (await caches.match(request)) ?? fetch(request);
+}
+
+const RING = 'ring';
+
+/** A ring has no content: nobody between the service and this browser learns what is asked. */
+function ring(): Promise<void> {
+  return scope.registration.showNotification('A payment waits for your yes', {
+    body: 'Open your wallet within a minute.',
+    icon: new URL('icons/tapline.svg', root).href,
+    // One at a time, and each is heard.
+    tag: RING,
+    requireInteraction: true,
+  });
+}
+
+async function endRing(): Promise<void> {
+  for (const shown of await scope.registration.getNotifications({ tag: RING })) shown.close();
+}
+
+async function openApp(): Promise<void> {
+  const windows = await scope.clients.matchAll({ type: 'window' });
+  const own = windows.find(({ url }) => url.startsWith(pageUrl));
+  if (own === undefined) await scope.clients.openWindow(pageUrl);
+  else await own.focus();
+}
+
+scope.addEventListener('push', (event) => event.waitUntil(ring()));
+scope.addEventListener('message', (event) => {
+  if (event.data === 'ring') event.waitUntil(ring());
+  if (event.data === 'rung') event.waitUntil(endRing());
+});
+scope.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(openApp());
+});
+scope.addEventListener('install', (event) => event.waitUntil(keep()));
+scope.addEventListener('activate', (event) => event.waitUntil(dropOlder()));
+scope.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== 'GET' || url.origin !== root.origin) return;
+  if (!url.pathname.startsWith(root.pathname)) return;
+  const path = url.pathname.slice(root.pathname.length);
+  if (path.startsWith('api/')) return;
+  if (request.mode === 'navigate') event.respondWith(showPage(request));
+  else if (files.includes(path)) event.respondWith(showFile(request));
+});
