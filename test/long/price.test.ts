@@ -1,56 +1,187 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { randomBytes } from 'node:crypto';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPaymentCheck } from '#settlement/preflight.ts';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { createPaymentCheck } from '#settlement/chain/preflight.ts';
+import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { startRelayerWorld } from '#testing/relayer-world.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { startTestNetwork } from '#testing/test-network.ts';
 
-const IDLE_MS = 60_000;
-/** The issue's own numbers: calls per idle minute and per payment alone, without a subscription. */
+/** The goals: calls of one network without a subscription, whatever the time between blocks. */
 const MOST_IDLE = 15;
 const MOST_PER_PAYMENT = 8;
+const MOST_IN_BURSTS = 3;
+const MOST_PER_STALLED_SECOND = 4;
 
-for (const { blockMs, learnMs, payments } of [
-  { blockMs: 1_000, learnMs: 60_000, payments: 10 },
-  { blockMs: 12_000, learnMs: 180_000, payments: 5 },
-]) {
-  it(`a worker's calls at blocks of ${blockMs} ms are within a free plan`, async (t) => {
-    const database = await testDatabase(12);
-    let proxy: ProviderProxy | undefined;
-    const world = await startRelayerWorld(async (rpcUrl) => {
-      proxy = await startProviderProxy(rpcUrl);
-      return { rpcUrls: [proxy.url], headPollMs: 25, idleHeadMs: 15_000 };
-    }, database);
-    const calls = () => proxy?.calls ?? 0;
-    const [payer] = await world.network.addPayers(1);
-    assert(payer !== undefined);
-    const stopMining = world.network.mineEvery(blockMs);
-    world.startRelayer();
-    await sleep(learnMs);
-    const beforeIdle = calls();
-    await sleep(IDLE_MS);
-    const idle = calls() - beforeIdle;
-    const check = createPaymentCheck(world.network.chain);
-    const { merchantNumber } = world.merchant;
-    const each: number[] = [];
-    for (let i = 0; i < payments; i++) {
-      const before = calls();
-      await check({ merchantNumber, payer: payer.address, amount: 1n, orderId: 'A' });
-      await world.outcomes([await world.pay({ payer })], 60_000);
-      each.push(calls() - before);
-      await sleep(3_000 + Math.random() * blockMs);
+const IDLE_MS = 60_000;
+const STALL_MS = 30_000;
+const BURSTS = 3;
+const BURST_PAYMENTS = 10;
+const WAIT_MS = 60_000;
+
+interface Ground {
+  readonly world: RelayerWorld;
+  readonly payers: readonly PrivateKeyAccount[];
+  calls(): number;
+  /** Calls of this process by method, since the start. */
+  methods(): Map<string, number>;
+  stopMining(): Promise<void>;
+}
+
+/** A relayer whose rhythm has been learned, behind a proxy that counts. */
+async function onGround(
+  { blockMs, learnMs }: { readonly blockMs: number; readonly learnMs: number },
+  measure: (ground: Ground) => Promise<void>,
+): Promise<void> {
+  const database = await testDatabase(12);
+  let proxy: ProviderProxy | undefined;
+  const world = await startRelayerWorld(async (rpcUrl) => {
+    proxy = await startProviderProxy(rpcUrl);
+    return { rpcUrls: [proxy.url], headPollMs: 25, idleHeadMs: 15_000 };
+  }, database);
+  const payers = await world.network.addPayers(BURST_PAYMENTS);
+  const stopMining = world.network.mineEvery(blockMs);
+  world.startRelayer();
+  await sleep(learnMs);
+  const methods = () => {
+    const counts = new Map<string, number>();
+    for (const { method, count } of world.network.chain.rpc.counts()) {
+      counts.set(method, (counts.get(method) ?? 0) + count);
     }
-    const mean = each.reduce((sum, one) => sum + one, 0) / each.length;
-    t.diagnostic(
-      `blocks of ${blockMs} ms: ${idle} an idle minute, ${mean.toFixed(1)} (${Math.min(...each)}–` +
-        `${Math.max(...each)}) a payment`,
-    );
+    return counts;
+  };
+  try {
+    await measure({ world, payers, calls: () => proxy?.calls ?? 0, methods, stopMining });
+  } finally {
     await stopMining();
     await world.stop();
     await proxy?.stop();
     await database.close();
-    assert(idle <= MOST_IDLE, `${idle} calls in an idle minute`);
-    assert(mean <= MOST_PER_PAYMENT, `${mean} calls for a payment`);
+  }
+}
+
+/** Taps: the check before it, and the payment to its outcome. */
+async function pay({ world }: Ground, payers: readonly PrivateKeyAccount[]): Promise<void> {
+  const { merchantNumber } = world.merchant;
+  const check = createPaymentCheck(world.network.chain);
+  const checks = payers.map(({ address }) =>
+    check({ merchantNumber, payer: address, amount: 1n, orderId: 'A' }),
+  );
+  for (const one of await Promise.all(checks)) assert.equal(one.status, 'ok');
+  const ids = await world.payMany(payers.map((payer) => ({ payer })));
+  for (const { succeeded } of await world.outcomes(ids, WAIT_MS)) assert(succeeded);
+}
+
+async function measureIdle({ calls }: Ground): Promise<number> {
+  const before = calls();
+  await sleep(IDLE_MS);
+  return calls() - before;
+}
+
+async function measureAlone(ground: Ground, of: { blockMs: number; payments: number }) {
+  const { calls, methods, payers } = ground;
+  const each: number[] = [];
+  const total = new Map<string, number>();
+  for (let i = 0; i < of.payments; i++) {
+    const before = { calls: calls(), methods: methods() };
+    await pay(ground, payers.slice(0, 1));
+    each.push(calls() - before.calls);
+    for (const [method, count] of methods()) {
+      const more = count - (before.methods.get(method) ?? 0);
+      total.set(method, (total.get(method) ?? 0) + more);
+    }
+    await sleep(3_000 + Math.random() * of.blockMs);
+  }
+  const parts = [...total].filter(([, count]) => count > 0).sort(([, a], [, b]) => b - a);
+  return {
+    mean: each.reduce((sum, one) => sum + one, 0) / each.length,
+    range: `${Math.min(...each)}–${Math.max(...each)}`,
+    parts: parts.map(([method, count]) => `${method} ${(count / of.payments).toFixed(1)}`).join(),
+  };
+}
+
+async function measureBursts(ground: Ground): Promise<number> {
+  const before = ground.calls();
+  for (let i = 0; i < BURSTS; i++) await pay(ground, ground.payers);
+  return (ground.calls() - before) / (BURSTS * BURST_PAYMENTS);
+}
+
+async function measureStall(ground: Ground): Promise<number> {
+  await ground.stopMining();
+  const [payer] = ground.payers;
+  assert(payer !== undefined);
+  await ground.world.pay({ payer });
+  await sleep(2_000);
+  const before = ground.calls();
+  await sleep(STALL_MS);
+  const perSecond = ((ground.calls() - before) * 1_000) / STALL_MS;
+  await ground.world.network.mine();
+  return perSecond;
+}
+
+interface Measured {
+  readonly what: string;
+  readonly calls: number;
+  readonly goal: number;
+}
+
+function judge(t: TestContext, all: readonly Measured[]): void {
+  for (const { what, calls } of all) t.diagnostic(`${what} ${calls.toFixed(1)}`);
+  for (const { what, calls, goal } of all) assert(calls <= goal, `${what}: ${calls} > ${goal}`);
+}
+
+for (const { blockMs, learnMs, payments } of [
+  { blockMs: 1_000, learnMs: 60_000, payments: 10 },
+  { blockMs: 12_000, learnMs: 180_000, payments: 6 },
+]) {
+  describe(`a worker's calls at blocks of ${blockMs} ms`, () => {
+    it('are within a free plan', async (t) => {
+      await onGround({ blockMs, learnMs }, async (ground) => {
+        const idle = await measureIdle(ground);
+        const alone = await measureAlone(ground, { blockMs, payments });
+        const burst = await measureBursts(ground);
+        const stalled = await measureStall(ground);
+        const name = `blocks of ${blockMs} ms:`;
+        t.diagnostic(`${name} a payment ${alone.range} (${alone.parts})`);
+        judge(t, [
+          { what: `${name} an idle minute`, calls: idle, goal: MOST_IDLE },
+          { what: `${name} a payment alone`, calls: alone.mean, goal: MOST_PER_PAYMENT },
+          { what: `${name} a payment in bursts`, calls: burst, goal: MOST_IN_BURSTS },
+          { what: `${name} a stalled second`, calls: stalled, goal: MOST_PER_STALLED_SECOND },
+        ]);
+      });
+    });
   });
 }
+
+describe('the calls of a whole process, with everything that runs in it', () => {
+  it('are within a free plan while nobody pays', async (t) => {
+    const database = await testDatabase(20);
+    const network = await startTestNetwork();
+    const proxy = await startProviderProxy(network.node.rpcUrl);
+    const stopMining = network.mineEvery(1_000);
+    const folder = await temporaryDataDir();
+    const secret = randomBytes(32);
+    const config = { ...network.config, rpcUrls: [proxy.url] };
+    const env = groundEnv({ databaseUrl: database.url, secret, networks: [config] });
+    const service = await spawnNetwork({ dataDir: folder.path, env });
+    try {
+      await sleep(IDLE_MS);
+      const before = proxy.calls;
+      await sleep(IDLE_MS);
+      const calls = proxy.calls - before;
+      judge(t, [{ what: 'a whole process, an idle minute', calls, goal: MOST_IDLE }]);
+    } finally {
+      await service.stop();
+      await stopMining();
+      await network.stop();
+      await proxy.stop();
+      await database.close();
+      await folder.remove();
+    }
+  });
+});

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
@@ -7,36 +8,58 @@ import {
   startProviderCourse,
 } from '#testing/provider-course.ts';
 
-const ROUNDS = 5;
+const ALL = Object.keys(BEHAVIOURS) as BehaviourName[];
+/** It takes hundreds of seconds at slow blocks: the others are done meanwhile. */
+const LONGEST: BehaviourName = 'lets broadcasts be mined 20 blocks late';
+const LONGEST_FIRST = [LONGEST, ...ALL.filter((name) => name !== LONGEST)];
+/** Chains of slow blocks wait most of the time, so that many fit beside each other. */
+const SIDE_BY_SIDE = 6;
+const CONNECTIONS = 8;
 
-for (const blockMs of [60, 250]) {
-  describe(`payments and refunds are made once at blocks of ${blockMs} ms, although`, () => {
-    let database: TestDatabase;
-    let course: ProviderCourse;
-    let taps = 0;
-    let refunds = 0;
+for (const { blockMs, rounds, names, courses } of [
+  { blockMs: 60, rounds: 5, names: ALL, courses: 1 },
+  { blockMs: 250, rounds: 5, names: ALL, courses: 1 },
+  { blockMs: 12_000, rounds: 1, names: LONGEST_FIRST, courses: SIDE_BY_SIDE },
+]) {
+  let taps = 0;
+  let refunds = 0;
+  const promise = `payments and refunds are made once at blocks of ${blockMs} ms, although`;
+  describe(promise, { concurrency: courses }, () => {
+    const databases: TestDatabase[] = [];
+    const free: ProviderCourse[] = [];
 
     before(async () => {
-      database = await testDatabase(12);
-      course = await startProviderCourse(database, blockMs);
-      course.world.startRelayer();
+      for (let i = 0; i < courses; i++) {
+        const database = await testDatabase(CONNECTIONS);
+        databases.push(database);
+        const course = await startProviderCourse(database, blockMs);
+        course.world.startRelayer();
+        free.push(course);
+      }
     });
 
     after(async () => {
-      await course.stop();
-      await database.close();
+      await Promise.all(free.map((course) => course.stop()));
+      await Promise.all(databases.map((database) => database.close()));
     });
 
-    for (const name of Object.keys(BEHAVIOURS) as BehaviourName[]) {
+    for (const name of names) {
       it(`a provider ${name}`, async () => {
-        const result = await runBehaviour(course, name, ROUNDS);
-        taps += result.taps;
-        refunds += result.refunds;
+        const course = free.pop();
+        assert(course !== undefined, 'more tests at once than courses');
+        try {
+          const result = await runBehaviour(course, name, rounds);
+          taps += result.taps;
+          refunds += result.refunds;
+        } finally {
+          course.first.behaviour = null;
+          free.push(course);
+        }
       });
     }
+  });
 
-    it('counts them', (t) => {
-      t.diagnostic(`blocks of ${blockMs} ms: ${taps} taps, ${refunds} refunds`);
-    });
+  it(`counts them at blocks of ${blockMs} ms`, (t) => {
+    t.diagnostic(`blocks of ${blockMs} ms: ${taps} taps, ${refunds} refunds`);
   });
 }

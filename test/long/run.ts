@@ -37,14 +37,15 @@ async function longTests(named: readonly string[]): Promise<string[]> {
 async function runFile(file: string): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0, measured: [] };
   const tests = run({ files: [file], concurrency: false, timeout: TIMEOUT_MS });
-  tests.on('test:pass', ({ details }) => {
-    if (details.type !== 'suite') tally.passed++;
+  tests.on('test:pass', ({ details, skip }) => {
+    if (details.type !== 'suite' && skip === undefined) tally.passed++;
   });
   tests.on('test:fail', ({ details }) => {
     if (details.type !== 'suite') tally.failed++;
   });
-  tests.on('test:diagnostic', ({ message, nesting }) => {
-    if (nesting > 0) tally.measured.push(message);
+  tests.on('test:diagnostic', ({ message, file: from }) => {
+    // The runner's own sums belong to no file.
+    if (from !== undefined) tally.measured.push(message);
   });
   tests.compose(spec).pipe(process.stdout, { end: false });
   await new Promise((resolve) => tests.once('end', resolve));
@@ -56,7 +57,6 @@ async function main(): Promise<number> {
   if (files.length === 0) throw new Error('no long test was found');
   const postgres = await startThrowawayPostgres();
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
-  let table = await readFile(TABLE, 'utf8').catch(() => HEADING);
   let failed = 0;
   for (const file of files) {
     const started = performance.now();
@@ -64,8 +64,10 @@ async function main(): Promise<number> {
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
     const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
     const cells = [date, path.basename(file), tally.passed, tally.failed, minutes];
-    table += `| ${[...cells, tally.measured.join('; ')].join(' | ')} |\n`;
-    await writeFile(TABLE, table);
+    // Read again: another run may have written to it meanwhile.
+    const table = await readFile(TABLE, 'utf8').catch(() => HEADING);
+    const row = `| ${[...cells, tally.measured.join('; ')].join(' | ')} |\n`;
+    await writeFile(TABLE, table + row);
     failed += tally.failed;
   }
   await postgres.stop();

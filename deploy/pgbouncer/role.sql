@@ -1,0 +1,5 @@
+-- What each connection of the service asks for when it begins, and a pooler leaves out.
+alter role tapline set enable_seqscan = off;
+alter role tapline set jit = off;
+alter role tapline set statement_timeout = '25s';
+alter role tapline set idle_in_transaction_session_timeout = '15s';

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/gi;
+/** Fewer would mean that the search looks in the wrong place. */
+const FEWEST_MESSAGES = 50;
+
+async function messages(): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const name of glob('src/**/*.ts', { cwd: ROOT })) {
+    if (name.includes('testing') || name.endsWith('.test.ts')) continue;
+    const text = readFileSync(path.join(ROOT, name), 'utf8');
+    for (const [, plain, template = ''] of text.matchAll(CALL)) {
+      found.set(plain ?? template.replaceAll(/\$\{[^}]*\}/g, '…'), name);
+    }
+  }
+  return found;
+}
+
+test('every message of the log stands in its reference, and no other', async () => {
+  const text = readFileSync(path.join(ROOT, 'docs/log.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| (`[^|]+`) \| (?:info|warn|error)/gm)];
+  const told = rows.flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)]);
+  const reference = new Set(told.map(([, message]) => message ?? ''));
+  const written = await messages();
+  assert(written.size >= FEWEST_MESSAGES, `only ${written.size} messages were found`);
+  const alarms = 'settlement alarm: …';
+  for (const [message, file] of written) {
+    const name = message.startsWith('settlement alarm: ') ? alarms : message;
+    assert(reference.has(name), `docs/log.md lacks "${message}" of ${file}`);
+  }
+  const sources: string[] = [];
+  for await (const name of glob('src/**/*.ts', { cwd: ROOT })) {
+    sources.push(readFileSync(path.join(ROOT, name), 'utf8'));
+  }
+  const all = sources.join('\n');
+  for (const message of reference) {
+    // Whatever is written by way of a constant stands somewhere as it is.
+    assert(
+      written.has(message) || message === alarms || all.includes(`'${message}'`),
+      `docs/log.md explains "${message}", which nothing writes`,
+    );
+  }
+});

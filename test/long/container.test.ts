@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+
+/**
+ * The image, built and started with what Debian has: `apt install buildah debootstrap`, as root. No
+ * image is fetched: the base is a Debian of debootstrap with the Node.js of node_modules and npm.
+ * Isolation is a chroot, so the read-only root and the limits of compose.yaml are not tried here.
+ */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const BUILD_MS = 900_000;
+const START_MS = 180_000;
+const run = promisify(execFile);
+const PROGRAMS = ['buildah', 'debootstrap'];
+
+let folder = '';
+let why: string | null = null;
+let ground: ChaosGround;
+const children: ChildProcess[] = [];
+
+const buildah = async (...args: readonly string[]) => {
+  const env = { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' };
+  const place = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
+  const options = { env, cwd: ROOT, timeout: BUILD_MS, maxBuffer: 1 << 26 };
+  const { stdout } = await run('buildah', [...place, ...args], options);
+  return stdout.trim();
+};
+
+async function missing(): Promise<string | null> {
+  if (process.getuid?.() !== 0) return 'debootstrap needs root';
+  for (const program of PROGRAMS) {
+    const found = await run('sh', ['-c', `command -v ${program}`]).catch(() => null);
+    if (found === null)
+      return `${program} is not installed (Debian: apt install ${PROGRAMS.join(' ')})`;
+  }
+  return null;
+}
+
+/** A Debian with Node.js and npm, as the base images of Node.js are. */
+async function makeBase(): Promise<void> {
+  const rootFolder = process.env.TAPLINE_TEST_BASE ?? path.join(folder, 'base');
+  if (process.env.TAPLINE_TEST_BASE === undefined) {
+    await run(
+      'debootstrap',
+      [...['--variant=minbase', '--include=ca-certificates,libstdc++6', 'bookworm', rootFolder]],
+      { timeout: BUILD_MS },
+    );
+  }
+  const npm = await run('sh', ['-c', 'dirname "$(dirname "$(readlink -f "$(command -v npm)")")"']);
+  await cp(process.execPath, path.join(rootFolder, 'usr/local/bin/node'));
+  await cp(npm.stdout.trim(), path.join(rootFolder, 'usr/local/lib/npm'), { recursive: true });
+  // Whose certificates this machine trusts, the build trusts too.
+  const trust = 'export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
+  const script = `#!/bin/sh\n${trust}\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n`;
+  await run(
+    'sh',
+    ['-c', `printf '%s' '${script}' > usr/local/bin/npm; chmod 755 usr/local/bin/npm`],
+    {
+      cwd: rootFolder,
+    },
+  );
+  await cp(
+    '/etc/ssl/certs/ca-certificates.crt',
+    path.join(rootFolder, 'etc/ssl/certs/ca-certificates.crt'),
+  );
+  const container = await buildah('from', 'scratch');
+  await buildah('add', '-q', container, rootFolder, '/');
+  await buildah('commit', '-q', container, 'localhost/base');
+}
+
+before(async () => {
+  why = await missing();
+  if (why !== null) return;
+  folder = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
+  ground = await openChaosGround();
+  await makeBase();
+});
+
+/** A container that was killed leaves what was mounted for it; a folder with mounts is busy. */
+async function unmountAll(): Promise<void> {
+  const mounts = await readFile('/proc/self/mounts', 'utf8');
+  const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
+  const below = places.filter((place) => place.startsWith(`${folder}/`));
+  // The newest first: some are mounted inside of others.
+  for (const place of below.reverse()) await run('umount', ['-l', place]).catch(() => {});
+}
+
+after(async () => {
+  if (why !== null) return;
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await ground.close();
+  await unmountAll();
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
+});
+
+/** Starts a container of the image with these settings; it shares this machine's network. */
+async function startContainer(env: Readonly<Record<string, string>>, args: readonly string[]) {
+  const container = await buildah('from', 'localhost/tapline');
+  const place = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
+  const settings = Object.entries(env).map(([name, value]) => `--env=${name}=${value}`);
+  const command = ['node', 'src/app/main.ts', ...args];
+  const child = spawn('buildah', [...place, 'run', ...settings, container, '--', ...command], {
+    env: { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return { container, child, logs: () => text };
+}
+
+test('the image is built, is small, starts as nobody and serves', {
+  timeout: BUILD_MS,
+}, async (t) => {
+  if (why !== null) return t.skip(why);
+  const file = 'deploy/container/Dockerfile';
+  const base = ['--build-arg', 'BASE=localhost/base'];
+  await buildah(
+    'build',
+    '-q',
+    '--format',
+    'docker',
+    ...base,
+    '-f',
+    file,
+    '-t',
+    'localhost/tapline',
+    '.',
+  );
+  const container = await buildah('from', 'localhost/tapline');
+  const sizes = await buildah('run', container, '--', 'sh', '-c', 'id -u; du -sm /app | cut -f1');
+  const [user, megabytes] = sizes.split('\n').map(Number);
+  assert.equal(user, 10_001);
+  assert(Number(megabytes) < 250, `${megabytes} MB`);
+  t.diagnostic(`image: ${megabytes} MB of Tapline above its base`);
+  const write = buildah('run', container, '--', 'sh', '-c', 'echo x > /app/x');
+  await assert.rejects(write, /Permission denied|cannot create/);
+
+  const refused = await startContainer({}, []);
+  await once(refused.child, 'close');
+  assert.match(refused.logs(), /^tapline: NODE_ENV=production needs DATABASE_URL/m);
+
+  const [port, ops] = [await freePort(), await freePort()];
+  const env = { ...chaosEnv(ground), NODE_ENV: 'test', PORT: `${port}`, OPS_PORT: `${ops}` };
+  const { child, logs } = await startContainer(env, ['--roles', 'api,worker']);
+  const isReady = async () =>
+    (await fetch(`http://127.0.0.1:${ops}/readyz`).catch(() => null))?.ok === true;
+  assert(await waitUntil(isReady, START_MS), logs());
+  const page = await fetch(`http://127.0.0.1:${port}/dashboard`);
+  assert.equal(page.status, 200, 'the web apps are in the image');
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+});

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { compareSales, keepSelling, type Sales } from '#testing/sales.ts';
+import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.ts';
+
+/**
+ * `npm run ha`: the cluster of deploy/ha under two API and two worker processes that sell without a
+ * pause, while its primary is killed, frozen, cut off and filled up.
+ */
+
+const KILLS = Number(process.env.HA_KILLS ?? '5');
+const CLIENTS = 6;
+/** Longer than Patroni's ttl, so that another machine leads when the frozen one thaws. */
+const FROZEN_MS = 35_000;
+/** Until somebody has heard the alert: nobody replaces a primary that only cannot grow. */
+const FULL_MS = 60_000;
+const REST_MS = 120_000;
+/** Shorter pauses are the machine's, not an outage. */
+const SILENCE_MS = 1_500;
+const STEADY_MS = 4_000;
+const OUTAGE_MS = 180_000;
+
+let why: string | null = null;
+let cluster: Cluster;
+let ground: ChaosGround;
+let db: Database;
+let sandbox: SandboxFile;
+let processes: ChaosProcess[] = [];
+
+before(async () => {
+  why = await whyNot();
+  if (why !== null) return;
+  cluster = await openCluster();
+  const own = await openChaosGround();
+  await own.database.stop();
+  ground = { ...own, database: { ...own.database, url: cluster.url, stop: async () => {} } };
+  const first = await makeDemo(ground);
+  sandbox = first.sandbox;
+  await first.stop();
+  db = openDatabase({ url: cluster.url, maxConnections: 3 });
+  const wanted = [
+    ...[{ name: 'api one', role: 'api' } as const, { name: 'api two', role: 'api' } as const],
+    { name: 'worker one', role: 'worker' } as const,
+    { name: 'worker two', role: 'worker' } as const,
+  ];
+  for (const one of wanted) processes.push(await startChaosProcess(ground, one));
+});
+
+after(async () => {
+  if (why !== null) return;
+  await Promise.all(processes.map((one) => one.close()));
+  processes = [];
+  await db?.close();
+  await cluster?.close();
+  await ground?.close();
+});
+
+function sell(): Sales {
+  const urls = processes.flatMap(({ url }) => url ?? []);
+  let turn = 0;
+  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
+  return keepSelling({
+    node: () => urls[turn++ % urls.length] ?? '',
+    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    clients: CLIENTS,
+    onFailure: 'repeat',
+  });
+}
+
+/** The longest time without an acknowledged write, from now until writes go on. In seconds. */
+async function outage(shop: Sales): Promise<number> {
+  const began = performance.now();
+  let last = began;
+  let longest = 0;
+  let steadySince = began;
+  while (performance.now() - began < OUTAGE_MS) {
+    await sleep(50);
+    const newest = Math.max(shop.lastWriteAt(), began);
+    if (newest === last) continue;
+    if (newest - last > SILENCE_MS) {
+      longest = Math.max(longest, newest - last);
+      steadySince = newest;
+    }
+    last = newest;
+    const quietMs = longest > 0 ? STEADY_MS : FROZEN_MS;
+    if (newest - steadySince > quietMs) break;
+  }
+  return longest / 1000;
+}
+
+async function leader(): Promise<Machine> {
+  const found = await cluster.primary();
+  assert(found !== null, 'nobody leads');
+  return found;
+}
+
+/** What the books, the shop and the chain say of each other. */
+async function requireWhole(shop: Sales): Promise<void> {
+  let broken: string[] = ['nothing was checked'];
+  await waitUntil(async () => {
+    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
+    return broken.length === 0;
+  }, REST_MS);
+  assert.deepEqual(broken, []);
+  assert.deepEqual(shop.failures, []);
+  assert.deepEqual(await compareSales(db, shop), [], 'nothing is lost, nothing is doubled');
+  const chain = await openChain(ground.testnet.config, silentLog);
+  assert.deepEqual(await checkAgainstChain(db, chain), []);
+  await chain.close();
+}
+
+interface RecoveryRow {
+  readonly reason: string | null;
+  readonly loss_shown: boolean;
+  readonly payments: number;
+}
+
+/** What was sold, and what the newest recovery of the books has done. */
+async function told(shop: Sales): Promise<string> {
+  const paid = shop.sales.filter(({ status }) => status === 'succeeded').length;
+  const [row] = await db.query<RecoveryRow>(
+    'select reason, loss_shown, payments from network_recoveries where not livemode',
+  );
+  const shown = row?.loss_shown === true ? 'a loss was shown' : 'no loss was shown';
+  const booked = `${shown}, ${row?.payments ?? 0} booked`;
+  const sold = `${shop.sales.length} sales, ${paid} paid`;
+  return `${sold}, newest recovery (${row?.reason ?? 'none'}): ${booked}`;
+}
+
+const words = (seconds: readonly number[]) => seconds.map((one) => one.toFixed(1)).join(', ');
+
+test('the primary machine is killed, again and again', async (t) => {
+  if (why !== null) return t.skip(why);
+  const shop = sell();
+  await sleep(3_000);
+  const outages: number[] = [];
+  for (let kill = 0; kill < KILLS; kill++) {
+    const struck = await leader();
+    await struck.kill();
+    outages.push(await outage(shop));
+    await struck.start();
+    await cluster.whole();
+  }
+  await shop.stop();
+  await requireWhole(shop);
+  const all = await told(shop);
+  t.diagnostic(`machine killed ${KILLS} times: ${all}; writes back after s: ${words(outages)}`);
+});
+
+test('PostgreSQL alone is killed on the primary', async (t) => {
+  if (why !== null) return t.skip(why);
+  const shop = sell();
+  await sleep(2_000);
+  await (await leader()).killServer();
+  const seconds = await outage(shop);
+  await cluster.whole();
+  await shop.stop();
+  await requireWhole(shop);
+  t.diagnostic(`server killed: ${await told(shop)}; writes back after s: ${words([seconds])}`);
+});
+
+test('the primary machine freezes and thaws, without a watchdog', async (t) => {
+  if (why !== null) return t.skip(why);
+  const shop = sell();
+  await sleep(2_000);
+  const struck = await leader();
+  await struck.freeze();
+  const [seconds] = await Promise.all([outage(shop), sleep(FROZEN_MS)]);
+  await struck.thaw();
+  await sleep(5_000);
+  await cluster.whole();
+  await shop.stop();
+  await requireWhole(shop);
+  t.diagnostic(`machine frozen: ${await told(shop)}; writes back after s: ${words([seconds])}`);
+});
+
+test('the primary machine is cut off and comes back', async (t) => {
+  if (why !== null) return t.skip(why);
+  const shop = sell();
+  await sleep(2_000);
+  const struck = await leader();
+  await struck.cutOff();
+  const seconds = await outage(shop);
+  await struck.connect();
+  await cluster.whole();
+  await shop.stop();
+  await requireWhole(shop);
+  t.diagnostic(`machine cut off: ${await told(shop)}; writes back after s: ${words([seconds])}`);
+});
+
+test("the primary's disk is full", async (t) => {
+  if (why !== null) return t.skip(why);
+  const shop = sell();
+  await sleep(2_000);
+  const struck = await leader();
+  await struck.fillDisk();
+  const freed = sleep(FULL_MS).then(() => struck.emptyDisk());
+  const [seconds] = await Promise.all([outage(shop), freed]);
+  await cluster.whole();
+  await shop.stop();
+  await requireWhole(shop);
+  t.diagnostic(`disk full: ${await told(shop)}; writes back after s: ${words([seconds])}`);
+});

@@ -1,0 +1,91 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { silentLog } from '#core/log.ts';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { connectRpc } from '#settlement/chain/rpc.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
+import {
+  type ProviderCourse,
+  runBehaviour,
+  startProviderCourse,
+} from '#testing/provider-course.ts';
+import type { StartNode } from '#testing/test-network.ts';
+
+/**
+ * The providers' course on another chain's code than the one that all other tests run on. Hardhat
+ * lives in a folder of its own: it is larger than half of the service.
+ */
+
+const BLOCK_MS = 250;
+const ROUNDS = 3;
+/** It loads for seconds on a busy machine. */
+const READY_MS = 120_000;
+const run = promisify(execFile);
+
+let temporary: TemporaryFolder;
+let database: TestDatabase;
+let course: ProviderCourse;
+
+before(async () => {
+  temporary = await openTemporaryFolder('tapline-hardhat');
+  const { path: folder } = temporary.folder;
+  await cp(path.join(import.meta.dirname, 'hardhat'), folder, { recursive: true });
+  // Its only script builds what reads settings in TypeScript; ours are JavaScript.
+  const install = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
+  await run('npm', install, { cwd: folder });
+  database = await testDatabase(12);
+  course = await startProviderCourse(database, BLOCK_MS, startHardhat);
+  course.world.startRelayer();
+});
+
+after(async () => {
+  await course?.stop();
+  await database?.close();
+  await temporary.remove();
+});
+
+const startHardhat: StartNode = async (chainId) => {
+  const { path: cwd } = temporary.folder;
+  const port = await freePort();
+  const program = path.join(cwd, 'node_modules/hardhat/dist/src/cli.js');
+  const args = [program, 'node', '--hostname', '127.0.0.1', '--port', String(port)];
+  const env = { ...process.env, CHAIN_ID: String(chainId), HARDHAT_DISABLE_TELEMETRY_PROMPT: '1' };
+  const child = spawn(process.execPath, args, { cwd, env, stdio: 'ignore' });
+  temporary.endWithUs(child.pid ?? 0);
+  const rpcUrl = `http://127.0.0.1:${port}`;
+  const rpc = connectRpc({ urls: [rpcUrl], chainId, log: silentLog });
+  const answers = () => rpc.probe().then(([one]) => one?.chainId === chainId);
+  if (!(await waitUntil(answers, READY_MS))) throw new Error("Hardhat's node did not start");
+  await rpc.close();
+  return {
+    rpcUrl,
+    chainId,
+    stop: async () => {
+      child.kill();
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+};
+
+describe("payments and refunds are made once on Hardhat's node, although", () => {
+  let taps = 0;
+  let refunds = 0;
+
+  for (const name of Object.keys(BEHAVIOURS) as BehaviourName[]) {
+    it(`a provider ${name}`, async () => {
+      const result = await runBehaviour(course, name, ROUNDS);
+      taps += result.taps;
+      refunds += result.refunds;
+    });
+  }
+
+  it('counts them', (t) => {
+    t.diagnostic(`Hardhat's node, blocks of ${BLOCK_MS} ms: ${taps} taps, ${refunds} refunds`);
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { compareSales, keepSelling, type Sales } from '#testing/sales.ts';
+import { openPooler, type Pooler, roleStatements, whyNot } from './pgbouncer/pooler.ts';
+
+/** The service behind PgBouncer in transaction mode: two API processes and a worker. */
+
+const REST_MS = 180_000;
+const CHAIN_AWAY = 'settles no payments at the moment';
+
+let why: string | null = null;
+let ground: ChaosGround;
+let pooler: Pooler;
+let db: Database;
+let sandbox: SandboxFile;
+const processes: ChaosProcess[] = [];
+
+before(async () => {
+  why = await whyNot();
+  if (why !== null) return;
+  ground = await openChaosGround();
+  const first = await makeDemo(ground);
+  sandbox = first.sandbox;
+  await first.stop();
+  // The test's own view goes past the pooler.
+  db = openDatabase({ url: ground.database.url, maxConnections: 3 });
+  const client = await db.connect();
+  await client.query(await roleStatements(new URL(ground.database.url).username));
+  await client.end();
+  pooler = await openPooler(ground.database.url);
+  const behind = { ...ground, database: { ...ground.database, url: pooler.url } };
+  const env = { DATABASE_DIRECT_URL: ground.database.url };
+  processes.push(await startChaosProcess(behind, { name: 'api one', role: 'api', env }));
+  processes.push(await startChaosProcess(behind, { name: 'api two', role: 'api', env }));
+  processes.push(await startChaosProcess(behind, { name: 'worker', role: 'worker', env }));
+});
+
+after(async () => {
+  if (why !== null) return;
+  await Promise.all(processes.map((one) => one.close()));
+  await pooler?.close();
+  await db?.close();
+  await ground?.close();
+});
+
+async function sellFor(ms: number, onFailure: 'report' | 'repeat'): Promise<Sales> {
+  const urls = processes.flatMap(({ url }) => url ?? []);
+  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
+  let turn = 0;
+  const shop = keepSelling({
+    node: () => urls[turn++ % urls.length] ?? '',
+    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    clients: 12,
+    onFailure,
+  });
+  await sleep(ms);
+  await shop.stop();
+  return shop;
+}
+
+const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status === 'succeeded').length;
+
+async function requireWhole(shop: Sales): Promise<void> {
+  let broken: string[] = ['nothing was checked'];
+  await waitUntil(async () => {
+    broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
+    broken.push(...(await compareSales(db, shop).catch((error) => [String(error)])));
+    return broken.length === 0;
+  }, REST_MS);
+  assert.deepEqual(broken, [], processes.map(({ logs }) => logs().slice(-3_000)).join('\n'));
+  const chain = await openChain(ground.testnet.config, silentLog);
+  assert.deepEqual(await checkAgainstChain(db, chain), []);
+  await chain.close();
+}
+
+test('sales go through PgBouncer in transaction mode', async (t) => {
+  if (why !== null) return t.skip(why);
+  const shop = await sellFor(6_000, 'report');
+  // A node that a busy machine keeps from answering is not what this is about.
+  assert.deepEqual(
+    shop.failures.filter((said) => !said.includes(CHAIN_AWAY)),
+    [],
+  );
+  assert(paidOf(shop) > 0, 'nobody paid');
+  await requireWhole(shop);
+  const [row] = await db.query<{ servers: number }>(
+    `select count(*)::int as servers from pg_stat_activity
+     where datname = current_database() and application_name = 'tapline'`,
+  );
+  t.diagnostic(`${paidOf(shop)} sales by three processes over ${row?.servers} connections`);
+});
+
+test('a database that went back behind the pooler is noticed and made whole', async (t) => {
+  if (why !== null) return t.skip(why);
+  await ground.database.copy('before');
+  const lost = await sellFor(6_000, 'repeat');
+  assert(paidOf(lost) > 0, 'nobody paid');
+  await ground.database.putBack('before');
+  const after = await sellFor(6_000, 'repeat');
+  assert(paidOf(after) > 0, 'people pay again');
+  await requireWhole(after);
+  await requireWhole(lost);
+  const [row] = await db.query<{ reason: string; loss_shown: boolean; payments: number }>(
+    'select reason, loss_shown, payments from network_recoveries where not livemode',
+  );
+  assert.equal(row?.loss_shown, true, JSON.stringify(row));
+  assert(row.payments >= paidOf(lost), JSON.stringify(row));
+  t.diagnostic(`${paidOf(lost)} lost sales, ${row.payments} booked from the chain (${row.reason})`);
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE } from '../../web/testing/browser.ts';
+import { addTestTerminal, openTill, type TillWindow } from '../../web/testing/till.ts';
+
+/** What an hour brings: a poll every ten seconds, and a sale a minute. */
+const POLLS = 360;
+const SALES = 60;
+/** The first sales load and compile what the later ones only use. */
+const WARM_UP = 5;
+/** What a poll may take, and a second. */
+const POLL_TIMEOUT_MS = 16_000;
+/** What a browser's own bookkeeping may vary by. A leaked poll or sale would leave more. */
+const MOST_BYTES = 300_000;
+/** With what is compiled late, and the browser's list of the requests that were made. */
+const MOST_FIRST_BYTES = 1_000_000;
+
+interface Kept {
+  readonly bytes: number;
+  readonly nodes: number;
+  readonly listeners: number;
+}
+
+async function sell(till: TillWindow, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await till.ask('2.50');
+    await till.testPass.selectOption('ok');
+    await till.result('Paid').waitFor();
+    await till.newPayment.click();
+    await till.amount.waitFor();
+  }
+}
+
+/** Each one ends the poll under way, as a network that comes and goes does, and begins another. */
+async function poll(till: TillWindow, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await till.page.evaluate(`window.dispatchEvent(new Event('online'))`);
+    await till.page.waitForTimeout(50);
+  }
+}
+
+async function measure(till: TillWindow): Promise<Kept> {
+  // Each poll has a timer that gives it up, which is kept until its time has come.
+  await till.page.waitForTimeout(POLL_TIMEOUT_MS);
+  const session = await till.context.newCDPSession(till.page);
+  await session.send('Performance.enable');
+  for (let i = 0; i < 3; i++) await session.send('HeapProfiler.collectGarbage');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const of = (wanted: string) => metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN;
+  await session.detach();
+  return {
+    bytes: of('JSHeapUsedSize'),
+    nodes: of('Nodes'),
+    listeners: of('JSEventListeners'),
+  };
+}
+
+test('an hour of work leaves no more in a till than the hour before', async (t) => {
+  const [{ sandbox, close }, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  await sell(till, WARM_UP);
+  await poll(till, WARM_UP);
+  const fresh = await measure(till);
+  const hour = async () => {
+    await sell(till, SALES);
+    await poll(till, POLLS);
+    return measure(till);
+  };
+  // Browsers note the last requests of a page, up to a number: the first hour fills that up.
+  const before = await hour();
+  const after = await hour();
+  const inKb = (from: Kept, to: Kept) => `${Math.round((to.bytes - from.bytes) / 1000)} KB`;
+  t.diagnostic(
+    `${inKb(fresh, before)} more after an hour's work, ${inKb(before, after)} by another`,
+  );
+  assert.ok(after.bytes - before.bytes < MOST_BYTES, `${before.bytes} to ${after.bytes} bytes`);
+  assert.ok(
+    before.bytes - fresh.bytes < MOST_FIRST_BYTES,
+    `${fresh.bytes} to ${before.bytes} bytes`,
+  );
+  assert.ok(after.nodes - before.nodes < 200, `${before.nodes} to ${after.nodes} nodes`);
+  assert.ok(after.listeners - before.listeners < 20, JSON.stringify({ before, after }));
+  till.checkClean();
+  await till.close();
+  await browser.close();
+  await close();
+});
