@@ -1,4 +1,4 @@
-import { buildApi } from '#api-role.ts';
+import { buildApi } from '#app/api-role.ts';
 import { deriveKey, readConfig } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { stderrLog } from '#core/log.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createRandom } from '#testing/chaos-random.ts';
+import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { earlierRelease } from '#testing/earlier-release.ts';
 import { startFlags } from '#testing/start-flags.ts';
 import { STORED_INTENTS, storedId } from './floors.ts';

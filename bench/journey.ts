@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, openDatabase } from '#db/database.ts';
 import { caller } from '#testing/api-client.ts';
-import { openChaosGround } from '#testing/chaos-ground.ts';
-import { makeDemo } from '#testing/chaos-process.ts';
-import { type ChaosWorld, fillWorld } from '#testing/chaos-world.ts';
+import { openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { makeDemo } from '#testing/chaos/chaos-process.ts';
+import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 

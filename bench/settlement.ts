@@ -9,10 +9,10 @@ import { startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { applySettlements } from '#payments/settle.ts';
-import { settleBatchCall } from '#settlement/contract-calls.ts';
-import { batchGasLimit } from '#settlement/gas.ts';
+import { settleCall } from '#settlement/contract/contract-calls.ts';
 import { createSettlementNumbers } from '#settlement/numbers.ts';
-import { startRelayer } from '#settlement/relayer.ts';
+import { batchGasLimit } from '#settlement/relayer/gas.ts';
+import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { type Hex, requestPayments } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
@@ -251,7 +251,7 @@ async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number 
       chainId: config.chainId,
       nonce: nonce++,
       to: config.settlement,
-      data: settleBatchCall([payment], Math.floor(Date.now() / 1000) + 600),
+      data: settleCall([payment], Math.floor(Date.now() / 1000) + 600),
       gas: batchGasLimit(1),
       maxFeePerGas: 20_000_000_000n,
       maxPriorityFeePerGas: 1_000_000n,

@@ -5,13 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
-import {
-  addEndpoint,
-  insertAccount,
-  openBench,
-  type WebhookBench,
-  writeTestEvents,
-} from '#testing/webhooks.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
+import { insertAccount, openBench, type WebhookBench } from '#testing/webhooks.ts';
 import { sign, signingKey } from '#webhooks/sign.ts';
 import { median, percentile, report } from './report.ts';
 

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+
+/**
+ * The load of bench/nodes.ts, in a process of its own: a fixed number of clients, each of which
+ * sends its next request when the one before it is answered, to the nodes in turn.
+ */
+export interface NodesJob {
+  /** `http://127.0.0.1:1`, one per node. */
+  readonly origins: readonly string[];
+  readonly sellers: readonly Seller[];
+  readonly passes: readonly string[];
+  readonly clients: number;
+  readonly seconds: number;
+  /** Ends after so many, if the time is not up before. */
+  readonly limit?: number;
+  /** For taps: intents of these sellers, in their order, again and again. */
+  readonly kind: 'create' | 'tap';
+  readonly intents: readonly string[];
+}
+
+export interface Seller {
+  readonly key: string;
+  readonly terminal: string;
+  readonly deviceKey: string;
+}
+
+export interface NodesResult {
+  readonly done: number;
+  readonly seconds: number;
+  /** What was answered otherwise than with success: how often. */
+  readonly others: Readonly<Record<string, number>>;
+  /** Of creates: what they made, seller by seller. */
+  readonly intents: readonly string[];
+}
+
+/** A tap waits for its block; whoever waits longer is counted as another answer. */
+const PATIENCE_MS = 60_000;
+
+interface Sent {
+  readonly said: string;
+  readonly id: string;
+}
+
+type Send = (turn: number) => Promise<Sent>;
+
+function sender(job: NodesJob, pools: readonly Pool[]): Send {
+  const post = async (turn: number, path: string, key: string, body: object): Promise<Sent> => {
+    const pool = pools[turn % pools.length];
+    if (pool === undefined) throw new Error('no node');
+    const { body: answer, statusCode } = await pool.request({
+      method: 'POST',
+      path,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      body: JSON.stringify(body),
+      headersTimeout: PATIENCE_MS,
+    });
+    const { id = '', status } = (await answer.json()) as { id?: string; status?: string };
+    return { said: status ?? String(statusCode), id };
+  };
+  return (turn) => {
+    const seller = job.sellers[turn % job.sellers.length];
+    if (seller === undefined) throw new Error('no seller');
+    const { key, terminal, deviceKey } = seller;
+    if (job.kind === 'create') {
+      const order = { amount: 2_000_000, terminal, expires_in: 600 };
+      return post(turn, '/api/v1/payment_intents', key, order);
+    }
+    const path = `/api/device/v1/payment_intents/${job.intents[turn]}/tap`;
+    const value = job.passes[turn % job.passes.length];
+    return post(turn, path, deviceKey, { credential: { type: 'nfc_id', value } });
+  };
+}
+
+const WANTED = { create: 'requires_payment_method', tap: 'succeeded' } as const;
+
+async function run(job: NodesJob): Promise<NodesResult> {
+  const each = Math.ceil(job.clients / job.origins.length);
+  const pools = job.origins.map((origin) => new Pool(origin, { connections: each, pipelining: 1 }));
+  const send = sender(job, pools);
+  const intents: string[] = [];
+  const others: Record<string, number> = {};
+  const most = job.limit ?? Number.POSITIVE_INFINITY;
+  const limit = job.kind === 'tap' ? Math.min(most, job.intents.length) : most;
+  const began = performance.now();
+  let turn = 0;
+  let done = 0;
+  const client = async () => {
+    while (turn < limit && performance.now() - began < job.seconds * 1000) {
+      const mine = turn++;
+      const { said, id } = await send(mine);
+      if (said === WANTED[job.kind]) {
+        done++;
+        intents[mine] = id;
+      } else others[said] = (others[said] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: job.clients }, client));
+  const seconds = (performance.now() - began) / 1000;
+  await Promise.all(pools.map((pool) => pool.close()));
+  return { done, seconds, others, intents };
+}
+
+process.on('message', (job: NodesJob) => {
+  void run(job).then(
+    (result) => process.send?.(result),
+    (error) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.on('disconnect', () => process.exit());

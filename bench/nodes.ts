@@ -1,0 +1,203 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
+import type { Database } from '#db/database.ts';
+import { cpuSeconds } from './cpu.ts';
+import { type NodesGround, openNodesGround } from './nodes-ground.ts';
+import type { NodesJob, NodesResult, Seller } from './nodes-load.ts';
+import { type BenchLine, median, report } from './report.ts';
+
+/**
+ * Creates and taps per second at one, two and three API processes, for one, 16 and 256 accounts,
+ * and what each costs: processor time of the service and of PostgreSQL, bytes of the write-ahead
+ * log, rows, gas. One worker settles on a real chain with 1-second blocks. Everything, the load
+ * included, shares the machine, so more nodes cannot be faster here: they must not be slower.
+ */
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const NODES = (process.env.BENCH_NODES ?? '1,2,3').split(',').map(Number);
+const ACCOUNTS = (process.env.BENCH_ACCOUNTS ?? '1,16,256').split(',').map(Number);
+const CREATE_CLIENTS = 64;
+/** Each waits for its block: a second and more. */
+const TAP_CLIENTS = 256;
+/** More than one machine does of them. */
+const MAX_TAPS_PER_SECOND = 500;
+const PATIENCE_SECONDS = 120;
+/** PostgreSQL's processes tell of their rows only now and then; by then all of them have. */
+const REST_MS = 12_000;
+/** The sales whose rows and bytes are counted. */
+const COUNTED_SALES = 400;
+/** What two nodes must reach of one. */
+const TARGET = '>= 0.9 of one node';
+
+interface Cell {
+  readonly nodes: number;
+  readonly accounts: number;
+}
+
+/** What the database has done so far. */
+interface Work {
+  readonly wal: number;
+  readonly rows: number;
+}
+
+async function selectWork(db: Database): Promise<Work> {
+  const [row] = await db.query<Work>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float as wal,
+       (tup_inserted + tup_updated + tup_deleted)::float as rows
+     from pg_stat_database where datname = current_database()`,
+  );
+  return present(row, 'the statistics of the database');
+}
+
+async function load(job: NodesJob): Promise<NodesResult> {
+  const child = fork(path.join(import.meta.dirname, 'nodes-load.ts'));
+  child.send(job);
+  const [result] = (await once(child, 'message')) as [NodesResult];
+  child.disconnect();
+  return result;
+}
+
+/** A kind of work in one round. */
+interface Measured {
+  readonly cell: Cell;
+  readonly kind: NodesJob['kind'];
+  readonly perSecond: number;
+  readonly failures: number;
+  /** Milliseconds of processor time for each: API, PostgreSQL, worker. */
+  readonly cpuMs: readonly number[];
+}
+
+const failuresOf = ({ others }: NodesResult) =>
+  Object.values(others).reduce((sum, count) => sum + count, 0);
+
+async function measure(ground: NodesGround, cell: Cell, job: NodesJob): Promise<Measured> {
+  const pids = ground.nodes.map(({ pid }) => pid);
+  const parts = [pids, [ground.postgresPid], [ground.workerPid]];
+  const before = await Promise.all(parts.map(cpuSeconds));
+  const result = await load(job);
+  const after = await Promise.all(parts.map(cpuSeconds));
+  const cpuMs = after.map((seconds, index) => {
+    const used = seconds - (before[index] ?? 0);
+    return (used * 1000) / Math.max(1, result.done);
+  });
+  const failures = failuresOf(result);
+  if (failures > 0) console.log(cell, job.kind, result.others);
+  return { cell, kind: job.kind, perSecond: result.done / result.seconds, failures, cpuMs };
+}
+
+/** Intents of these sellers in their order, made by all nodes and not measured. */
+async function makeIntents(ground: NodesGround, of: { sellers: readonly Seller[]; count: number }) {
+  const { count: limit, sellers } = of;
+  const origins = ground.nodes.map(({ origin }) => origin);
+  const base = { origins, sellers, passes: [], clients: CREATE_CLIENTS, intents: [] };
+  const made = await load({ ...base, kind: 'create', limit, seconds: PATIENCE_SECONDS });
+  // Without what failed, an intent would be tapped at another seller's counter.
+  if (failuresOf(made) > 0) throw new Error(`creates failed: ${JSON.stringify(made.others)}`);
+  return made.intents;
+}
+
+async function measureCell(ground: NodesGround, cell: Cell): Promise<Measured[]> {
+  const sellers = ground.sellers.slice(0, cell.accounts);
+  const origins = ground.nodes.slice(0, cell.nodes).map(({ origin }) => origin);
+  const base = { origins, sellers, passes: ground.passes, seconds: SECONDS, intents: [] };
+  await ground.db.query('checkpoint');
+  const create = await measure(ground, cell, { ...base, kind: 'create', clients: CREATE_CLIENTS });
+  const count = MAX_TAPS_PER_SECOND * SECONDS;
+  const intents = await makeIntents(ground, { sellers, count });
+  const tap = { ...base, kind: 'tap', clients: TAP_CLIENTS, intents } as const;
+  return [create, await measure(ground, cell, tap)];
+}
+
+/** The medians of a cell's rounds, beside those of one node in the same rounds. */
+function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchLine {
+  const [{ cell, kind } = present(alone[0], 'a round')] = rounds;
+  const ms = [0, 1, 2].map((part) => median(rounds.map(({ cpuMs }) => cpuMs[part] ?? 0)));
+  const ratios = rounds.map((one, index) => one.perSecond / (alone[index]?.perSecond ?? 0));
+  return {
+    work: `${kind}, ${cell.nodes} nodes, ${cell.accounts} accounts`,
+    perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+    failures: rounds.reduce((sum, { failures }) => sum + failures, 0),
+    value: `${ms.map((one) => one.toFixed(2)).join(' + ')} ms of API, PostgreSQL, worker`,
+    ...(rounds === alone ? {} : { ratio: median(ratios), target: TARGET }),
+  };
+}
+
+/** All numbers of nodes in turn, so that what the machine does besides falls on each of them. */
+async function measureAccounts(ground: NodesGround, accounts: number): Promise<BenchLine[]> {
+  const all: Measured[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const nodes of NODES) all.push(...(await measureCell(ground, { nodes, accounts })));
+  }
+  return (['create', 'tap'] as const).flatMap((kind) => {
+    const of = NODES.map((nodes) =>
+      all.filter((one) => one.kind === kind && one.cell.nodes === nodes),
+    );
+    const alone = present(of[0], 'a number of nodes');
+    return of.map((rounds) => toLine(rounds, alone));
+  });
+}
+
+/** What is written for a whole sale: an intent, its tap, its settlement and their events. */
+async function writtenPerSale(ground: NodesGround): Promise<BenchLine> {
+  const { db, passes } = ground;
+  const origins = ground.nodes.slice(0, 1).map(({ origin }) => origin);
+  const sellers = ground.sellers.slice(0, 1);
+  await sleep(REST_MS);
+  const before = await selectWork(db);
+  const intents = await makeIntents(ground, { sellers, count: COUNTED_SALES });
+  const base = { origins, passes, sellers, clients: CREATE_CLIENTS, seconds: PATIENCE_SECONDS };
+  const tapped = await load({ ...base, kind: 'tap', intents });
+  await sleep(REST_MS);
+  const after = await selectWork(db);
+  const wal = (after.wal - before.wal) / tapped.done / 1000;
+  const rows = (after.rows - before.rows) / tapped.done;
+  return {
+    work: 'written per sale, create to settlement',
+    failures: failuresOf(tapped),
+    value: `${wal.toFixed(1)} kB of write-ahead log, ${rows.toFixed(1)} rows inserted or changed`,
+  };
+}
+
+interface Gas {
+  readonly hash: string;
+  readonly payments: number;
+}
+
+/** Gas per payment, over the newest transactions. */
+async function gasPerPayment({ db, rpcUrl }: NodesGround): Promise<number> {
+  const rows = await db.query<Gas>(
+    `select tx_hash as hash, count(*)::int as payments from payments
+     where not livemode group by tx_hash order by max(settled_at) desc limit 50`,
+  );
+  let gas = 0;
+  for (const { hash } of rows) {
+    const body = { jsonrpc: '2.0', id: 1, method: 'eth_getTransactionReceipt', params: [hash] };
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(rpcUrl, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { result } = (await answer.json()) as { result: { gasUsed: string } };
+    gas += Number(result.gasUsed);
+  }
+  return gas / rows.reduce((sum, { payments }) => sum + payments, 0);
+}
+
+async function main(): Promise<void> {
+  const [accounts, nodes] = [Math.max(...ACCOUNTS), Math.max(...NODES)];
+  const ground = await openNodesGround({ accounts, nodes });
+  try {
+    const cell = { nodes, accounts };
+    await measureCell(ground, cell);
+    const lines: BenchLine[] = [];
+    for (const count of ACCOUNTS) lines.push(...(await measureAccounts(ground, count)));
+    lines.push(await writtenPerSale(ground));
+    const gas = await gasPerPayment(ground);
+    lines.push({ work: 'gas per payment', value: gas.toFixed(0) });
+    await report('nodes', lines);
+  } finally {
+    await ground.close();
+  }
+}
+
+await main();

@@ -1,0 +1,102 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { type OpenedStream, openEventStream } from '#testing/event-stream.ts';
+import { addTestKey, addTestMerchant } from '#testing/merchants.ts';
+import { percentile, report } from './report.ts';
+
+/**
+ * 1,000 event streams of one account are open at one process; intents are created one after the
+ * other. From the moment the merchant's request is sent until a stream has the event, for each
+ * stream: so the create itself is in it. The readers are one process beside it.
+ */
+const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000);
+const STREAMS_OF_KEY = 20;
+const INTENTS = 100;
+/** Longer than a thousand writes and reads take, so that it measures one event's way. */
+const GAP_MS = 200;
+const SETTLE_MS = 2_000;
+
+async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(path.join(import.meta.dirname, 'api-server.ts'), {
+    env: { ...process.env, DATABASE_URL: databaseUrl, RATE_LIMIT: '100000000/1' },
+  });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { child, url: `http://127.0.0.1:${port}` };
+}
+
+/** When each event came, stream by stream. */
+function arrivals(streams: readonly OpenedStream[]): number[][] {
+  return streams.map((stream) => {
+    const at: number[] = [];
+    stream.response.on('data', () => {
+      while (at.length < stream.ids.length) at.push(performance.now());
+    });
+    return at;
+  });
+}
+
+const temporary = await openTemporaryFolder('tapline-bench');
+const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+const db = openDatabase({ url: postgres.url, maxConnections: 4 });
+await migrate(db);
+const merchant = await addTestMerchant(db, { now: new Date() });
+const { child, url } = await startServer(postgres.url);
+
+const streams: OpenedStream[] = [];
+while (streams.length < STREAMS) {
+  const { secret } = await addTestKey(db, merchant.test.tenant, { now: new Date() });
+  const opening = Array.from({ length: STREAMS_OF_KEY }, () =>
+    openEventStream({ url: `${url}/api/v1/events/stream`, key: secret }),
+  );
+  streams.push(...(await Promise.all(opening)));
+}
+const came = arrivals(streams);
+await sleep(SETTLE_MS);
+
+const pool = new Pool(url, { connections: 1 });
+const sentAt: number[] = [];
+for (let i = 0; i < INTENTS; i++) {
+  sentAt.push(performance.now());
+  const answer = await pool.request({
+    method: 'POST',
+    path: '/api/v1/payment_intents',
+    headers: {
+      authorization: `Bearer ${merchant.test.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': `stream-${i}`,
+    },
+    body: JSON.stringify({ amount: 100, terminal: merchant.test.terminal }),
+  });
+  await answer.body.dump();
+  await sleep(GAP_MS);
+}
+await sleep(SETTLE_MS);
+
+const failures = streams.filter(
+  ({ status, ids }) => status !== 200 || ids.join() !== streams[0]?.ids.join(),
+).length;
+const took = came.flatMap((at) => at.map((time, index) => time - (sentAt[index] ?? Number.NaN)));
+await report('streams', [
+  {
+    work: `create to event, ${STREAMS} streams of one account`,
+    p50Ms: percentile(took, 0.5),
+    p99Ms: percentile(took, 0.99),
+    failures: failures + STREAMS * INTENTS - took.length,
+    target: 'no loss; p99 ≤ 250 ms',
+  },
+]);
+
+for (const stream of streams) stream.close();
+await pool.close();
+child.disconnect();
+await once(child, 'exit');
+await db.close();
+await postgres.stop();
+await temporary.remove();
