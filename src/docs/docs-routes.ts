@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiDocument } from '#docs/api-document.ts';
+import { buildSite, type SiteFile } from '#docs/site.ts';
+
+/** Its own files and nothing else; no inline script or style. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+interface Kept extends SiteFile {
+  readonly tag: string;
+  readonly zipped: Buffer;
+}
+
+async function pack(file: SiteFile): Promise<Kept> {
+  const tag = `"${createHash('sha256').update(file.text).digest('base64url').slice(0, 22)}"`;
+  return { ...file, tag, zipped: await promisify(gzip)(file.text) };
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, file: Kept): FastifyReply {
+  const isNamed = request.url.includes('?v=');
+  reply
+    .header('Content-Security-Policy', POLICY)
+    .header('ETag', file.tag)
+    .header('Cache-Control', isNamed ? 'public, max-age=31536000, immutable' : 'no-cache')
+    .header('Vary', 'Accept-Encoding');
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
+  const takesZip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  if (takesZip) reply.header('Content-Encoding', 'gzip');
+  return reply.type(file.type).send(takesZip ? file.zipped : file.text);
+}
+
+/**
+ * The documentation, built when somebody asks for the first page of it: a start, and a process
+ * that nobody reads at, need none of it.
+ */
+export function addDocsRoutes(
+  app: FastifyInstance,
+  documents: Readonly<Record<string, ApiDocument>>,
+): void {
+  let built: Promise<ReadonlyMap<string, SiteFile>> | undefined;
+  const packed = new Map<string, Promise<Kept>>();
+  const find = async (path: string): Promise<Kept | undefined> => {
+    built ??= buildSite(documents).then((site) => new Map(site.map((file) => [file.path, file])));
+    const file = (await built).get(path);
+    if (file === undefined) return undefined;
+    const known = packed.get(path) ?? pack(file);
+    packed.set(path, known);
+    return known;
+  };
+  for (const pattern of ['/docs', '/docs/*', '/llms.txt']) {
+    app.get(pattern, async (request, reply) => {
+      const [path = ''] = request.url.split('?');
+      const file = await find(path.length > 1 ? path.replace(/\/$/, '') : path);
+      return file === undefined ? reply.callNotFound() : sendPage(request, reply, file);
+    });
+  }
+}

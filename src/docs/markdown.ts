@@ -1,0 +1,116 @@
+import { Marked, type Tokens } from 'marked';
+
+/** One section of a page: what a search finds. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface RenderedPage {
+  readonly title: string;
+  readonly html: string;
+  /** In their order; the first is the page itself. */
+  readonly sections: readonly Section[];
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  sh: 'Shell',
+  bash: 'curl',
+  ts: 'TypeScript',
+  js: 'JavaScript',
+  python: 'Python',
+  go: 'Go',
+  php: 'PHP',
+  json: 'JSON',
+  http: 'HTTP',
+  text: '',
+};
+
+/** Text that is safe inside HTML, attributes included. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** `Payment intents` → `payment-intents`; codes keep their underscores. */
+export function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_.]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/```[\s\S]*?```/g, ' ')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[`*|#>]/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+function codeHtml({ text, lang = '' }: Tokens.Code): string {
+  const [language = ''] = lang.split(' ');
+  const label = lang.slice(language.length).trim() || (LABELS[language] ?? language);
+  const name = escapeHtml(label === '' ? 'Code' : label);
+  const code = `<code>${escapeHtml(text)}</code>`;
+  return `<figure class="code"><figcaption><span>${escapeHtml(label)}</span>
+<button type="button" data-copy hidden>Copy<span class="unseen"> ${name}</span></button>
+</figcaption><pre tabindex="0" aria-label="${name}">${code}</pre></figure>\n`;
+}
+
+/** Links between the files of the repository lead to the pages of the site. */
+function hrefOf(href: string): string {
+  return href.replace(/^(?:\.\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
+}
+
+/** Ids of headings, each once per page. */
+function createIds() {
+  const used = new Map<string, number>();
+  return (title: string) => {
+    const base = slug(title) || 'section';
+    const count = used.get(base) ?? 0;
+    used.set(base, count + 1);
+    return count === 0 ? base : `${base}-${count + 1}`;
+  };
+}
+
+/** A page of the site from its Markdown. HTML in it is shown as text. */
+export function renderMarkdown(markdown: string): RenderedPage {
+  const idOf = createIds();
+  const sections: { id: string; title: string; text: string }[] = [];
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      html: ({ text }) => escapeHtml(text),
+      code: codeHtml,
+      heading({ tokens, depth, text }) {
+        const title = plainText(text);
+        const id = idOf(title);
+        sections.push({ id, title, text: '' });
+        const inner = this.parser.parseInline(tokens);
+        if (depth === 1) return `<h1 id="${id}">${inner}</h1>\n`;
+        return `<h${depth} id="${id}"><a href="#${id}">${inner}</a></h${depth}>\n`;
+      },
+      table({ header, rows }) {
+        const cells = (row: Tokens.TableCell[], tag: string) =>
+          row.map((c) => `<${tag}>${this.parser.parseInline(c.tokens)}</${tag}>`).join('');
+        const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
+        const head = `<thead><tr>${cells(header, 'th')}</tr></thead>`;
+        const table = `<table>${head}<tbody>${body}</tbody></table>`;
+        return `<div class="wide" tabindex="0">${table}</div>\n`;
+      },
+      link({ href, tokens }) {
+        return `<a href="${escapeHtml(hrefOf(href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+    },
+  });
+  const html = marked.parse(markdown, { async: false });
+  const bodies = markdown.split(/^#{1,6} .*$/m).slice(1);
+  for (const [index, section] of sections.entries()) section.text = plainText(bodies[index] ?? '');
+  return { title: sections[0]?.title ?? '', html, sections };
+}

@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ApiDocument } from '#docs/api-document.ts';
+import { type PackageMethods, packageMethods } from '#docs/code-examples.ts';
+import { escapeHtml, type RenderedPage, renderMarkdown } from '#docs/markdown.ts';
+import { errorsPage, type PageSource, referencePages } from '#docs/reference-pages.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const GUIDES = path.join(ROOT, 'docs/guides');
+const ASSETS = path.join(ROOT, 'web/docs');
+const TOKENS = path.join(ROOT, 'web/ui/tokens.css');
+const RESOURCES = path.join(ROOT, 'sdk/dist/resources.js');
+
+/** In the order of the contents; others follow by their names. */
+const GUIDE_ORDER = [
+  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'terminals', 'wallets', 'agents'],
+  ...['testing', 'going-live', 'operating', 'security'],
+];
+
+/** The documents by their names, their group in the contents, and where their pages are. */
+const SURFACES: readonly (readonly [name: string, group: string, prefix: string])[] = [
+  ['openapi.json', 'Reference', 'api/'],
+  ['openapi/device.json', 'Terminals', 'api/device/'],
+  ['openapi/payer.json', 'Wallets', 'api/payer/'],
+  ['openapi/pay.json', 'Paying with any wallet', 'api/pay/'],
+  ['openapi/dashboard.json', 'Dashboard', 'api/dashboard/'],
+  ['openapi/operator.json', 'Operators', 'api/operator/'],
+];
+
+/** One address of the site and what is there. */
+export interface SiteFile {
+  /** `/docs/webhooks`. */
+  readonly path: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+interface Page extends PageSource, RenderedPage {
+  readonly title: string;
+}
+
+/** A fence that names a file of the repository holds that file: so its tests are the guide's. */
+async function withFiles(markdown: string): Promise<string> {
+  const parts = markdown.split(/^```(\w+) (examples\/[\w./-]+)\n```$/m);
+  const filled: string[] = [];
+  for (let i = 0; i < parts.length; i += 3) {
+    filled.push(parts[i] ?? '');
+    const [language, file] = [parts[i + 1], parts[i + 2]];
+    if (language === undefined || file === undefined) continue;
+    const text = await readFile(path.join(ROOT, file), 'utf8');
+    filled.push(`\`\`\`${language}\n${text.trimEnd()}\n\`\`\``);
+  }
+  return filled.join('');
+}
+
+async function readGuides(): Promise<PageSource[]> {
+  const names = (await readdir(GUIDES)).map((file) => file.replace(/\.md$/, ''));
+  const rank = (name: string) => (GUIDE_ORDER.indexOf(name) + 100) % 100;
+  const sorted = names.toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+  const guides = sorted.map(async (name) => {
+    const markdown = await withFiles(await readFile(path.join(GUIDES, `${name}.md`), 'utf8'));
+    const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
+    return { name, title, group: 'Guides', markdown };
+  });
+  return Promise.all(guides);
+}
+
+function navigation(pages: readonly Page[], current: string): string {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  const items = groups.map((group) => {
+    const own = pages.filter((page) => page.group === group);
+    const links = own.map(({ name, title }) => {
+      const mark = name === current ? ' aria-current="page"' : '';
+      return `<li><a href="/docs/${name}"${mark}>${escapeHtml(title)}</a></li>`;
+    });
+    const isOpen = own.some(({ name }) => name === current) || group === 'Guides';
+    return `<details${isOpen ? ' open' : ''}><summary>${escapeHtml(group)}</summary>
+<ul>${links.join('\n')}</ul></details>`;
+  });
+  return `<nav aria-label="Contents"><ul><li><a href="/docs"${
+    current === '' ? ' aria-current="page"' : ''
+  }>Overview</a></li></ul>${items.join('\n')}</nav>`;
+}
+
+function onThisPage({ sections }: RenderedPage): string {
+  if (sections.length < 3) return '';
+  const links = sections
+    .slice(1)
+    .map(({ id, title }) => `<li><a href="#${id}">${escapeHtml(title)}</a></li>`);
+  const list = `<ul>${links.join('\n')}</ul>`;
+  return `<details class="toc"><summary>On this page</summary>${list}</details>`;
+}
+
+interface Shell {
+  readonly pages: readonly Page[];
+  readonly styles: string;
+  readonly script: string;
+}
+
+function pageHtml(page: Page, { pages, styles, script }: Shell): string {
+  const address = page.name === '' ? '/docs/index' : `/docs/${page.name}`;
+  const [heading = '', ...rest] = page.html.split('</h1>\n');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(page.title)} · Tapline docs</title>
+<link rel="icon" href="/icons/tapline.svg">
+<link rel="alternate" type="text/markdown" href="${address}.md">
+<link rel="stylesheet" href="${styles}">
+<script src="${script}" defer></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the text</a>
+<header class="top">
+<a class="name" href="/docs">Tapline docs</a>
+<form role="search" class="search">
+<label for="search">Search</label>
+<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false"
+aria-controls="results">
+<div id="results" class="results" hidden></div>
+<p class="unseen" role="status" id="found"></p>
+</form>
+<a class="home" href="/">Home</a>
+</header>
+<div class="columns">
+<div class="side"><details class="menu" open><summary>Contents</summary>
+${navigation(pages, page.name)}</details></div>
+<main id="content">
+${heading}</h1>
+<p class="twin"><a href="${address}.md">Markdown</a></p>
+${onThisPage(page)}
+${rest.join('</h1>\n')}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+function overview(pages: readonly PageSource[]): PageSource {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  const lists = groups.flatMap((group) => {
+    const links = pages
+      .filter((page) => page.group === group)
+      .map(({ name, title }) => `- [${title}](/docs/${name})`);
+    return [`## ${group}`, links.join('\n')];
+  });
+  const documents = SURFACES.map(([name]) => `[${name}](/${name})`).join(', ');
+  const markdown = [
+    '# Documentation',
+    'Tapline takes payments in physical stores: the customer taps a pass on a terminal, and the ' +
+      'payment settles in USDC in about a second. Begin with the [quickstart](/docs/quickstart).',
+    ...lists,
+    '## For programs',
+    `OpenAPI documents: ${documents}. Every page is there as Markdown: add \`.md\` to its ` +
+      'address. A list of all pages is in [llms.txt](/llms.txt).',
+  ].join('\n\n');
+  return { name: '', title: 'Documentation', group: '', markdown: `${markdown}\n` };
+}
+
+function llms(pages: readonly Page[]): string {
+  const groups = [...new Set(pages.map(({ group }) => group))];
+  const lists = groups.flatMap((group) => [
+    `## ${group}`,
+    pages
+      .filter((page) => page.group === group)
+      .map(({ name, title, sections }) => {
+        const about = (sections[0]?.text ?? '').split(/(?<=[.:])\s/)[0] ?? '';
+        return `- [${title}](/docs/${name}.md)${about === '' ? '' : `: ${about}`}`;
+      })
+      .join('\n'),
+  ]);
+  const about = '> A payment network for physical stores: tap, settle in USDC, signed webhooks.';
+  return `${['# Tapline', about, ...lists].join('\n\n')}\n`;
+}
+
+/** What the search looks through: a line per heading, short enough to be sent whole. */
+function searchIndex(pages: readonly Page[]): string {
+  const entries = pages.flatMap((page) =>
+    page.sections.map(({ id, title, text }, index) => ({
+      href: index === 0 ? `/docs/${page.name}` : `/docs/${page.name}#${id}`,
+      page: page.title,
+      title,
+      text: text.slice(0, page.group === 'Guides' ? 300 : 120),
+    })),
+  );
+  return JSON.stringify(entries);
+}
+
+function versioned(name: string, text: string): string {
+  return `/docs/${name}?v=${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+}
+
+const HTML = 'text/html; charset=utf-8';
+const MARKDOWN = 'text/markdown; charset=utf-8';
+
+/** The whole site, from the guides and the OpenAPI documents. */
+export async function buildSite(
+  documents: Readonly<Record<string, ApiDocument>>,
+): Promise<readonly SiteFile[]> {
+  const read = (file: string) => readFile(file, 'utf8');
+  const methods = packageMethods(await read(RESOURCES));
+  const none: PackageMethods = new Map();
+  const references = SURFACES.flatMap(([name, group, prefix]) => {
+    const document = documents[name];
+    const known = name === 'openapi.json' ? methods : none;
+    return document === undefined
+      ? []
+      : referencePages(document, { group, prefix, methods: known });
+  });
+  const sources = [...(await readGuides()), ...references];
+  const place = sources.findLastIndex(({ group }) => group === 'Reference') + 1;
+  sources.splice(place, 0, errorsPage());
+  const render = (source: PageSource): Page => ({ ...renderMarkdown(source.markdown), ...source });
+  const pages: Page[] = [];
+  for (const source of sources) {
+    pages.push(render(source));
+    // Requests of others come between two pages.
+    await nextTurn();
+  }
+  const style = (await read(TOKENS)) + (await read(path.join(ASSETS, 'site.css')));
+  const script = await read(path.join(ASSETS, 'site.js'));
+  const urls = { styles: versioned('site.css', style), script: versioned('site.js', script) };
+  const index = render(overview(sources));
+  return [
+    { path: '/docs', type: HTML, text: pageHtml(index, { pages, ...urls }) },
+    { path: '/docs/index.md', type: MARKDOWN, text: index.markdown },
+    ...pages.flatMap((page) => [
+      { path: `/docs/${page.name}`, type: HTML, text: pageHtml(page, { pages, ...urls }) },
+      { path: `/docs/${page.name}.md`, type: MARKDOWN, text: page.markdown },
+    ]),
+    { path: '/docs/site.css', type: 'text/css; charset=utf-8', text: style },
+    { path: '/docs/site.js', type: 'text/javascript; charset=utf-8', text: script },
+    {
+      path: '/docs/search.json',
+      type: 'application/json; charset=utf-8',
+      text: searchIndex(pages),
+    },
+    { path: '/llms.txt', type: 'text/plain; charset=utf-8', text: llms(pages) },
+  ];
+}
