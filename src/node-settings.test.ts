@@ -40,6 +40,8 @@ describe("the settings of a network's nodes", () => {
       rpcTimeoutsMs: [3_000, 1_500],
       rpcPerSecond: 25,
       headsUrl: 'wss://heads.example.com/key',
+      publicRpcUrl: null,
+      explorerUrl: null,
     });
   });
 
@@ -50,6 +52,8 @@ describe("the settings of a network's nodes", () => {
       rpcTimeoutsMs: [3_000],
       rpcPerSecond: null,
       headsUrl: null,
+      publicRpcUrl: null,
+      explorerUrl: null,
     });
   });
 

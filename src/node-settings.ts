@@ -1,14 +1,27 @@
 import { StartError } from '#core/start-error.ts';
-import { headsUrlOf } from '#settlement/heads.ts';
+import { headsUrlOf } from '#settlement/chain/heads.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 
 type NodeSettings = Pick<
   NetworkConfig,
-  'rpcUrls' | 'rpcHeaders' | 'rpcTimeoutsMs' | 'rpcPerSecond' | 'headsUrl'
+  | 'rpcUrls'
+  | 'rpcHeaders'
+  | 'rpcTimeoutsMs'
+  | 'rpcPerSecond'
+  | 'headsUrl'
+  | 'publicRpcUrl'
+  | 'explorerUrl'
 >;
 
 /** Without their prefix `CHAIN_<NETWORK>_`. */
-type NodeSetting = 'RPC_URL' | 'RPC_HEADERS' | 'RPC_TIMEOUT_MS' | 'RPC_PER_SECOND' | 'HEADS_URL';
+type NodeSetting =
+  | 'RPC_URL'
+  | 'RPC_HEADERS'
+  | 'RPC_TIMEOUT_MS'
+  | 'RPC_PER_SECOND'
+  | 'HEADS_URL'
+  | 'PUBLIC_RPC_URL'
+  | 'EXPLORER_URL';
 
 type Read = (setting: NodeSetting) => string | null;
 
@@ -32,6 +45,8 @@ export function readNodeSettings(prefix: string, read: Read): NodeSettings {
     rpcHeaders: headers(`${prefix}RPC_HEADERS`, read('RPC_HEADERS'), rpcUrls.length),
     rpcTimeoutsMs: timeouts(`${prefix}RPC_TIMEOUT_MS`, read('RPC_TIMEOUT_MS'), rpcUrls.length),
     rpcPerSecond: perSecond(`${prefix}RPC_PER_SECOND`, read('RPC_PER_SECOND')),
+    publicRpcUrl: webUrl(`${prefix}PUBLIC_RPC_URL`, read('PUBLIC_RPC_URL')),
+    explorerUrl: webUrl(`${prefix}EXPLORER_URL`, read('EXPLORER_URL')),
     headsUrl: headsUrl(`${prefix}HEADS_URL`, read('HEADS_URL'), rpcUrls[0] ?? ''),
   };
 }
@@ -101,3 +116,14 @@ function headsUrl(name: string, text: string | null, rpcUrl: string): string | n
   if (/^wss?:\/\//.test(text) && URL.canParse(text)) return text;
   throw new StartError(`${name} must be auto, or begin with ws:// or wss://`);
 }
+
+/** Browsers get it in a page's policy, so it must hold nothing that ends a word there. */
+function webUrl(name: string, text: string | null): string | null {
+  if (text === null) return null;
+  const { href, protocol, username, hash } = URL.canParse(text) ? new URL(text) : NO_URL;
+  const isGood = /^https?:$/.test(protocol) && username === '' && hash === '';
+  if (isGood && /^[^\s;,'"]+$/.test(href)) return href.replace(/\/+$/, '');
+  throw new StartError(`${name} must be an address that begins with https:// or http://`);
+}
+
+const NO_URL = { href: '', protocol: '', username: '', hash: '' };

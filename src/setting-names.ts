@@ -1,6 +1,8 @@
 import type { Network } from '#core/mode.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
+import { APPLE_SETTINGS, GOOGLE_SETTINGS } from '#pass-file-settings.ts';
+import { PUSH_SETTINGS } from '#push-settings.ts';
 
 /** Settings of one external chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
 export const CHAIN_SETTINGS = [
@@ -9,6 +11,8 @@ export const CHAIN_SETTINGS = [
   'RPC_TIMEOUT_MS',
   'RPC_PER_SECOND',
   'HEADS_URL',
+  'PUBLIC_RPC_URL',
+  'EXPLORER_URL',
   'CHAIN_ID',
   'USDC',
   'USDC_NAME',
@@ -24,6 +28,7 @@ const GENERAL_SETTINGS = [
   'PORT',
   'HOST',
   'OPS_PORT',
+  'DRAIN_SECONDS',
   'METRICS_TOKEN',
   'TAPLINE_DATA_DIR',
   'TAPLINE_SECRET',
@@ -31,15 +36,27 @@ const GENERAL_SETTINGS = [
   'TAPLINE_PUBLIC_URL',
   'NODE_ENV',
   'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'DATABASE_DIRECT_URL',
   'DATABASE_CONNECTIONS',
+  'DATABASE_DURABILITY',
   'REDIS_URL',
   'RATE_LIMIT',
   'SETTLE_WITHIN',
+  'STATIC_PASS',
   'WEBHOOK_ALLOW_CIDRS',
   'TRUSTED_PROXIES',
   'SMTP_URL',
   'MAIL_FROM',
   'AUDIT_ANCHORS',
+  'LOG_REQUESTS',
+  ...APPLE_SETTINGS,
+  'APPLE_NFC_PUBLIC_KEY',
+  ...GOOGLE_SETTINGS,
+  ...PUSH_SETTINGS,
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_TRACES_SAMPLER_ARG',
 ] as const;
 
 export type ChainPrefix = `CHAIN_${Uppercase<Network>}_`;
@@ -62,7 +79,12 @@ export const SETTING_NAMES: readonly SettingName[] = [
 ];
 
 /** Read by tests and by the crash points; not settings of a start. */
-const TEST_NAMES = ['TAPLINE_FAILPOINT', 'TAPLINE_TEST_DATABASE_URL'];
+const TEST_NAMES = [
+  'TAPLINE_FAILPOINT',
+  'TAPLINE_TEST_BROWSER',
+  'TAPLINE_TEST_DATABASE_URL',
+  'TAPLINE_TEST_SANDBOX',
+];
 
 const KNOWN: ReadonlySet<string> = new Set([...SETTING_NAMES, ...TEST_NAMES]);
 /** Names that only Tapline has a reason to use. */

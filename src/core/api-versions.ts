@@ -5,7 +5,7 @@ type JsonObject = { [key: string]: Json };
 type Rewrite = (values: JsonObject) => JsonObject;
 
 /**
- * One breaking change (api-v1.md section 9), in a file of its own named after the dated version
+ * One breaking change (behavior.md 18.3), in a file of its own named after the dated version
  * that brings it. The service itself knows the newest shapes only; a change says how callers of
  * older versions are served.
  */

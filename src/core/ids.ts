@@ -1,13 +1,16 @@
-import { randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
+import { assert } from './assert.ts';
 import { base62, fromBase62 } from './base62.ts';
+import { networkOf, type Tenant } from './mode.ts';
 
-/** Prefixes of api-v1.md section 2 and decisions.md section 3. */
+/** Prefixes of ids (behavior.md 3.7). */
 export const ID_PREFIXES = {
   account: 'acct_',
   user: 'usr_',
   apiKey: 'key_',
   payer: 'pyr_',
   pass: 'pass_',
+  card: 'card_',
   agentToken: 'agtok_',
   approval: 'apv_',
   faucet: 'fct_',
@@ -29,6 +32,7 @@ export const ID_PREFIXES = {
   walletChange: 'wch_',
   ownerChange: 'och_',
   payoutHold: 'hold_',
+  proposal: 'prop_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -78,4 +82,159 @@ export function idTime(kind: IdKind, id: string): Date | null {
   if (!isId(kind, id)) return null;
   const value = fromBase62(id.slice(ID_PREFIXES[kind].length));
   return value === null ? null : new Date(Number(value >> RANDOM_BITS));
+}
+
+/**
+ * Ids and references that can be computed again. What the database lost can be rebuilt from the
+ * chain under the id that the merchant knows, because the chain has the number, and a request that
+ * comes again with its Idempotency-Key is recognised, because it has the same reference.
+ *
+ * These formats must never change: objects that exist could not be rebuilt under their ids then.
+ */
+
+/** 32 random bytes, the same for all processes and for ever: see `db/id-key.ts`. */
+export type IdKey = Buffer & { readonly __purpose: 'ids' };
+
+/** What a settlement number is the number of: an intent, its pay link, its payment, the receipt. */
+export type NumberedKind = 'paymentIntent' | 'payLink' | 'payment' | 'receipt';
+
+/** Each network's contract counts for itself. */
+export interface Numbered {
+  readonly livemode: boolean;
+  readonly number: bigint;
+}
+
+/** Whose Idempotency-Key it was (see `IdempotentRequest`). */
+export interface KeyedRequest {
+  readonly tenant: Tenant;
+  readonly caller: string;
+  readonly key: string;
+}
+
+const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
+  paymentIntent: ID_PREFIXES.paymentIntent,
+  payLink: '',
+  payment: ID_PREFIXES.payment,
+  receipt: '',
+};
+
+/** 62^9 numbers: more than the contract can count. */
+const NUMBER_LENGTH = 9;
+/** 77 bits that nobody can guess. With the number as many characters as every other id has. */
+const PROOF_LENGTH = 13;
+/** The longest that the contract takes. */
+const ORDER_ID_LENGTH = 8;
+const REFERENCE_BYTES = 16;
+const SHA256_BLOCK = 64;
+
+/**
+ * HMAC-SHA256 by two one-shot hashes. Each create needs two of them, and node's `createHmac` makes
+ * a stream object for each: six times as slow. A test compares both.
+ * No part may hold a NUL: then no two lists of parts are one text.
+ */
+function mac(key: IdKey, parts: readonly string[]): Buffer {
+  const { inner, outer } = padsOf(key);
+  const text = Buffer.from(parts.join('\0'));
+  return hash(
+    'sha256',
+    Buffer.concat([outer, hash('sha256', Buffer.concat([inner, text]), 'buffer')]),
+    'buffer',
+  );
+}
+
+interface Pads {
+  readonly inner: Buffer;
+  readonly outer: Buffer;
+}
+
+/** Of the few keys that a process has: one, and some in tests. */
+const pads = new WeakMap<IdKey, Pads>();
+
+function padsOf(key: IdKey): Pads {
+  const known = pads.get(key);
+  if (known !== undefined) return known;
+  assert(key.length <= SHA256_BLOCK, 'a longer key would have to be hashed first');
+  const padded = Buffer.concat([key], SHA256_BLOCK);
+  const made = {
+    inner: padded.map((byte) => byte ^ 0x36) as Buffer,
+    outer: padded.map((byte) => byte ^ 0x5c) as Buffer,
+  };
+  pads.set(key, made);
+  return made;
+}
+
+/** The first 128 bits as base62 digits: the lowest `length` of them. */
+function digits(digest: Buffer, length: number): string {
+  const value = (digest.readBigUInt64BE(0) << 64n) | digest.readBigUInt64BE(8);
+  return base62(value, length);
+}
+
+function spell(key: IdKey, kind: NumberedKind, { livemode, number }: Numbered): string {
+  const proof = mac(key, [kind, networkOf(livemode), number.toString()]);
+  return base62(number, NUMBER_LENGTH) + digits(proof, PROOF_LENGTH);
+}
+
+/** The id of what has this settlement number; of links and receipts, the token in the address. */
+export function numberedId(key: IdKey, kind: NumberedKind, numbered: Numbered): string {
+  return NUMBERED_PREFIXES[kind] + spell(key, kind, numbered);
+}
+
+/**
+ * The number that the id was made of, or null when it was not made by {@link numberedId} under
+ * this key for this kind and network (ids of objects that are older than the id key are random).
+ */
+export function numberOfId(
+  key: IdKey,
+  kind: NumberedKind,
+  named: { readonly livemode: boolean; readonly id: string },
+): bigint | null {
+  const prefix = NUMBERED_PREFIXES[kind];
+  const body = named.id.slice(prefix.length);
+  if (!named.id.startsWith(prefix) || !BODY.test(body)) return null;
+  const number = fromBase62(body.slice(0, NUMBER_LENGTH));
+  if (number === null) return null;
+  return spell(key, kind, { livemode: named.livemode, number }) === body ? number : null;
+}
+
+/** `clash`: how many that this request derives to were taken before. */
+function keyedMac(
+  key: IdKey,
+  purpose: 'order' | 'request',
+  keyed: { readonly request: KeyedRequest; readonly clash: number },
+): Buffer {
+  const { tenant, caller, key: idempotencyKey } = keyed.request;
+  const parts = [purpose, tenant.accountId, networkOf(tenant.livemode), caller, idempotencyKey];
+  return mac(key, keyed.clash === 0 ? parts : [...parts, String(keyed.clash)]);
+}
+
+/**
+ * The order id of an intent that was created without one. `clash` counts how many of them were
+ * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The
+ * caller belongs to it, because terminals count keys of their own, each from the same first.
+ */
+export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
+  return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
+}
+
+/** What the contract's event names a refund by. */
+export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
+  return keyedMac(key, 'request', { request, clash }).subarray(0, REFERENCE_BYTES);
+}
+
+/** What the contract pays a withdrawal by, once: 63 bits, never zero. */
+export function withdrawalNumber(key: IdKey, request: KeyedRequest, clash = 0): bigint {
+  return keyedMac(key, 'request', { request, clash }).readBigUInt64BE(0) >> 1n || 1n;
+}
+
+export function refundId(
+  key: IdKey,
+  refund: { readonly livemode: boolean; readonly reference: Buffer },
+): string {
+  const parts = ['refund', networkOf(refund.livemode), refund.reference.toString('hex')];
+  return ID_PREFIXES.refund + digits(mac(key, parts), BODY_LENGTH);
+}
+
+export function withdrawalId(key: IdKey, numbered: Numbered): string {
+  const parts = ['withdrawal', networkOf(numbered.livemode), numbered.number.toString()];
+  return ID_PREFIXES.withdrawal + digits(mac(key, parts), BODY_LENGTH);
 }

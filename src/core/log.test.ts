@@ -51,15 +51,30 @@ test('the same fault is one line in ten seconds, with how many were left out', (
   );
 });
 
-test('another fault, another place and what is no fault are never left out', (context) => {
+test('a message without a fault is left out too: what it was about is one of many', (context) => {
+  const lines = told(context, (log, tick) => {
+    for (let i = 0; i < 500; i++) log.warn('malformed request', { request: i, message: 'no' });
+    tick(10_000);
+  });
+  assert.deepEqual(
+    lines.map(({ request, message, why, left_out }) => [request, message, why, left_out]),
+    [
+      [0, 'malformed request', 'no', undefined],
+      [499, 'malformed request', 'no', 498],
+    ],
+  );
+});
+
+test('another fault, another place and another level are never left out', (context) => {
   const lines = told(context, (log) => {
     log.error('the sender failed', { network: 'testnet', error: 'refused' });
     log.error('the sender failed', { network: 'mainnet', error: 'refused' });
     log.error('the sender failed', { network: 'testnet', error: 'reset' });
-    log.error('settlement alarm', { request: 1 });
-    log.error('settlement alarm', { request: 1 });
+    log.warn('the sender failed', { network: 'testnet', error: 'reset' });
+    log.warn('a lane runs low on coin for gas', { network: 'testnet', lane: 1 });
+    log.warn('a lane runs low on coin for gas', { network: 'testnet', lane: 2 });
   });
-  assert.equal(lines.length, 5);
+  assert.equal(lines.length, 6);
 });
 
 test('a fault is told with everything that caused it', () => {

@@ -1,3 +1,4 @@
+import { redact } from '#core/redact.ts';
 import { createRepeats } from '#core/repeats.ts';
 
 /** What is worth a line for whoever runs the service. Never secrets, never personal data. */
@@ -9,23 +10,34 @@ export interface Log {
 
 export type LogFields = { readonly [key: string]: unknown };
 
+export interface LogOptions {
+  /** Values that no line ever shows, even if the message of a fault holds them. */
+  readonly secrets?: readonly string[];
+}
+
+/** Where something was: the same message of two places is told twice. */
+const PLACES = ['network', 'loop', 'worker', 'lane', 'node', 'endpoint'] as const;
+
+/** One line of JSON on stderr; stdout belongs to what commands print. */
+export function writeEntry(
+  entry: LogFields & { readonly message: string },
+  { secrets = [] }: LogOptions = {},
+): void {
+  process.stderr.write(`${redact(JSON.stringify(entry, plain), secrets)}\n`);
+}
+
 /**
- * One JSON line per entry on stderr; stdout belongs to what commands print. The same fault is told
- * once in ten seconds, with how often it was left out in between.
+ * One line per entry. The same message (of one place, with one fault) is told once in ten seconds,
+ * with how often it was left out in between: what differs is only whom it met.
  */
-export function stderrLog(now: () => Date = () => new Date()): Log {
-  const tell = (level: string, message: string, fields: LogFields) => {
-    const entry = { time: now().toISOString(), level, message, ...fields };
-    process.stderr.write(`${JSON.stringify(entry, plain)}\n`);
-  };
+export function stderrLog(now: () => Date = () => new Date(), options: LogOptions = {}): Log {
+  const tell = (level: string, message: string, fields: LogFields) =>
+    writeEntry({ time: now().toISOString(), level, message, ...withoutOwn(fields) }, options);
   const repeats = createRepeats();
   const write = (level: string, message: string, fields: LogFields = {}) => {
-    const { error } = fields;
-    if (error === undefined) return tell(level, message, fields);
-    // What is the same is the fault and where it was, not the request that met it.
-    const place = [fields.network, fields.loop, fields.worker].map(String);
-    const fault = [level, message, describeError(error), ...place].join('\n');
-    repeats.note(fault, (leftOut) =>
+    const fault = fields.error === undefined ? '' : describeError(fields.error);
+    const places = PLACES.map((place) => String(fields[place]));
+    repeats.note([level, message, fault, ...places].join('\n'), (leftOut) =>
       tell(level, message, leftOut === 0 ? fields : { ...fields, left_out: leftOut }),
     );
   };
@@ -34,6 +46,11 @@ export function stderrLog(now: () => Date = () => new Date()): Log {
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
   };
+}
+
+/** No field of an entry takes the place of what every line has. */
+function withoutOwn({ time: _time, level: _level, message: why, ...fields }: LogFields): LogFields {
+  return why === undefined ? fields : { ...fields, why };
 }
 
 /** For tests and commands whose output is their own. */

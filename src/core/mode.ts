@@ -1,4 +1,4 @@
-/** Test mode runs on the testnet, live mode on mainnet: a caller's key chooses (api-v1.md 1). */
+/** Test mode runs on the testnet, live mode on mainnet; the key chooses (behavior.md 1.2). */
 export type Network = 'testnet' | 'mainnet';
 
 /** Every query is scoped by these two. */

@@ -3,7 +3,7 @@ import { assert } from './assert.ts';
 /** USDC atoms (6 decimals): 2_500_000n is 2.50 USDC. Always an integer, never negative. */
 export type Atoms = bigint & { readonly __unit: 'atoms' };
 
-/** Smallest and largest amount of one intent or refund (api-v1.md section 8). */
+/** Smallest and largest amount of one intent or refund (behavior.md 5.1). */
 export const MIN_AMOUNT = 1;
 export const MAX_AMOUNT = 1_000_000_000_000;
 
@@ -29,7 +29,7 @@ export function subtract(from: Atoms, what: Atoms): Atoms {
   return atoms(from - what);
 }
 
-/** Basis points of an amount, rounded down: the contract's rounding (decisions.md section 4). */
+/** Basis points of an amount, rounded down: the contract's rounding (behavior.md 6.2). */
 export function basisPoints(amount: Atoms, points: number): Atoms {
   assert(Number.isInteger(points) && points >= 0 && points <= 10_000, 'basis points out of range');
   return ((amount * BigInt(points)) / 10_000n) as Atoms;

@@ -15,6 +15,8 @@ import {
 
 const KINDS = Object.keys(SECRET_PREFIXES) as SecretKind[];
 
+const KEYS: readonly SecretKind[] = ['apiKeyTest', 'apiKeyLive', 'deviceKeyTest', 'deviceKeyLive'];
+
 /** Every text that one wrong, one swapped or one lost character makes of a secret. */
 function typingErrors(secret: string): string[] {
   const errors = new Set<string>();
@@ -38,10 +40,24 @@ test('the prefixes are those that scanners look for', () => {
   );
 });
 
+test('keys from before the mark of their cell are still known', () => {
+  const before: Readonly<Record<string, SecretKind>> = {
+    tlsk_test_0123456789ABCDEFGHIJKLMNOPQRSTUV: 'apiKeyTest',
+    tlsk_live_0123456789ABCDEFGHIJKLMNOPQRSTUV: 'apiKeyLive',
+    tldk_test_0123456789ABCDEFGHIJKLMNOPQRSTUV: 'deviceKeyTest',
+    tldk_live_0123456789ABCDEFGHIJKLMNOPQRSTUV: 'deviceKeyLive',
+  };
+  const checksums = ['a2Gctk', '2lF9gM', 'rew7pw', 'CAj7cS'];
+  for (const [index, [text, kind]] of Object.entries(before).entries()) {
+    assert.ok(isSecret(kind, text + checksums[index]), kind);
+  }
+});
+
 test('a secret is recognised as its own kind and as no other', () => {
   for (const kind of KINDS) {
     const secret = newSecret(kind);
-    assert.match(secret.slice(SECRET_PREFIXES[kind].length), /^[0-9A-Za-z]{38}$/);
+    const shape = KEYS.includes(kind) ? /^0[0-9A-Za-z]{38}$/ : /^[0-9A-Za-z]{38}$/;
+    assert.match(secret.slice(SECRET_PREFIXES[kind].length), shape);
     assert.deepEqual(
       KINDS.filter((other) => isSecret(other, secret)),
       [kind],

@@ -8,7 +8,7 @@ import {
 import { assert } from './assert.ts';
 import { base62 } from './base62.ts';
 
-/** Bearer secrets by their prefix (decisions.md section 3). */
+/** Bearer secrets by their prefix (behavior.md 3.1). */
 export const SECRET_PREFIXES = {
   apiKeyTest: 'tlsk_test_',
   apiKeyLive: 'tlsk_live_',
@@ -16,6 +16,7 @@ export const SECRET_PREFIXES = {
   deviceKeyLive: 'tldk_live_',
   agentToken: 'agt_',
   pass: 'nfc_',
+  passCode: 'tlpc_',
   payerSession: 'tlps_',
   session: 'tlus_',
   mailLink: 'tlml_',
@@ -31,23 +32,39 @@ const RANDOM_LENGTH = 32;
 /** 6 base62 digits of a SHA-256: one made-up secret in 56 billion gets past the door. */
 const CHECKSUM_LENGTH = 6;
 const BODY = /^[0-9A-Za-z]{38}$/;
+const MARKED_BODY = /^[0-9A-Za-z]{39}$/;
+/**
+ * Keys of merchants and terminals say where their account lives: one digit right behind the prefix,
+ * so that a network of several cells could send a request on before anything is read. There is one
+ * cell, so the digit is always this one and means nothing yet. Keys from before it do without.
+ */
+const CELL_MARK = '0';
+const MARKED: ReadonlySet<SecretKind> = new Set([
+  'apiKeyTest',
+  'apiKeyLive',
+  'deviceKeyTest',
+  'deviceKeyLive',
+]);
 
 function checksum(text: string): string {
   const digest = createHash('sha256').update(`tapline:${text}`).digest();
   return base62(digest.readBigUInt64BE(0), CHECKSUM_LENGTH);
 }
 
-/** A new secret: the prefix, 190 random bits, a checksum. Show it once, keep its hash. */
+/** A new secret: prefix, mark of a key, 190 random bits, checksum. Show it once, keep its hash. */
 export function newSecret(kind: SecretKind): string {
   const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
-  const text = SECRET_PREFIXES[kind] + base62(random, RANDOM_LENGTH);
+  const mark = MARKED.has(kind) ? CELL_MARK : '';
+  const text = SECRET_PREFIXES[kind] + mark + base62(random, RANDOM_LENGTH);
   return text + checksum(text);
 }
 
 /** Whether prefix, length and checksum fit: refuses typing errors without a database read. */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = SECRET_PREFIXES[kind];
-  if (!text.startsWith(prefix) || !BODY.test(text.slice(prefix.length))) return false;
+  const body = text.slice(prefix.length);
+  const fits = BODY.test(body) || (MARKED.has(kind) && MARKED_BODY.test(body));
+  if (!text.startsWith(prefix) || !fits) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 

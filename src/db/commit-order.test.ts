@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { stampOrder, stampOrders, tenantKey } from '#db/commit-order.ts';
+import { stampOrder, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { waitingForLocks } from '#testing/open-transactions.ts';
@@ -146,17 +146,22 @@ test('an account without a row for its mode is a bug', async () => {
     database.db.transaction((tx) => stampOrders(tx, wanted, NOW)),
     Bug,
   );
-  const twice = [known, known].map((tenant) => ({ tenant, count: 1 }));
-  await assert.rejects(
-    database.db.transaction((tx) => stampOrders(tx, twice, NOW)),
-    Bug,
-  );
+});
+
+test('what is wanted for one account several times is added up', async () => {
+  const tenant = await addTenant();
+  const twice = [1, 2].map((count) => ({ tenant, count }));
+  const stampOf = await database.db.transaction((tx) => stampOrders(tx, twice, NOW));
+  const stamp = stampOf(tenant);
+  assert.deepEqual([stamp.next(), stamp.next(), stamp.next()], [1n, 2n, 3n]);
+  assert.throws(() => stamp.next(), Bug);
+  assert.throws(() => stampOf({ ...tenant, livemode: true }), Bug);
 });
 
 test('each of several accounts gets the places that it asked for', async () => {
   const [a, b] = [await addTenant(), await addTenant()];
   await database.db.transaction((tx) => stampOrder(tx, b, addMs(NOW, 9), 7));
-  const stamps = await database.db.transaction((tx) =>
+  const stampOf = await database.db.transaction((tx) =>
     stampOrders(
       tx,
       [
@@ -166,9 +171,9 @@ test('each of several accounts gets the places that it asked for', async () => {
       NOW,
     ),
   );
-  const [ofA, ofB] = [a, b].map((tenant) => stamps.get(tenantKey(tenant)));
-  assert.deepEqual([ofA?.next(), ofA?.next(), ofB?.next()], [1n, 2n, 8n]);
-  assert.deepEqual([ofA?.created, ofB?.created], [NOW, addMs(NOW, 9)]);
+  const [ofA, ofB] = [stampOf(a), stampOf(b)];
+  assert.deepEqual([ofA.next(), ofA.next(), ofB.next()], [1n, 2n, 8n]);
+  assert.deepEqual([ofA.created, ofB.created], [NOW, addMs(NOW, 9)]);
 });
 
 /** With so many accounts the rows of a batch are found, and locked, in the order of their names. */

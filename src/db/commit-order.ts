@@ -1,17 +1,32 @@
-import { assert, only } from '#core/assert.ts';
+import { assert, only, present } from '#core/assert.ts';
+import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 
 /**
- * Places in one account and mode's commit order, taken under the lock of its row. Whoever has the
- * lock commits before the next one gets a place, so order of `position` and of `created` is the
+ * Places in one account and mode's commit order, taken under the lock of its row. The holder of
+ * the lock commits before the next one gets a place, so order of `position` and of `created` is the
  * order in which others can see the rows.
  */
 export interface Stamp {
-  /** When the rows count as created: never before an earlier row of the account and mode. */
+  /**
+   * When the rows count as created, by the clock of the account and mode: never before an earlier
+   * row of them.
+   */
   readonly created: Date;
+  /** How far that clock runs ahead of the service's. 0 in live mode. */
+  readonly aheadSeconds: number;
   /** The next place. @throws Bug when more are used than were reserved. */
   next(): bigint;
+}
+
+/** What the clock of an account and mode says when the service's says `now`. */
+export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<Date> {
+  const rows = await sql.query<{ ahead_seconds: bigint }>(
+    'select ahead_seconds from account_modes where account_id = $1 and livemode = $2',
+    [tenant.accountId, tenant.livemode],
+  );
+  return addSeconds(now, Number(rows[0]?.ahead_seconds ?? 0));
 }
 
 /** A text for a map key. */
@@ -24,12 +39,14 @@ interface StampRow {
   livemode: boolean;
   position: bigint;
   stamped_at: Date;
+  ahead_seconds: bigint;
 }
 
 function toStamp(row: StampRow, count: number): Stamp {
   let used = 0;
   return {
     created: row.stamped_at,
+    aheadSeconds: Number(row.ahead_seconds),
     next: () => {
       used++;
       assert(used <= count, 'more places used than reserved');
@@ -40,18 +57,54 @@ function toStamp(row: StampRow, count: number): Stamp {
 
 const STAMP = `
   update account_modes m
-  set position = m.position + w.count, stamped_at = greatest(m.stamped_at, $4)
+  set position = m.position + w.count,
+    stamped_at = greatest(m.stamped_at, $4::timestamptz + m.ahead_seconds * interval '1 second')
   from (
     select account_id, livemode, count
     from unnest($1::text[], $2::boolean[], $3::int[]) as t (account_id, livemode, count)
   ) w
   where m.account_id = w.account_id and m.livemode = w.livemode
-  returning m.account_id, m.livemode, m.position, m.stamped_at`;
+  returning m.account_id, m.livemode, m.position, m.stamped_at, m.ahead_seconds`;
 
 const LOCK = `
-  select 1 as locked from account_modes
+  select account_id, livemode, stamped_at, ahead_seconds from account_modes
   where (account_id, livemode) in (select * from unnest($1::text[], $2::boolean[]))
   order by account_id, livemode for update`;
+
+/** The clock of an account and mode. */
+export interface OrderTime {
+  readonly aheadSeconds: number;
+  /** The last row counts as created then: none may count as created before. */
+  readonly stampedAt: Date;
+}
+
+type TimeRow = Pick<StampRow, 'account_id' | 'livemode' | 'stamped_at' | 'ahead_seconds'>;
+
+/** When a row counts as created that is written at `now`. */
+export function createdAt({ aheadSeconds, stampedAt }: OrderTime, now: Date): Date {
+  const time = addSeconds(now, aheadSeconds);
+  return time < stampedAt ? stampedAt : time;
+}
+
+/**
+ * Waits for the locks of these accounts and modes, in one order so that no two wait in a circle.
+ * The next statement sees whatever was committed before.
+ * @returns the time of each, by `tenantKey`.
+ */
+export async function lockOrders(
+  tx: Tx,
+  tenants: readonly Tenant[],
+): Promise<ReadonlyMap<string, OrderTime>> {
+  const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
+  const rows = await tx.query<TimeRow>(LOCK, values);
+  return new Map(
+    rows.map((row) => {
+      const tenant = { accountId: row.account_id, livemode: row.livemode };
+      const time = { aheadSeconds: Number(row.ahead_seconds), stampedAt: row.stamped_at };
+      return [tenantKey(tenant), time];
+    }),
+  );
+}
 
 /**
  * Reserves `count` places for one account and mode. Call it last, right before the inserts: the
@@ -62,26 +115,49 @@ export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: numbe
   return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
 }
 
-/** The same for several accounts and modes, locked in one order so that no two wait in a circle. */
+/** What is about to be written, and how many places it takes. */
+export interface Wanted {
+  readonly tenant: Tenant;
+  readonly count: number;
+}
+
+/** Places per account and mode: what belongs to one of them is added up. */
+function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
+  const sums = new Map<string, Wanted>();
+  for (const { tenant, count } of wanted) {
+    const key = tenantKey(tenant);
+    sums.set(key, { tenant, count: (sums.get(key)?.count ?? 0) + count });
+  }
+  return sums;
+}
+
+/**
+ * The same for many things of several accounts and modes, which are locked in one order so that no
+ * two transactions wait in a circle.
+ * @returns the stamp of an account and mode. @throws an assertion for one that was not asked for.
+ */
 export async function stampOrders(
   tx: Tx,
-  wanted: readonly { readonly tenant: Tenant; readonly count: number }[],
+  wanted: readonly Wanted[],
   now: Date,
-): Promise<Map<string, Stamp>> {
-  const accountIds = wanted.map((want) => want.tenant.accountId);
-  const modes = wanted.map((want) => want.tenant.livemode);
-  const counts = new Map(wanted.map((want) => [tenantKey(want.tenant), want.count]));
-  assert(counts.size === wanted.length, 'an account and mode stands twice');
-  if (wanted.length > 1) await tx.query(LOCK, [accountIds, modes]);
-  const values = [accountIds, modes, wanted.map((want) => want.count), now];
-  const rows = await tx.query<StampRow>(STAMP, values);
-  assert(rows.length === wanted.length, 'an account has no row for its mode');
-  return new Map(
+): Promise<(tenant: Tenant) => Stamp> {
+  const sums = addUp(wanted);
+  const all = [...sums.values()];
+  const [accountIds, modes] = [
+    all.map(({ tenant }) => tenant.accountId),
+    all.map(({ tenant }) => tenant.livemode),
+  ];
+  if (all.length > 1) await tx.query(LOCK, [accountIds, modes]);
+  const counts = all.map(({ count }) => count);
+  const rows = await tx.query<StampRow>(STAMP, [accountIds, modes, counts, now]);
+  assert(rows.length === all.length, 'an account has no row for its mode');
+  const stamps = new Map(
     rows.map((row) => {
       const key = tenantKey({ accountId: row.account_id, livemode: row.livemode });
-      return [key, toStamp(row, counts.get(key) ?? 0)];
+      return [key, toStamp(row, sums.get(key)?.count ?? 0)];
     }),
   );
+  return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
 }
 
 /**

@@ -2,6 +2,19 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
+import { connectionWait } from '#core/meters.ts';
+import {
+  CommitUnknown,
+  codeOf,
+  commitUnknown,
+  DatabaseUnavailable,
+  hearWarnings,
+  REFUSED,
+  requireReplicated,
+  toFault,
+} from '#db/faults.ts';
+import { openStandby } from '#db/standby.ts';
+import { typeParsers } from '#db/type-parsers.ts';
 import { DatabaseWatch, SIGHT, toSight, walPosition } from '#db/watch.ts';
 
 /** Something that runs SQL: the pool (each statement its own transaction) or one transaction. */
@@ -13,8 +26,12 @@ export interface Sql {
 /** A transaction that is under way. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
-  /** Ask it in the transaction: then the connection in hand is the one that it speaks of. */
+  /** Ask it in the transaction: then this connection is the one that it speaks of. */
   readonly watch: DatabaseWatch;
+  /** Calls it once, behind the commit; never if the work is rolled back. It must not throw. */
+  onCommit(run: () => void): void;
+  /** Behind the commit, and once only however often it was asked for: a hint to all processes. */
+  hint(topic: string, key: string): void;
 }
 
 export interface Database extends Sql {
@@ -27,10 +44,17 @@ export interface Database extends Sql {
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
   /** Statements that follow each other on one connection of the pool. */
   openPipeline(): Pipeline;
-  /** A connection of its own, outside the pool (LISTEN, advisory locks held for long). */
+  /** Who carries the hints of transactions; before somebody does, they are lost. */
+  carryHints(carry: (topic: string, key: string) => void): void;
+  /** A connection of its own, past any pooler (LISTEN, advisory locks held for long). */
   connect(): Promise<pg.Client>;
   /** What this process knows of the database behind its connections. */
   readonly watch: DatabaseWatch;
+  /**
+   * A standby, for what people look at and nobody decides by: some milliseconds behind. The
+   * database itself where there is no standby, or none that answers.
+   */
+  readonly standby: Sql;
   close(): Promise<void>;
 }
 
@@ -65,20 +89,16 @@ export class RunAgain extends Error {
   override name = 'RunAgain';
 }
 
-/** The database could not be reached, or gave up before the commit: nothing was done. */
-export class DatabaseUnavailable extends Error {
-  override name = 'DatabaseUnavailable';
-}
-
-/** The connection broke while committing: only a later read can tell what happened. */
-export class CommitUnknown extends Error {
-  override name = 'CommitUnknown';
-}
+export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
   /** Connections of this process. Group commit keeps few of them busy. */
   readonly maxConnections: number;
+  /** Of a standby; null or left out: there is none to read from. */
+  readonly readUrl?: string | null;
+  /** Past a pooler in transaction mode; null or left out: there is none. */
+  readonly directUrl?: string | null;
 }
 
 const MAX_TRIES = 4;
@@ -104,45 +124,8 @@ const IDLE_IN_TRANSACTION_MS = 15_000;
  */
 const PLANNER = '-c enable_seqscan=off -c jit=off';
 
-const INT8 = 20;
-const TIMESTAMPTZ = 1184;
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
-/**
- * SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that broke, or
- * were refused at the door (28, 3D000: credentials or the database are being changed), a server
- * that has become a replica (25006) or runs out of something, and whatever took too long.
- */
-const UNAVAILABLE = /^(08|25006|25P0[34]|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
-/** Of these, what the server says of a statement that it refused: for sure nothing was done. */
-const REFUSED = /^(25006|53|55P03)/;
-const UNAVAILABLE_NODE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-]);
-
-/** Reads `2026-10-01 12:00:00.123+00`. Every row has some, so our own zone's go a shorter way. */
-function toDate(text: string): Date {
-  if (text.endsWith('+00')) return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`);
-  return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
-}
-
-function typeParsers(): pg.CustomTypesConfig {
-  const parsers = new Map<number, (text: string) => unknown>([
-    [INT8, BigInt],
-    [TIMESTAMPTZ, toDate],
-  ]);
-  return {
-    getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-      parsers.get(oid) ??
-      pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
-  };
-}
-
 const statementNames = new Map<string, string>();
 
 /** One prepared statement per text and connection: unnamed ones ran at 0.72 of the speed. */
@@ -152,23 +135,6 @@ function nameOf(text: string): string {
   const name = `s${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
   statementNames.set(text, name);
   return name;
-}
-
-/** The SQLSTATE (or Node's error code) of a fault, or ''. */
-export function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-}
-
-function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error);
-  if (UNAVAILABLE.test(code) || UNAVAILABLE_NODE.has(code)) return true;
-  const message = error instanceof Error ? error.message : '';
-  return /connection (terminated|timeout)|timeout exceeded|Client has encountered/i.test(message);
-}
-
-function toFault(error: unknown): unknown {
-  if (!isUnavailable(error)) return error;
-  return new DatabaseUnavailable('the database cannot be reached', { cause: error });
 }
 
 async function run<Row>(
@@ -188,17 +154,20 @@ async function run<Row>(
 interface Source {
   readonly pool: pg.Pool;
   readonly watch: DatabaseWatch;
+  carryHint: (topic: string, key: string) => void;
 }
 
 /**
  * What was decided before the database turned out to be another one must not be written there:
- * whoever waited for a connection meanwhile is sent away, with nothing done.
+ * statements that waited for a connection meanwhile fail, with nothing done.
  */
 async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
   const { changes } = watch;
+  const asked = performance.now();
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
+    connectionWait.observe((performance.now() - asked) / 1000);
   } catch (error) {
     throw new DatabaseUnavailable('the database cannot be reached', { cause: error });
   }
@@ -220,16 +189,22 @@ async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> 
   watch.meet(sight, highest);
 }
 
-const FLUSHED = 'select pg_current_wal_flush_lsn()::text as position';
+const FLUSHED = `
+  select pg_current_wal_flush_lsn()::text as position,
+    substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline`;
 
 /**
  * Right behind the commit, in the same round trip: what was acknowledged to us is on disk up to
  * here. (Without waiting for the disk, a commit is not counted before it is there.)
  */
 async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
+  const { highest } = watch;
   try {
-    const [row] = await run<{ position: string }>(client, FLUSHED);
-    if (row !== undefined) watch.note(walPosition(row.position));
+    const [row] = await run<{ position: string; timeline: string }>(client, FLUSHED);
+    if (row === undefined) return;
+    const position = walPosition(row.position);
+    if (watch.isOther({ timeline: row.timeline, position }, highest)) await look(client, watch);
+    else watch.note(position);
   } catch {
     // The commit has its own answer, and so has the connection.
   }
@@ -248,10 +223,11 @@ async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void
   try {
     tag = (await committed).command;
   } catch (error) {
-    throw new CommitUnknown('the connection broke while committing', { cause: error });
+    throw commitUnknown('the connection broke while committing', error);
   } finally {
     await noted;
   }
+  requireReplicated(client);
   assert(tag === 'COMMIT', 'a statement failed unnoticed: the transaction was rolled back');
 }
 
@@ -264,9 +240,17 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       throw toFault(error);
     });
     begun.catch(() => {});
+    const committed: (() => void)[] = [];
+    const hints = new Map<string, readonly [topic: string, key: string]>();
     const tx: Tx = {
       inTransaction: true,
       watch: source.watch,
+      onCommit: (run) => {
+        committed.push(run);
+      },
+      hint: (topic, key) => {
+        hints.set(`${topic} ${key}`, [topic, key]);
+      },
       query: (text, values) => run(client, text, values),
     };
     const result = await work(tx);
@@ -276,6 +260,8 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
     }
     await begun;
     await commit(client, source.watch);
+    for (const tell of committed) tell();
+    for (const hint of hints.values()) source.carryHint(...hint);
     return result;
   } catch (error) {
     broken = await rollBack(client, error);
@@ -307,7 +293,7 @@ function openPipeline(source: Source): Pipeline {
   let taken: Taken | null = null;
   const leave = async (from: Taken) => {
     from.underWay--;
-    // Whoever comes after a break gets another connection.
+    // After a break the next statement gets another connection.
     if (taken === from && (from.underWay === 0 || from.broken !== undefined)) taken = null;
     if (from.underWay === 0) (await from.client).release(from.broken);
   };
@@ -323,16 +309,18 @@ function openPipeline(source: Source): Pipeline {
       });
       try {
         const rows = await run<Row>(client, text, values);
+        requireReplicated(client);
         noteRow(rows[0], source.watch);
         return rows;
       } catch (error) {
+        if (error instanceof CommitUnknown) on.broken = error;
         if (!(error instanceof DatabaseUnavailable)) throw error;
         if (REFUSED.test(codeOf(error.cause))) {
           // Not to be used again: another connection may lead to the new primary.
           on.broken = error;
           throw error;
         }
-        on.broken = new CommitUnknown('the connection broke in a statement', { cause: error });
+        on.broken = commitUnknown('the connection broke in a statement', error);
         throw on.broken;
       } finally {
         await leave(on);
@@ -347,7 +335,19 @@ export function isConflict(error: unknown): boolean {
   return error instanceof RunAgain || code === DEADLOCK || code === SERIALIZATION;
 }
 
+async function persist<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt(source, work);
+    } catch (error) {
+      if (!isConflict(error) || tries === MAX_TRIES) throw error;
+      await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tries);
+    }
+  }
+}
+
 export function openDatabase(options: DatabaseOptions): Database {
+  const directUrl = options.directUrl ?? options.url;
   const settings = {
     connectionString: options.url,
     types: typeParsers(),
@@ -371,28 +371,30 @@ export function openDatabase(options: DatabaseOptions): Database {
   // end the process.
   pool.on('error', () => {});
   // So would one that breaks while it is checked out: its statements fail, and that is enough.
-  pool.on('connect', (client) => client.on('error', () => watch.broke()));
-  const source = { pool, watch };
+  pool.on('connect', (client) => {
+    client.on('error', () => watch.broke());
+    hearWarnings(client);
+  });
+  const source: Source = { pool, watch, carryHint: () => {} };
+  const primary: Sql = { query: (text, values) => run(pool, text, values) };
+  const standby = openStandby({ url: options.readUrl ?? null, primary });
   return {
     watch,
-    query: (text, values) => run(pool, text, values),
-    transaction: async (work) => {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await attempt(source, work);
-        } catch (error) {
-          if (!isConflict(error) || tries === MAX_TRIES) throw error;
-          await sleep(Math.random() * MAX_RETRY_PAUSE_MS * tries);
-        }
-      }
-    },
+    ...primary,
+    standby,
+    transaction: (work) => persist(source, work),
     openPipeline: () => openPipeline(source),
+    carryHints: (carry) => {
+      source.carryHint = carry;
+    },
     connect: async () => {
-      const client = new pg.Client(settings);
+      const client = new pg.Client({ ...settings, connectionString: directUrl });
       client.on('error', () => {});
       await client.connect();
       return client;
     },
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), standby.close()]);
+    },
   };
 }

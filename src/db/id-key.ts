@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
-import type { IdKey } from '#core/derived-ids.ts';
+import type { IdKey } from '#core/ids.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
@@ -27,7 +27,7 @@ async function readSealed(sql: Sql): Promise<Buffer | null> {
 }
 
 /**
- * The key that ids are derived under (`core/derived-ids.ts`). It is made at the first start and
+ * The key that ids are derived under (`core/ids.ts`). It is made at the first start and
  * kept in the database, so that every backup has it; sealed, so that a backup alone shows nothing.
  * Only its seal depends on the service's secret: another secret does not make other ids.
  * @throws StartError when the secret is not the one that the row was sealed under.

@@ -12,7 +12,7 @@ const MAX_BYTES_PER_UNIT = 3;
 
 const free: Buffer[] = [];
 
-function write(texts: readonly string[], to: Buffer): Buffer {
+function writeJoined(texts: readonly string[], to: Buffer): Buffer {
   let at = to.write('[');
   for (const [index, text] of texts.entries()) {
     if (index > 0) at += to.write(',', at);
@@ -30,11 +30,12 @@ function write(texts: readonly string[], to: Buffer): Buffer {
  */
 export function jsonArrayOf(texts: readonly string[]): JsonArray {
   const most = texts.reduce((sum, text) => sum + text.length * MAX_BYTES_PER_UNIT + 1, 2);
-  if (most > BYTES) return { bytes: write(texts, Buffer.allocUnsafe(most)), release: () => {} };
+  if (most > BYTES)
+    return { bytes: writeJoined(texts, Buffer.allocUnsafe(most)), release: () => {} };
   const memory = free.pop() ?? Buffer.allocUnsafe(BYTES);
   let released = false;
   return {
-    bytes: write(texts, memory),
+    bytes: writeJoined(texts, memory),
     release: () => {
       if (!released) free.push(memory);
       released = true;

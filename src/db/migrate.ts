@@ -37,10 +37,10 @@ export interface MigrationLimits {
 }
 
 /**
- * Whoever waits for a table lock makes everybody wait who comes after it, plain reads included. So
- * a migration gives up its place after a moment, lets the others pass, and tries again. A statement
+ * A statement that waits for a table lock makes all later ones wait, plain reads included. So a
+ * migration gives up its place after a moment, lets the others pass, and tries again. A statement
  * has to be done within what a request waits for the database: what takes longer (a rewrite of a
- * large table) does not belong into a migration that runs while the service does.
+ * large table) does not belong in a migration that runs while the service does.
  */
 const LIMITS: MigrationLimits = { lockMs: 200, statementMs: 20_000, tries: 60, pauseMs: 1_000 };
 
@@ -70,7 +70,7 @@ async function attempt(
   }
 }
 
-async function apply(
+async function applyMigration(
   client: pg.Client,
   migration: Migration,
   limits: MigrationLimits,
@@ -137,7 +137,7 @@ export async function migrate(
     for (const migration of migrations) {
       const digest = done.get(migration.name);
       if (digest === undefined) {
-        await apply(client, migration, limits);
+        await applyMigration(client, migration, limits);
         applied.push(migration.name);
       } else if (digest !== migration.digest) {
         throw new StartError(

@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Where a row stands in its list. */
+/** The place of a row in its list. */
 export interface Place {
   readonly created: Date;
   readonly position: bigint;
@@ -21,9 +21,17 @@ export interface ListOf {
   readonly columns: string;
   /** Further equalities, column to value; null values are left out. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** Further conditions without parameters. */
-  readonly conditions?: readonly string[];
+  /** Further conditions. */
+  readonly conditions?: readonly Condition[];
+  /**
+   * Rows that one of these sets of conditions holds for, and no row two of them. Each is a range of
+   * an index of its own, all are read in one statement: a row that moves is never seen twice.
+   */
+  readonly anyOf?: readonly (readonly Condition[])[];
 }
+
+/** Alone, or with one parameter that stands as `?`. `$1` is the account, `$2` the mode. */
+export type Condition = string | { readonly sql: string; readonly value: unknown };
 
 /**
  * One page, newest first, of an account and mode's rows. A range scan of the index over
@@ -38,7 +46,12 @@ export async function selectPage<Row extends Place>(
 ): Promise<Row[]> {
   const values: unknown[] = [tenant.accountId, tenant.livemode];
   const parameter = (value: unknown) => `$${values.push(value)}`;
-  const conditions = ['account_id = $1', 'livemode = $2', ...(list.conditions ?? [])];
+  const written = (condition: Condition) => {
+    if (typeof condition === 'string') return condition;
+    const bound = parameter(condition.value);
+    return condition.sql.replaceAll('?', () => bound);
+  };
+  const conditions = ['account_id = $1', 'livemode = $2', ...(list.conditions ?? []).map(written)];
   for (const [column, value] of Object.entries(list.filters)) {
     if (value !== null && value !== undefined) {
       conditions.push(`${column} = ${parameter(value)}`);
@@ -50,10 +63,15 @@ export async function selectPage<Row extends Place>(
   }
   if (page.createdGte !== null) conditions.push(`created >= ${parameter(page.createdGte)}`);
   if (page.createdLt !== null) conditions.push(`created < ${parameter(page.createdLt)}`);
-  return sql.query<Row>(
-    `select ${list.columns} from ${list.table}
-     where ${conditions.join(' and ')}
-     order by created desc, position desc limit ${parameter(page.limit + 1)}`,
-    values,
+  const order = `order by created desc, position desc limit ${parameter(page.limit + 1)}`;
+  const branches = (list.anyOf ?? [[]]).map(
+    (further) =>
+      `select ${list.columns} from ${list.table}
+     where ${[...conditions, ...further.map(written)].join(' and ')}
+     ${order}`,
   );
+  const [only] = branches;
+  if (only !== undefined && branches.length === 1) return sql.query<Row>(only, values);
+  const union = branches.map((branch) => `(${branch})`).join(' union all ');
+  return sql.query<Row>(`select * from (${union}) as rows ${order}`, values);
 }

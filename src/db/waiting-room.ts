@@ -6,7 +6,7 @@ export interface WaitOptions<T> {
   readonly accept: (item: T | undefined) => boolean;
   /** Milliseconds; 0 reads once. */
   readonly waitMs: number;
-  /** The client is gone: the wait ends. */
+  /** The client is gone, or the process ends: so does the wait. */
   readonly gone?: AbortSignal;
 }
 

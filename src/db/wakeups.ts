@@ -145,7 +145,7 @@ function createSender(name: string) {
   };
 }
 
-/** Wake-ups over all processes that share the database. */
+/** Wake-ups over all processes that share the database; those of its transactions too. */
 export async function connectWakeups(db: Database): Promise<Wakeups> {
   const local = localWakeups();
   const name = `${process.pid}.${Math.random().toString(36).slice(2)}`;
@@ -161,12 +161,14 @@ export async function connectWakeups(db: Database): Promise<Wakeups> {
   let line: Line | undefined;
   const flush = () => line && void sender.flush(line);
   line = await openLine(db, { onPayload, onOpen: flush });
+  const send = (topic: string, key = '') => {
+    local.send(topic, key);
+    sender.add(`${topic} ${key}`);
+    flush();
+  };
+  db.carryHints(send);
   return {
-    send: (topic, key = '') => {
-      local.send(topic, key);
-      sender.add(`${topic} ${key}`);
-      flush();
-    },
+    send,
     on: local.on,
     close: line.close,
   };

@@ -57,6 +57,16 @@ describe('what a process knows of its database', () => {
     assert.deepEqual([watch.changes, turns(), watch.sawLoss(false)], [0, 0, false]);
   });
 
+  it('a commit tells of another database, even over a connection that did not break', () => {
+    const { watch } = guarded();
+    watch.note(1_500n);
+    const { highest } = watch;
+    const { timeline } = ALIKE;
+    assert.equal(watch.isOther({ timeline, position: 1_500n }, highest), false);
+    assert.equal(watch.isOther({ timeline, position: 1_499n }, highest), true);
+    assert.equal(watch.isOther({ timeline: '00000002', position: 1_700n }, highest), true);
+  });
+
   it('a broken connection stops the lanes, not the API', () => {
     const { watch, turns } = guarded();
     watch.broke();

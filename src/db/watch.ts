@@ -73,6 +73,18 @@ export class DatabaseWatch {
   }
 
   /**
+   * Whether a commit went to another database than the one that we know, or to one that has gone
+   * back: behind a pooler the server may change without breaking any connection of ours.
+   * @param before What was the highest when it was asked.
+   */
+  isOther(
+    wanted: { readonly timeline: string; readonly position: bigint },
+    before: bigint,
+  ): boolean {
+    return this.#sight?.timeline !== wanted.timeline || wanted.position < before;
+  }
+
+  /**
    * A new connection is open. Call it before the connection is used for anything.
    * @param before What was the highest when it was asked: commits that others were told of while
    * the answer was on its way are no sign that the same database has gone back.

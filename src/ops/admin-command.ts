@@ -1,4 +1,4 @@
-import { isRefusal } from '#core/refusal.ts';
+import { isRefusal } from '#core/answer.ts';
 import { migrate } from '#db/migrate.ts';
 import { runAdmin } from '#ops/admin.ts';
 import { runCommand } from '#ops/command-database.ts';

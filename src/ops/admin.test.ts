@@ -45,7 +45,7 @@ test('an operator is created, signs in, and is disabled by command', async () =>
   const credentials = { email: 'ops@demo.test', password: PASSWORD };
   assert.equal((await client.post('/session', credentials)).status, 200);
   const listed = await admin(['list-operators']);
-  assert.match(listed.stdout, /usr_\w+ active ops@demo.test Otto Ops/);
+  assert.match(listed.stdout, /usr_\w+ active operator ops@demo.test Otto Ops/);
   assert.equal((await admin(['disable-operator', 'ops@demo.test'])).code, 0);
   assert.equal((await client.get('/session')).status, 401);
   assert.equal((await client.post('/session', credentials)).status, 401);

@@ -1,23 +1,23 @@
-import type { Actor } from '#accounts/actor.ts';
-import { NETWORK_CHAIN, recordChange } from '#accounts/audit.ts';
-import { createOperator } from '#accounts/create-operator.ts';
-import { deleteDevicesOf } from '#accounts/device-queries.ts';
-import { readEmail } from '#accounts/names.ts';
-import { deletePasskeysOf } from '#accounts/passkey-queries.ts';
-import { checkPassword, hashPassword } from '#accounts/passwords.ts';
-import { deleteRecoveryCodes, updateTotpSecret } from '#accounts/second-factor-queries.ts';
-import { deleteSessionsOf } from '#accounts/session-queries.ts';
+import { type Actor, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { readEmail } from '#core/names.ts';
+import type { Database, Tx } from '#db/database.ts';
+import { listAfterRestore } from '#ops/after-restore.ts';
+import { createOperator } from '#people/create-operator.ts';
+import { deleteDevicesOf } from '#people/device-queries.ts';
+import { deletePasskeysOf } from '#people/passkey-queries.ts';
+import { checkPassword, hashPassword } from '#people/passwords.ts';
+import { deleteRecoveryCodes, updateTotpSecret } from '#people/second-factor-queries.ts';
+import { deleteSessionsOf } from '#people/session-queries.ts';
 import {
   type Realm,
+  type StaffRole,
   selectOperators,
   selectUserByEmail,
   type UserRow,
   updatePassword,
   updateUserStatus,
-} from '#accounts/user-queries.ts';
-import { isRefusal, type Refusal, refuse } from '#core/refusal.ts';
-import type { Database, Tx } from '#db/database.ts';
-import { listAfterRestore } from '#ops/after-restore.ts';
+} from '#people/user-queries.ts';
 
 /** Who runs a command is known to the machine, not to the service. */
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
@@ -33,6 +33,7 @@ export interface AdminInput {
 export const USAGE = `npm run admin -- <command>
 
   create-operator <email> <name>      a member of the network's staff; asks for a password
+  create-support <email> <name>       the same, who sees everything and changes nothing
   list-operators
   disable-operator <email>            ends all of its sessions
   enable-operator <email>
@@ -55,7 +56,7 @@ async function findUser(tx: Tx, realm: Realm, text: string): Promise<UserRow | R
   return (await selectUserByEmail(tx, { realm, email })) ?? noUser(email);
 }
 
-async function record(tx: Tx, user: UserRow, action: string, now: Date): Promise<void> {
+async function recordAction(tx: Tx, user: UserRow, action: string, now: Date): Promise<void> {
   await recordChange(tx, {
     chain: NETWORK_CHAIN,
     actor: ACTOR,
@@ -76,11 +77,11 @@ async function removeFactors(tx: Tx, userId: string): Promise<void> {
   await deleteSessionsOf(tx, { userId, exceptId: null });
 }
 
-async function addOperator(db: Database, input: AdminInput): Promise<Outcome> {
+async function addStaff(db: Database, input: AdminInput, role: StaffRole): Promise<Outcome> {
   const [, email = '', ...names] = input.args;
   const password = await input.readPassword();
   const person = { email, password, name: names.join(' ') };
-  const made = await createOperator(db, { person, actor: ACTOR, now: input.now });
+  const made = await createOperator(db, { person, role, actor: ACTOR, now: input.now });
   if (isRefusal(made)) return made;
   return {
     lines: [
@@ -92,7 +93,9 @@ async function addOperator(db: Database, input: AdminInput): Promise<Outcome> {
 
 async function listOperators(db: Database): Promise<Outcome> {
   const rows = await selectOperators(db);
-  return { lines: rows.map((row) => `${row.id} ${row.status} ${row.email} ${row.name}`) };
+  return {
+    lines: rows.map((row) => `${row.id} ${row.status} ${row.staff_role} ${row.email} ${row.name}`),
+  };
 }
 
 async function setStatus(
@@ -106,7 +109,7 @@ async function setStatus(
     await updateUserStatus(tx, { id: user.id, status });
     await deleteSessionsOf(tx, { userId: user.id, exceptId: null });
     const action = status === 'active' ? 'operator.enabled' : 'operator.disabled';
-    await record(tx, user, action, input.now);
+    await recordAction(tx, user, action, input.now);
     return { lines: [`${user.email} is ${status}`] };
   });
 }
@@ -122,7 +125,7 @@ async function resetOperator(db: Database, input: AdminInput): Promise<Outcome> 
     if (isRefusal(user)) return user;
     await updatePassword(tx, { id: user.id, passwordHash });
     await removeFactors(tx, user.id);
-    await record(tx, user, 'operator.reset', input.now);
+    await recordAction(tx, user, 'operator.reset', input.now);
     return { lines: [`${user.email}: sign in with the new password and set up a second factor`] };
   });
 }
@@ -132,7 +135,7 @@ async function resetFactor(db: Database, input: AdminInput): Promise<Outcome> {
     const user = await findUser(tx, 'merchant', input.args[1] ?? '');
     if (isRefusal(user)) return user;
     await removeFactors(tx, user.id);
-    await record(tx, user, 'user.second_factor_reset', input.now);
+    await recordAction(tx, user, 'user.second_factor_reset', input.now);
     return { lines: [`${user.email}: the password alone opens the account again`] };
   });
 }
@@ -141,7 +144,9 @@ async function resetFactor(db: Database, input: AdminInput): Promise<Outcome> {
 export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome> {
   switch (input.args[0]) {
     case 'create-operator':
-      return addOperator(db, input);
+      return addStaff(db, input, 'operator');
+    case 'create-support':
+      return addStaff(db, input, 'support');
     case 'list-operators':
       return listOperators(db);
     case 'disable-operator':

@@ -1,15 +1,15 @@
+import type { Anchor } from '#audit/audit-log.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { Anchor } from '#ops/audit-log.ts';
 
 /** Takes the day, unless it is anchored already or another process is at work on it. */
 export async function claimAnchorDay(
   sql: Sql,
-  of: { readonly day: string; readonly now: Date; readonly until: Date },
+  wanted: { readonly day: string; readonly now: Date; readonly until: Date },
 ): Promise<boolean> {
   const rows = await sql.query(
     `update audit_anchor_state set claimed_until = $3
      where anchored_day < $1::date and claimed_until <= $2 returning one`,
-    [of.day, of.now, of.until],
+    [wanted.day, wanted.now, wanted.until],
   );
   return rows.length === 1;
 }
@@ -17,12 +17,12 @@ export async function claimAnchorDay(
 /** @returns false when the claim has run out and another process has taken the day. */
 export async function finishAnchorDay(
   tx: Tx,
-  of: { readonly day: string; readonly until: Date },
+  finished: { readonly day: string; readonly until: Date },
 ): Promise<boolean> {
   const rows = await tx.query(
     `update audit_anchor_state set anchored_day = $1::date
      where anchored_day < $1::date and claimed_until = $2 returning one`,
-    [of.day, of.until],
+    [finished.day, finished.until],
   );
   return rows.length === 1;
 }

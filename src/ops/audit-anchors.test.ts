@@ -3,13 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { recordChange } from '#accounts/audit.ts';
-import type { Mail } from '#accounts/mail.ts';
+import type { AnchorTarget } from '#audit/anchor-target.ts';
+import { recordChange } from '#audit/audit.ts';
+import { parseAnchors, reportAuditLog } from '#audit/audit-log.ts';
 import { readConfig } from '#config.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { type AnchorDeps, type AnchorTarget, anchorAuditLog } from '#ops/audit-anchors.ts';
-import { parseAnchors, reportAuditLog } from '#ops/audit-log.ts';
+import { type AnchorDeps, anchorAuditLog } from '#ops/audit-anchors.ts';
+import type { Mail } from '#people/mail.ts';
 import { testDatabase } from '#testing/database.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import type { Mailer } from '#accounts/mail.ts';
+import type { AnchorTarget } from '#audit/anchor-target.ts';
+import { type Anchor, anchorLine } from '#audit/audit-log.ts';
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
@@ -10,14 +11,7 @@ import {
   selectOperatorMailboxes,
   upsertAnchors,
 } from '#ops/audit-anchor-queries.ts';
-import { type Anchor, anchorLine } from '#ops/audit-log.ts';
-
-/** Where the heads of the audit log are written down, out of reach of the database's owner. */
-export type AnchorTarget =
-  | { readonly to: 'operators' }
-  | { readonly to: 'mail'; readonly address: string }
-  | { readonly to: 'url'; readonly url: string }
-  | { readonly to: 'file'; readonly path: string };
+import type { Mailer } from '#people/mail.ts';
 
 export interface AnchorDeps {
   readonly db: Database;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { type Anchor, parseAnchors, reportAuditLog } from '#audit/audit-log.ts';
 import { StartError } from '#core/start-error.ts';
-import { type Anchor, parseAnchors, reportAuditLog } from '#ops/audit-log.ts';
 import { runCommand } from '#ops/command-database.ts';
 
 /**

@@ -3,6 +3,7 @@ import { StartError } from '#core/start-error.ts';
 import { CONTRACT_USAGE, isContractCommand, runContractCommand } from '#ops/contract-command.ts';
 import { deployContract, newKey, readAddress, requireFloors } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
+import { expectedToken, requireToken } from '#ops/require-token.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 const USAGE = `npm run chain -- <command>
@@ -16,7 +17,8 @@ const USAGE = `npm run chain -- <command>
     --wallet-delay-hours <hours>               default 48, at least 24
     --payout-hold-hours <hours>                default 48, at least 24, at most 720
     --hourly-ceiling <USDC>                    whole USDC that may settle per hour
-    --test-network                             lifts the floors: for networks without real money
+    --usdc-name <name>, --usdc-version <version>   default Circle's: USD Coin or USDC, 2
+    --test-network             lifts the floors, takes any name: for networks without real money
     --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5
 
 ${CONTRACT_USAGE}`;
@@ -35,20 +37,24 @@ function printKeys(countText: string): void {
   }
 }
 
-function integers(text: string, of: { readonly name: string; readonly count: number }): number[] {
+function integers(
+  text: string,
+  wanted: { readonly name: string; readonly count: number },
+): number[] {
   const values = text === '' ? [] : text.split(',').map(Number);
-  if (values.length === of.count && values.every((one) => Number.isInteger(one) && one >= 0)) {
+  if (values.length === wanted.count && values.every((one) => Number.isInteger(one) && one >= 0)) {
     return values;
   }
-  throw new StartError(`--${of.name}=${text} must be ${of.count} integers`);
+  throw new StartError(`--${wanted.name}=${text} must be ${wanted.count} integers`);
 }
 
 async function deploy(args: readonly string[]): Promise<void> {
   const names = ['network', 'rpc-url', 'usdc', 'admin', 'guardian', 'treasurer', 'registrar'];
   const more = ['operators', 'wallet-delay-hours', 'payout-hold-hours', 'hourly-ceiling', 'rates'];
+  const token = ['usdc-name', 'usdc-version'];
   const isTest = args.includes('--test-network');
   const options = Object.fromEntries(
-    [...names, ...more].map((name) => [name, { type: 'string' as const }]),
+    [...names, ...more, ...token].map((name) => [name, { type: 'string' as const }]),
   );
   const given = args.filter((one) => one !== '--test-network');
   const { values } = parseArgs({ args: given, options });
@@ -76,6 +82,9 @@ async function deploy(args: readonly string[]): Promise<void> {
     rates: { acquirer, protocol, cashback },
   };
   if (!isTest) requireFloors(deployment);
+  const { 'usdc-name': name, 'usdc-version': version } = values;
+  const told = await requireToken(deployment, expectedToken({ name, version, isTest }));
+  console.error(`settles in "${told.name}", version ${told.version}, of 6 decimals`);
   const key = await readSecret('Private key that pays');
   if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
   const deployed = await deployContract(deployment, key as Hex);

@@ -8,6 +8,7 @@ import {
   createTestClient,
   createWalletClient,
   encodeDeployData,
+  encodeFunctionData,
   http,
   keccak256,
   parseEther,
@@ -47,7 +48,7 @@ describe('npm run chain, on a contract that runs', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
     chain = await startThrowawayChain({ chainId: 31_500, blockTime: 'automine' });
-    for (const { address } of [ADMIN, GUARDIAN, TREASURER]) {
+    for (const { address } of [ADMIN, GUARDIAN, TREASURER, REGISTRAR]) {
       await client().setBalance({ address, value: parseEther('10') });
     }
     const args = [ADMIN.address] as const;
@@ -168,6 +169,47 @@ describe('npm run chain, on a contract that runs', () => {
     await done([...grant, '--cancel'], GUARDIAN.key);
     const role = keccak256(toHex('GUARDIAN_ROLE'));
     assert.equal(await read('announcedGrant', [role, account]), 0);
+  });
+
+  it('holds the payouts of a merchant that nobody knows', async () => {
+    const merchant = privateKeyToAccount(newKey().key);
+    const { timestamp } = await client().getBlock();
+    const deadline = timestamp + BigInt(DAY_SECONDS);
+    const reference = keccak256(toHex('acct_thief'));
+    const signature = await merchant.signTypedData({
+      domain: {
+        name: 'Tapline Settlement',
+        version: '1',
+        chainId: 31_500,
+        verifyingContract: settlement,
+      },
+      types: {
+        MerchantConsent: [
+          { name: 'reference', type: 'bytes32' },
+          { name: 'wallet', type: 'address' },
+          { name: 'deadline', type: 'uint256' },
+        ],
+      },
+      primaryType: 'MerchantConsent',
+      message: { reference, wallet: merchant.address, deadline },
+    });
+    const args = [reference, merchant.address, deadline, signature] as const;
+    const call = { abi: settlementAbi, functionName: 'registerMerchant', args } as const;
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(REGISTRAR.key),
+      transport: http(chain.rpcUrl),
+    });
+    const data = encodeFunctionData(call);
+    const hash = await wallet.sendTransaction({ chain: null, to: settlement, data });
+    await client().waitForTransactionReceipt({ hash });
+    const until = Number(timestamp) + 20 * DAY_SECONDS;
+    const time = new Date(until * 1000).toISOString();
+    const hold = ['hold', '--merchant', '1', '--until', time];
+    assert.match(await done(hold, GUARDIAN.key), /merchant 1 withdraws nothing before/);
+    const [, , heldUntil] = await read<[Hex, bigint, number]>('merchantAccount', [1]);
+    assert.equal(heldUntil, until);
+    const early = await run([...hold.slice(0, -1), new Date(0).toISOString()], GUARDIAN.key);
+    assert.match(early.out, /HoldNotExtended/);
   });
 
   it('collects for the treasurer, and refuses a hold of nobody', async () => {

@@ -65,22 +65,22 @@ export function isContractCommand(name: string | undefined): name is string {
 /** @throws StartError with what is wrong, before anything is sent. */
 export async function runContractCommand(name: string, args: readonly string[]): Promise<void> {
   const options = readOptions(args);
-  const setting = (option: string, of: string) => {
-    const value = options[option] ?? process.env[`CHAIN_${networkOf(options)}_${of}`];
+  const setting = (option: string, unset: string) => {
+    const value = options[option] ?? process.env[`CHAIN_${networkOf(options)}_${unset}`];
     return typeof value === 'string' ? value : undefined;
   };
   const rpcUrl = setting('rpc-url', 'RPC_URL')?.split(',')[0];
   if (rpcUrl === undefined) throw new StartError('--rpc-url or --network is needed');
   const settlement = readAddress(setting('settlement', 'SETTLEMENT'), 'settlement');
   const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: POLL_MS });
-  const place = { reader, settlement, rpcUrl };
-  if (!isAction(name)) return printStatus(place);
-  const calls = await CONTRACT_ACTIONS[name](options, await readView(place));
-  if (options.unsigned === true) return printUnsigned(place, calls, options);
-  return sendAll(place, calls, options);
+  const deployment = { reader, settlement, rpcUrl };
+  if (!isAction(name)) return printStatus(deployment);
+  const calls = await CONTRACT_ACTIONS[name](options, await readView(deployment));
+  if (options.unsigned === true) return printUnsigned(deployment, calls, options);
+  return sendAll(deployment, calls, options);
 }
 
-interface Place {
+interface Deployment {
   readonly reader: Reader;
   readonly settlement: Hex;
   readonly rpcUrl: string;
@@ -104,7 +104,7 @@ function networkOf(options: Options): string {
   throw new StartError('--network must be testnet or mainnet');
 }
 
-async function readView({ reader, settlement }: Place): Promise<ContractView> {
+async function readView({ reader, settlement }: Deployment): Promise<ContractView> {
   const contract = { address: settlement, abi: settlementAbi } as const;
   const [ceiling] = await reader.readContract({ ...contract, functionName: 'ceiling' });
   const [acquirer, protocol] = await reader.readContract({
@@ -119,7 +119,7 @@ async function readView({ reader, settlement }: Place): Promise<ContractView> {
   };
 }
 
-async function printStatus({ reader, settlement }: Place): Promise<void> {
+async function printStatus({ reader, settlement }: Deployment): Promise<void> {
   const contract = { address: settlement, abi: settlementAbi } as const;
   const read = <T>(functionName: string) =>
     reader.readContract({ address: settlement, abi: settlementAbi as Abi, functionName }) as T;
@@ -151,8 +151,12 @@ function dataOf({ functionName, args }: ContractCall): Hex {
 }
 
 /** Asks the contract what it would say. @throws StartError when it refuses. */
-async function requireAllowed(place: Place, call: ContractCall, from: Hex): Promise<void> {
-  const { reader, settlement } = place;
+async function requireAllowed(
+  deployment: Deployment,
+  call: ContractCall,
+  from: Hex,
+): Promise<void> {
+  const { reader, settlement } = deployment;
   const { functionName, args } = call;
   const abi = settlementAbi as Abi;
   try {
@@ -174,16 +178,18 @@ async function requireAllowed(place: Place, call: ContractCall, from: Hex): Prom
 }
 
 async function printUnsigned(
-  place: Place,
+  deployment: Deployment,
   calls: readonly ContractCall[],
   options: Options,
 ): Promise<void> {
-  const chainId = await place.reader.getChainId();
+  const chainId = await deployment.reader.getChainId();
   const { from } = options;
   for (const call of calls) {
-    if (typeof from === 'string') await requireAllowed(place, call, readAddress(from, 'from'));
+    if (typeof from === 'string') await requireAllowed(deployment, call, readAddress(from, 'from'));
     console.error(`${call.says} (to be sent by the ${call.by})`);
-    console.log(JSON.stringify({ chainId, to: place.settlement, value: '0', data: dataOf(call) }));
+    console.log(
+      JSON.stringify({ chainId, to: deployment.settlement, value: '0', data: dataOf(call) }),
+    );
   }
 }
 
@@ -208,24 +214,24 @@ async function requireYes(options: Options): Promise<void> {
 }
 
 async function sendAll(
-  place: Place,
+  deployment: Deployment,
   calls: readonly ContractCall[],
   options: Options,
 ): Promise<void> {
   const account = privateKeyToAccount(await readKey(options));
   for (const call of calls) {
     console.log(call.says);
-    await requireAllowed(place, call, account.address);
+    await requireAllowed(deployment, call, account.address);
   }
-  console.log(`contract ${place.settlement}, sent by ${account.address}`);
+  console.log(`contract ${deployment.settlement}, sent by ${account.address}`);
   await requireYes(options);
-  const wallet = createWalletClient({ account, transport: http(place.rpcUrl) });
+  const wallet = createWalletClient({ account, transport: http(deployment.rpcUrl) });
   for (const call of calls) {
-    const to = place.settlement;
+    const to = deployment.settlement;
     const hash = await wallet.sendTransaction({ chain: null, to, data: dataOf(call) });
     console.log(`${call.functionName}: ${hash}`);
     const waiting = { hash, timeout: RECEIPT_TIMEOUT_MS };
-    const receipt = await place.reader.waitForTransactionReceipt(waiting);
+    const receipt = await deployment.reader.waitForTransactionReceipt(waiting);
     if (receipt.status !== 'success') throw new StartError(`${hash} was reverted`);
     console.log(`done in block ${receipt.blockNumber}`);
   }

@@ -1,7 +1,7 @@
 import { createPublicClient, createWalletClient, encodeDeployData, http, isAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
-import { MIN_CONTRACT_DELAY_SECONDS } from '#settlement/check-contract.ts';
+import { MIN_CONTRACT_DELAY_SECONDS } from '#settlement/chain/check-contract.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 
@@ -88,8 +88,6 @@ export async function deployContract(deployment: Deployment, key: Hex): Promise<
   const transport = http(deployment.rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS });
   const account = privateKeyToAccount(key);
-  const code = await reader.getCode({ address: deployment.usdc });
-  if (code === undefined) throw new StartError(`--usdc: no contract at ${deployment.usdc}`);
   const args = [deployment.usdc, setupOf(deployment)] as const;
   const data = encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
   const hash = await createWalletClient({ account, transport }).sendTransaction({

@@ -1,5 +1,5 @@
 import type { Database } from '#db/database.ts';
-import type { Chain } from '#settlement/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 
 /** Something that the service needs. */
 export interface HealthCheck {
@@ -43,7 +43,7 @@ async function runCheck(check: HealthCheck): Promise<CheckResult> {
   };
 }
 
-/** Whether this process can serve requests now, and what it would say to whoever asks why not. */
+/** Whether this process can serve requests now, and if not, why. */
 export async function checkReadiness(checks: readonly HealthCheck[]): Promise<Health> {
   const results = await Promise.all(checks.map(runCheck));
   const failing = results.some(({ required, status }) => required && status === 'failing');

@@ -1,6 +1,6 @@
+import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { Config } from '#config.ts';
 import type { Json } from '#core/canonical-json.ts';
-import type { AnchorTarget } from '#ops/audit-anchors.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
@@ -32,7 +32,7 @@ function maskedNetwork(network: NetworkSettings | null): Json {
     settlement: network.settlement,
     deployed_at_block: network.deployedAtBlock.toString(),
     relayer_keys: network.relayerKeys.map(() => MASK),
-    registrar_key: MASK,
+    registrar_key: masked(network.registrarKey),
     confirmations: network.confirmations,
     receipt_witnesses: network.receiptWitnesses,
     max_fee_per_gas_ceiling: network.maxFeePerGasCeiling.toString(),
@@ -54,11 +54,15 @@ export function maskedConfiguration(config: Config): { readonly [key: string]: J
     host: config.host,
     port: config.port,
     ops_port: config.opsPort,
+    drain_seconds: config.drainSeconds,
     metrics_token: masked(config.metricsToken),
     data_dir: config.dataDir,
     production: config.production,
     database_url: plainUrl(config.databaseUrl) ?? 'embedded',
+    database_read_url: plainUrl(config.databaseReadUrl),
+    database_direct_url: plainUrl(config.databaseDirectUrl),
     database_connections: config.maxConnections,
+    database_durability: config.durability,
     redis_url: plainUrl(config.redisUrl),
     rate_limit: `${config.rateLimit.requests}/${config.rateLimit.seconds}`,
     webhook_allow_cidrs: [...config.webhookAllowCidrs],
@@ -67,7 +71,14 @@ export function maskedConfiguration(config: Config): { readonly [key: string]: J
     smtp_url: plainUrl(config.smtpUrl),
     mail_from: config.mailFrom,
     audit_anchors: maskedAnchors(config.auditAnchors),
+    log_requests: config.logRequests,
+    tracing: config.tracing && {
+      endpoint: plainUrl(config.tracing.endpoint),
+      headers: Object.keys(config.tracing.headers),
+      ratio: config.tracing.ratio,
+    },
     public_url: config.publicUrl,
+    lan: config.lan === null ? null : `${config.lan.host}:${config.lan.port}`,
     testnet: maskedNetwork(config.chains.testnet),
     mainnet: maskedNetwork(config.chains.mainnet),
   };

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Call } from '#http/call.ts';
+import { meters } from '#core/meters.ts';
+import { type Call, tookMs } from '#http/call.ts';
 
 /** One number for Prometheus, with its labels. */
 export interface Sample {
@@ -120,13 +121,12 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     },
     onAnswered: (call, method, status) => {
       const operation = call.route?.operationId ?? 'none';
-      const seconds = (performance.now() - call.startedMs) / 1000;
-      durations.observe({ method, operation, status }, seconds);
+      durations.observe({ method, operation, status }, tookMs(call) / 1000);
       if (call.code !== null) refusals.inc({ code: call.code });
     },
     render: async () => {
       await sample();
-      return registry.metrics();
+      return `${await registry.metrics()}\n${await meters.metrics()}`;
     },
   };
 }

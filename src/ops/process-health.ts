@@ -8,7 +8,7 @@ import {
   readinessSamples,
   relayerSamples,
 } from '#ops/service-samples.ts';
-import type { Chain } from '#settlement/chain.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
 /** What a process says of itself to whoever runs it, on whichever port. */

@@ -5,9 +5,9 @@ import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { findRunningSandbox, type RunningSandbox } from '#sandbox/running-sandbox.ts';
-import { openChain } from '#settlement/chain.ts';
-import { reportReconciliation } from '#settlement/reconcile-report.ts';
-import { RpcUnavailable } from '#settlement/rpc.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 
 // npm run reconcile [-- --rebuild]: compares chains and database; ends with 1 when they differ,
 // with 2 when that could not be found out.

@@ -1,4 +1,4 @@
-import { idSealingKey, peopleKey, readConfig, webhookKey } from '#config.ts';
+import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#config.ts';
 import { StartError } from '#core/start-error.ts';
 import { runCommand } from '#ops/command-database.ts';
 import { reseal } from '#ops/reseal.ts';
@@ -15,11 +15,14 @@ await runCommand(async (db) => {
   const keys = {
     people: peopleKey(secret),
     webhooks: webhookKey(secret),
+    cards: cardKey(secret),
     ids: idSealingKey(secret),
   };
   const reports = await reseal(db, keys);
   for (const { column, resealed, current, lost } of reports) {
-    console.log(`${column}: ${resealed} sealed anew, ${current} already, ${lost} not to be opened`);
+    console.log(
+      `${column}: ${resealed} sealed again, ${current} already, ${lost} not to be opened`,
+    );
   }
   return reports.some(({ lost }) => lost > 0) ? 1 : 0;
 });

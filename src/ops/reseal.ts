@@ -13,28 +13,28 @@ interface SealedRow {
 
 async function selectSealed(
   db: Database,
-  of: SealedColumn,
+  wanted: SealedColumn,
   after: string | null,
 ): Promise<SealedRow[]> {
   return db.query(
-    `select ${of.id}::text as id, ${of.column} as sealed, ${of.context}::text as context
-     from ${of.table}
-     where ${of.column} is not null and ($1::text is null or ${of.id}::text > $1)
-     order by ${of.id}::text limit ${BATCH}`,
+    `select ${wanted.id}::text as id, ${wanted.column} as sealed, ${wanted.context}::text as context
+     from ${wanted.table}
+     where ${wanted.column} is not null and ($1::text is null or ${wanted.id}::text > $1)
+     order by ${wanted.id}::text limit ${BATCH}`,
     [after],
   );
 }
 
-/** False when the service wrote something else in the meantime: that is sealed anew already. */
+/** False when the service wrote something else in the meantime: that is already sealed again. */
 async function replaceSeal(
   db: Database,
-  of: SealedColumn,
+  change: SealedColumn,
   row: SealedRow,
   sealed: Buffer,
 ): Promise<boolean> {
   const rows = await db.query(
-    `update ${of.table} set ${of.column} = $3
-     where ${of.id}::text = $1 and ${of.column} = $2 returning 1 as done`,
+    `update ${change.table} set ${change.column} = $3
+     where ${change.id}::text = $1 and ${change.column} = $2 returning 1 as done`,
     [row.id, row.sealed, sealed],
   );
   return rows.length === 1;
@@ -59,26 +59,26 @@ export interface ResealReport {
 
 async function resealColumn(
   db: Database,
-  of: SealedColumn,
+  column: SealedColumn,
   key: RotatingKey,
 ): Promise<ResealReport> {
   const counts = { resealed: 0, current: 0, lost: 0 };
   let after: string | null = null;
   for (;;) {
-    const rows: SealedRow[] = await selectSealed(db, of, after);
+    const rows: SealedRow[] = await selectSealed(db, column, after);
     for (const row of rows) {
       after = row.id;
       if (isCurrent(key, row)) counts.current++;
-      else counts[await resealRow(db, of, { key, row })]++;
+      else counts[await resealRow(db, column, { key, row })]++;
     }
     if (rows.length < BATCH) break;
   }
-  return { column: `${of.table}.${of.column}`, ...counts };
+  return { column: `${column.table}.${column.column}`, ...counts };
 }
 
 async function resealRow(
   db: Database,
-  of: SealedColumn,
+  column: SealedColumn,
   { key, row }: { readonly key: RotatingKey; readonly row: SealedRow },
 ): Promise<'resealed' | 'current' | 'lost'> {
   let plain: string;
@@ -88,11 +88,11 @@ async function resealRow(
     return 'lost';
   }
   const sealed = encrypt(Buffer.from(key), plain, row.context);
-  return (await replaceSeal(db, of, row, sealed)) ? 'resealed' : 'current';
+  return (await replaceSeal(db, column, row, sealed)) ? 'resealed' : 'current';
 }
 
 /**
- * Seals everything anew under the present secret. May run while the service does, and again after
+ * Seals everything again under the present secret. May run while the service does, and again after
  * it was cut short: a row is changed only as long as it is what was read.
  */
 export async function reseal(

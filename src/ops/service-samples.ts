@@ -1,12 +1,14 @@
 import { isLive, NETWORKS } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
+import { DURABILITIES } from '#db/durability.ts';
 import { checkReadiness, databaseCheck } from '#ops/health.ts';
 import { selectDatabaseAges, selectWaitingWork } from '#ops/metric-queries.ts';
 import type { Sample, SampleSource } from '#ops/metrics.ts';
-import type { RequestLog } from '#ops/request-log.ts';
-import type { Chain } from '#settlement/chain.ts';
-import type { Readiness } from '#settlement/readiness.ts';
-import { type RelayerStatus, readRelayerStatus } from '#settlement/relayer-status.ts';
+import type { DurabilityWatch } from '#ops/watch-durability.ts';
+import type { RequestLog } from '#request-log/request-log.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type Readiness, UNSETTLED_REASONS } from '#settlement/readiness.ts';
+import { type RelayerStatus, readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -129,13 +131,19 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
 
 /** From memory, so that it is there while the database is away. */
 export function readinessSamples(readiness: Readiness): SampleSource {
-  const help = 'Whether the network takes payments now; /readyz says why not.';
+  const help = 'Whether the network takes payments now.';
+  const why = 'Reasons why the network takes no payments: 1 for those that hold.';
   return {
     name: 'readiness',
     read: async () =>
-      NETWORKS.map((network) => {
-        const { settles } = readiness.of(isLive(network));
-        return sample('network_settles', help, settles ? 1 : 0, { network });
+      NETWORKS.flatMap((network) => {
+        const { settles, reasons } = readiness.of(isLive(network));
+        return [
+          sample('network_settles', help, settles ? 1 : 0, { network }),
+          ...UNSETTLED_REASONS.map((reason) =>
+            sample('network_unsettled', why, reasons.includes(reason) ? 1 : 0, { network, reason }),
+          ),
+        ];
       }),
   };
 }
@@ -154,6 +162,36 @@ export function nodeRequestSamples(chain: Chain): SampleSource {
           result,
         }),
       ),
+  };
+}
+
+export function durabilitySamples(watch: DurabilityWatch): SampleSource {
+  return {
+    name: 'durability',
+    read: async () => {
+      const seen = watch.seen();
+      if (seen === null) return [];
+      const { row, found } = seen;
+      return [
+        ...DURABILITIES.map((level) =>
+          sample('database_durability', 'How durable commits are.', level === found ? 1 : 0, {
+            level,
+          }),
+        ),
+        sample(
+          'database_durability_short',
+          '1: commits are less durable than DATABASE_DURABILITY says.',
+          watch.isShort() ? 1 : 0,
+        ),
+        sample('database_standbys', 'Standbys that follow the primary.', row.standbys),
+        sample('database_synchronous_standbys', 'Those that commits wait for.', row.synchronous),
+        sample(
+          'database_replication_lag_bytes',
+          'How far behind the farthest standby is.',
+          row.lag_bytes,
+        ),
+      ];
+    },
   };
 }
 

@@ -12,6 +12,8 @@ export interface DemoPayersInput {
   readonly network: NetworkConfig;
   readonly secret: Buffer;
   readonly wallets: Readonly<Record<string, DemoWallet>>;
+  /** Whether there is a faucet; without one the wallets stay empty. */
+  readonly funded: boolean;
   readonly now: Date;
 }
 
@@ -24,11 +26,11 @@ interface Signed {
 /** What sets a demo payer apart beyond its wallet: the same switches that people use. */
 async function applyState(
   tx: Tx,
-  of: { readonly name: string; readonly payerId: string; readonly passId: string },
+  person: { readonly name: string; readonly payerId: string; readonly passId: string },
   now: Date,
 ): Promise<void> {
-  const { name, payerId } = of;
-  if (name === 'revoked') await revokePassRow(tx, { id: of.passId, payerId, now });
+  const { name, payerId } = person;
+  if (name === 'revoked') await revokePassRow(tx, { id: person.passId, payerId, now });
   if (name === 'blocked') await updatePayerBlocked(tx, payerId, now);
   if (name === 'confirm') {
     const limits = { limitPerPayment: null, limitPerDay: null };
@@ -40,16 +42,16 @@ async function applyState(
 async function requestFunds(
   tx: Tx,
   signed: Signed,
-  of: { readonly livemode: boolean; readonly now: Date },
+  wish: { readonly livemode: boolean; readonly now: Date },
 ): Promise<string[]> {
   const { demo, enrolment } = signed;
-  const subjects = demo.funds > 0n ? [newId('request', of.now)] : [];
+  const subjects = demo.funds > 0n ? [newId('request', wish.now)] : [];
   for (const subjectId of subjects) {
     const payload = { to: enrolment.payer, amount: demo.funds.toString() };
-    await requestOnChain(tx, { ...of, kind: 'faucet', subjectId, payload });
+    await requestOnChain(tx, { ...wish, kind: 'faucet', subjectId, payload });
   }
-  const subjectId = newId('request', of.now);
-  await requestOnChain(tx, { ...of, kind: 'enrolment', subjectId, payload: enrolment });
+  const subjectId = newId('request', wish.now);
+  await requestOnChain(tx, { ...wish, kind: 'enrolment', subjectId, payload: enrolment });
   return [...subjects, subjectId];
 }
 
@@ -66,7 +68,8 @@ export async function createDemoPayers(
   const signed = await Promise.all(
     Object.entries(input.wallets).map(async ([name, demo]): Promise<Signed> => {
       const account = wallet(input.secret, `${network.network} payer ${name}`);
-      return { name, demo, enrolment: await signEnrolment(demo, { account, network, now }) };
+      const money = input.funded ? demo : { ...demo, funds: 0n };
+      return { name, demo: money, enrolment: await signEnrolment(demo, { account, network, now }) };
     }),
   );
   return db.transaction(async (tx) => {

@@ -1,8 +1,12 @@
 import { createPublicClient, http, maxUint256, type PublicClient } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import {
+  merchantConsent,
+  spendingPolicy,
+  usdcPermit,
+} from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
-import { merchantConsent, spendingPolicy, usdcPermit } from '#settlement/signed-messages.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -15,7 +19,7 @@ export interface DemoWallet {
   readonly perPayment: bigint;
 }
 
-/** decisions.md section 1. */
+/** behavior.md 20.4. */
 const FULL = 10_000_000_000_000n;
 const IN_ORDER: DemoWallet = { funds: FULL, allowance: true, perPayment: FULL };
 
@@ -82,9 +86,13 @@ function clientOf(network: NetworkConfig): PublicClient {
 /** What a demo wallet signs to take part, over its nonces as they are on the chain. */
 export async function signEnrolment(
   demo: DemoWallet,
-  of: { readonly account: PrivateKeyAccount; readonly network: NetworkConfig; readonly now: Date },
+  signer: {
+    readonly account: PrivateKeyAccount;
+    readonly network: NetworkConfig;
+    readonly now: Date;
+  },
 ): Promise<Enrolment> {
-  const { account, network, now } = of;
+  const { account, network, now } = signer;
   const client = clientOf(network);
   const args = [account.address] as const;
   const functionName = 'nonces';
@@ -104,9 +112,9 @@ export async function signEnrolment(
 /** The consent that a settlement wallet gives to its registration. */
 export async function signMerchantConsent(
   account: PrivateKeyAccount,
-  of: { readonly network: NetworkConfig; readonly accountId: string; readonly now: Date },
+  signer: { readonly network: NetworkConfig; readonly accountId: string; readonly now: Date },
 ) {
-  const { network, accountId, now } = of;
+  const { network, accountId, now } = signer;
   const deadline = BigInt(Math.floor(now.getTime() / 1000)) + BigInt(DAY_SECONDS);
   const consent = merchantConsent(network, { accountId, wallet: account.address, deadline });
   const signature = await account.signTypedData(consent);

@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
-import { createOperator } from '#accounts/create-operator.ts';
 import { deriveKey } from '#config.ts';
-import type { Clock } from '#core/clock.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Database, Sql, Tx } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
 import { SCOPES } from '#http/route.ts';
+import { createOperator } from '#people/create-operator.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import { LIVE_WALLETS, signMerchantConsent, TEST_WALLETS } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/wallets.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
-/** One mode's part of sandbox.json (decisions.md section 1). */
+/** One mode's part of sandbox.json (behavior.md 20.3). */
 export interface DemoMode {
   readonly secret_key: string;
   readonly terminal: string;
@@ -35,13 +36,10 @@ export interface Demo {
   readonly live: DemoMode;
 }
 
-export interface DemoDeps {
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly clock: Clock;
+export interface DemoDeps extends LoopDeps {
   readonly folder: DataFolder;
   readonly secret: Buffer;
-  readonly networks: readonly NetworkConfig[];
+  readonly chains: readonly Chain[];
 }
 
 const DEMO_FILE = 'demo.json';
@@ -106,13 +104,13 @@ async function createMode(
   tenant: { readonly accountId: string; readonly livemode: boolean },
   now: Date,
 ): Promise<Omit<DemoMode, 'passes'>> {
-  const of = { tenant, actor: ACTOR, now };
+  const owned = { tenant, actor: ACTOR, now };
   const name = 'Demo server';
   const key = orThrow(
-    await createApiKey(tx, { ...of, name, scopes: SCOPES, ipAllowlist: [], expiresAt: null }),
+    await createApiKey(tx, { ...owned, name, scopes: SCOPES, ipAllowlist: [], expiresAt: null }),
   );
-  const counter = orThrow(await createTerminal(tx, { ...of, label: 'Counter 1' }));
-  const agents = orThrow(await createTerminal(tx, { ...of, label: 'Online agents' }));
+  const counter = orThrow(await createTerminal(tx, { ...owned, label: 'Counter 1' }));
+  const agents = orThrow(await createTerminal(tx, { ...owned, label: 'Online agents' }));
   return {
     secret_key: key.secret,
     terminal: counter.row.id,
@@ -188,15 +186,26 @@ async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promi
   }
 }
 
+/** Their passes work as soon as somebody sends them some. */
+function withoutMoney({ network, chainId }: NetworkConfig): string {
+  return (
+    `the demo wallets of ${network} hold no USDC: the token of chain ${chainId} is not ours to ` +
+    `make more of (${CIRCLE_FAUCET} has test USDC)`
+  );
+}
+
 async function createDemo(deps: DemoDeps): Promise<Demo> {
   const people = await createPeople(deps);
   const now = deps.clock.now();
   const { account } = people;
   const subjects: string[] = [];
   const passes: Record<string, Record<string, string>> = {};
-  for (const network of deps.networks) {
+  for (const chain of deps.chains) {
+    const network = chain.config;
     const wallets = network.livemode ? LIVE_WALLETS : TEST_WALLETS;
-    const input = { network, wallets, secret: deps.secret, now };
+    const funded = await hasFaucet(chain);
+    if (!funded) deps.log.info(withoutMoney(network));
+    const input = { network, wallets, funded, secret: deps.secret, now };
     const created = await createDemoPayers(deps.db, input);
     passes[network.network] = created.passes;
     subjects.push(...created.subjects, ...(await goLive(deps, account, network)));
@@ -214,6 +223,20 @@ async function createDemo(deps: DemoDeps): Promise<Demo> {
   };
 }
 
+/** The demo's merchant and payers are made on the chains themselves. */
+async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
+  for (const { config, rpc } of chains) {
+    const probed = await rpc.probe();
+    if (probed.some(({ chainId }) => chainId !== null)) continue;
+    const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
+    const told = probed.map(({ host, error }) => `${host}: ${error}`).join('; ');
+    throw new StartError(
+      `${setting} cannot be reached (${told}), and the demo account has still to be made there: ` +
+        'start again when it answers',
+    );
+  }
+}
+
 /**
  * The demo account with its people, keys, terminals and payers: made at the first start, the same
  * at every later one. A start that was cut short makes what is missing again.
@@ -221,6 +244,7 @@ async function createDemo(deps: DemoDeps): Promise<Demo> {
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
   const kept = (await deps.folder.readJson(DEMO_FILE)) as Demo | undefined;
   if (kept !== undefined && (await findAccount(deps.db, kept.account))) return kept;
+  await requireNodes(deps.chains);
   const demo = await createDemo(deps);
   await deps.folder.writeJson(DEMO_FILE, demo);
   return demo;

@@ -14,12 +14,12 @@ import { isLive, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { laneKeys, wallet, walletKey } from '#sandbox/wallets.ts';
-import { isPresentEdition } from '#settlement/contract-edition.ts';
+import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** Fees of decisions.md section 4, in basis points. */
+/** Fees of behavior.md 6.2, in basis points. */
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
 const DAY_SECONDS = 86_400;
 /** A wallet change can be watched through in a sandbox; a real network waits for days. */
@@ -123,7 +123,7 @@ export async function prepareNetwork(
   } else if (!isPresentEdition(code)) {
     throw new StartError(
       `The ${network} chain of this data folder holds the settlement contract of an earlier ` +
-        'release: move the folder away, or set TAPLINE_DATA_DIR to another one, and start anew.',
+        'release: move the folder away, or set TAPLINE_DATA_DIR to another one, and start again.',
     );
   }
   return {

@@ -35,7 +35,7 @@ export async function findRunningSandbox(dataDir: string): Promise<RunningSandbo
         rpcUrls: [mode.rpc_url],
         usdc: mode.usdc as Hex,
         settlement: mode.settlement as Hex,
-        // Whoever only reads signs nothing.
+        // A process that only reads signs nothing.
         relayerKeys: [],
         registrarKey: '0x',
       };

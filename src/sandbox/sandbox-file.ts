@@ -12,7 +12,7 @@ export interface SandboxMode extends DemoMode {
   readonly settlement: string;
 }
 
-/** sandbox.json (decisions.md section 1): all that a script needs to use the sandbox. */
+/** sandbox.json (behavior.md 20.3): all that a script needs to use the sandbox. */
 export interface SandboxFile {
   readonly base_url: string;
   readonly web_url: string;
@@ -39,16 +39,16 @@ function modeOf(demo: DemoMode, network: NetworkConfig | undefined): SandboxMode
   };
 }
 
-/** Written last, by rename: whoever sees the file can send the first request. */
+/** Written last, by rename: a program that sees the file can send the first request. */
 export async function writeSandboxFile(
   folder: DataFolder,
-  of: {
+  ground: {
     readonly demo: Demo;
     readonly webUrl: string;
     readonly networks: readonly NetworkConfig[];
   },
 ): Promise<SandboxFile> {
-  const { demo, webUrl, networks } = of;
+  const { demo, webUrl, networks } = ground;
   const file: SandboxFile = {
     base_url: `${webUrl}/api`,
     web_url: webUrl,

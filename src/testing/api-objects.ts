@@ -23,48 +23,50 @@ interface Settled {
   readonly payer: { readonly payerId: string; readonly payerAddress: `0x${string}` };
 }
 
-async function insertSettledIntent(tx: Tx, of: Settled): Promise<void> {
-  const { tenant, terminal } = of.mode;
-  const credential = { type: 'nfc_id', passId: newId('pass', of.stamp.created) };
+async function insertSettledIntent(tx: Tx, made: Settled): Promise<void> {
+  const { tenant, terminal } = made.mode;
+  const credential = { type: 'nfc_id', passId: newId('pass', made.stamp.created) };
   await tx.query(
     `insert into payment_intents (id, account_id, livemode, position, created, amount,
        terminal_id, order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)
      values ($1, $2, $3, $4, $5, $6, $7, $8, '{}', 'api', $5, 'succeeded', $9::text::jsonb,
        $10, $11)`,
     [
-      of.ids.intent,
+      made.ids.intent,
       tenant.accountId,
       tenant.livemode,
-      of.stamp.next(),
-      of.stamp.created,
-      of.amount,
+      made.stamp.next(),
+      made.stamp.created,
+      made.amount,
       terminal,
-      of.orderId,
-      JSON.stringify({ ...of.payer, credential, reasonCode: null }),
-      of.ids.payment,
-      of.txHash,
+      made.orderId,
+      JSON.stringify({ ...made.payer, credential, reasonCode: null }),
+      made.ids.payment,
+      made.txHash,
     ],
   );
 }
 
-function toSettledPayment(of: Settled): Payment {
-  const { created } = of.stamp;
+function toSettledPayment(settled: Settled): Payment {
+  const { created } = settled.stamp;
   return toPayment({
-    id: of.ids.payment,
+    id: settled.ids.payment,
     recovered: false,
-    account_id: of.mode.tenant.accountId,
-    livemode: of.mode.tenant.livemode,
-    position: of.stamp.next(),
+    account_id: settled.mode.tenant.accountId,
+    livemode: settled.mode.tenant.livemode,
+    position: settled.stamp.next(),
     created,
-    payment_intent_id: of.ids.intent,
-    terminal_id: of.mode.terminal,
-    payer_id: of.payer.payerId,
-    payer_address: of.payer.payerAddress,
-    order_id: of.orderId,
+    ahead_seconds: 0n,
+    payment_intent_id: settled.ids.intent,
+    terminal_id: settled.mode.terminal,
+    payer_id: settled.payer.payerId,
+    payer_address: settled.payer.payerAddress,
+    order_id: settled.orderId,
     split_group: null,
     method_type: 'wallet_pass',
     credential_type: 'nfc_id',
-    amount: of.amount,
+    amount: settled.amount,
+    tip: 0n,
     fee_acquirer: 7_500n,
     fee_protocol: 5_000n,
     fee_cashback: 1_250n,
@@ -73,7 +75,7 @@ function toSettledPayment(of: Settled): Payment {
     chain_id: 31_337n,
     settlement_number: BigInt(randomBytes(6).readUIntBE(0, 6)),
     batch_number: 1n,
-    tx_hash: of.txHash,
+    tx_hash: settled.txHash,
     block_number: 7n,
     log_index: 0,
     settled_at: created,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type ApiDeps, buildApi } from '#api-role.ts';
+import { type ApiDeps, buildApi } from '#app/api-role.ts';
+import { declaredMerchantRoutes } from '#app/declared-routes.ts';
+import { merchantDocument } from '#app/merchant-document.ts';
 import { readConfig } from '#config.ts';
 import { present } from '#core/assert.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
@@ -8,8 +10,6 @@ import { type Log, silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
-import { declaredMerchantRoutes } from '#declared-routes.ts';
-import { merchantDocument } from '#merchant-document.ts';
 import { openAwayChains } from '#testing/away-chains.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';
@@ -52,6 +52,9 @@ export interface Answered {
   readonly text: string;
   readonly body: AnswerBody;
 }
+
+/** The service's one secret, as tests have it. */
+export const TEST_SECRET = Buffer.alloc(32, 7);
 
 export interface TestApi {
   readonly url: string;
@@ -98,7 +101,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const db = openDatabase({ url, maxConnections: 8 });
   const wakeups = await connectWakeups(db);
   const config = readConfig(env, []);
-  const secret = Buffer.alloc(32, 7);
+  const secret = TEST_SECRET;
   const parts = { config, secret, idKey: TEST_ID_KEY, db, wakeups, clock, log };
   const chains = await openAwayChains();
   const deps: ApiDeps = { ...parts, chains, readiness: settling, defaultPass: null };

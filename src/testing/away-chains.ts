@@ -1,6 +1,6 @@
 import { silentLog } from '#core/log.ts';
 import { isLive, NETWORKS } from '#core/mode.ts';
-import { type Chain, openChain } from '#settlement/chain.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
 import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 
 /** Nobody listens there. */

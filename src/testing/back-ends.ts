@@ -79,3 +79,44 @@ export function answerOnFork(
   const receipt = real.result as Placed | null | undefined;
   return receipt?.blockNumber === hex(head) ? { result: null } : real;
 }
+
+/** How far a longer chain is ahead of the test's. */
+const ELSEWHERE_BLOCKS = 1_000_000n;
+const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
+  eth_chainId: '0x1',
+  eth_call: '0x',
+  eth_estimateGas: '0xc350',
+  eth_getTransactionCount: '0x0',
+  eth_getBalance: '0x0',
+  eth_getCode: '0x',
+  eth_getTransactionReceipt: null,
+  eth_getTransactionByHash: null,
+  eth_getBlockReceipts: [],
+  eth_getLogs: [],
+  eth_feeHistory: { reward: [['0x1']] },
+};
+
+/** What a node of a longer chain says, on which nothing of ours is. */
+export function answerElsewhere(call: ProviderCall, head: bigint): ProviderAnswer {
+  const newest = head + ELSEWHERE_BLOCKS;
+  switch (call.method) {
+    case 'eth_blockNumber':
+      return { result: hex(newest) };
+    case 'eth_getBlockByNumber':
+      return { result: blockElsewhere(isNumber(call.params[0]) ? call.params[0] : hex(newest)) };
+    case 'eth_sendRawTransaction': {
+      const message = 'invalid sender: invalid chain id for signer: have 31400 want 1';
+      return { error: { code: -32_000, message } };
+    }
+    default:
+      return { result: PLAIN_RESULTS[call.method] };
+  }
+}
+
+function blockElsewhere(number: unknown) {
+  const hashOf = (height: bigint) => `0xe15e${height.toString(16).padStart(60, '0')}`;
+  const height = BigInt(String(number));
+  const timestamp = hex(BigInt(Math.floor(Date.now() / 1_000)));
+  const parentHash = hashOf(height - 1n);
+  return { number: hex(height), hash: hashOf(height), parentHash, timestamp, transactions: [] };
+}

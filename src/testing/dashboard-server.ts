@@ -1,19 +1,19 @@
-import { type ApiDeps, createShared, merchantSurface } from '#api-role.ts';
+import { dashboardRoutes } from '#apis/dashboard/dashboard-routes.ts';
+import type { PersonRoute } from '#apis/dashboard/person-route.ts';
+import { personSurface } from '#apis/dashboard/surface.ts';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
+import { type ApiDeps, createShared, merchantSurface } from '#app/api-role.ts';
 import { silentLog } from '#core/log.ts';
-import type { PersonCaller } from '#dashboard/caller.ts';
-import { dashboardRoutes } from '#dashboard/dashboard-routes.ts';
-import { personSurface } from '#dashboard/surface.ts';
-import type { AnyRoute, Surface } from '#http/route.ts';
-import { operatorRoutes } from '#ops/operator-routes.ts';
-import type { Chain } from '#settlement/chain.ts';
+import type { Surface } from '#http/route.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { settling } from '#testing/settling.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 
 export interface DashboardServer extends PeopleServer {
   readonly merchantApi: string;
-  readonly dashboardRoutes: readonly AnyRoute<PersonCaller>[];
-  readonly operatorRoutes: readonly AnyRoute<PersonCaller>[];
+  readonly dashboardRoutes: readonly PersonRoute[];
+  readonly operatorRoutes: readonly PersonRoute[];
 }
 
 /** The merchant API, the dashboard and the operator API with all of their routes. */

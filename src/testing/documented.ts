@@ -1,5 +1,5 @@
-import { declaredRoutes } from '#declared-routes.ts';
-import { surfaceDocuments } from '#surface-documents.ts';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { surfaceDocuments } from '#app/surface-documents.ts';
 import { createAnswerCheck, type Exchange } from '#testing/check-answer.ts';
 
 type Check = (exchange: Exchange) => void;
@@ -9,6 +9,7 @@ const SURFACES: Readonly<Record<string, string>> = {
   '/api/v1/': 'openapi.json',
   '/api/device/v1/': 'openapi/device.json',
   '/api/payer/v1/': 'openapi/payer.json',
+  '/api/pay/v1/': 'openapi/pay.json',
   '/api/dashboard/v1/': 'openapi/dashboard.json',
   '/api/operator/v1/': 'openapi/operator.json',
 };

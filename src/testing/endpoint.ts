@@ -21,7 +21,7 @@ export interface Endpoint {
   /** Names the tests: `POST /v1/refunds`. */
   readonly name: string;
   readonly scope: Scope;
-  /** A request that succeeds with the merchant's test key. Asked for anew for each test. */
+  /** A request that succeeds with the merchant's test key. Asked for again for each test. */
   readonly good: (api: TestApi) => Promise<Call>;
   readonly status: 200 | 201 | 202;
   /** What the answer to the good request says, beyond what the document says of it. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { newSecret } from '#core/secrets.ts';
+import { tappedText } from '#testing/fuzz-tapped.ts';
 
 type Doc = { readonly [key: string]: unknown };
 
@@ -38,11 +39,14 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+    readonly content: { readonly 'application/json'?: { readonly schema: Schema } };
   };
 }
 
-/** Ids that exist, by their prefix: a request that is wrong in one place only gets far. */
+/**
+ * Ids that exist, by their prefix, and values of path parameters, as `{token}`: a request that is
+ * wrong in one place only gets far.
+ */
 export type KnownIds = Readonly<Record<string, readonly string[]>>;
 
 const HOSTILE_TEXTS = [
@@ -149,6 +153,8 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     ];
     return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
   }
+  // A long poll that is asked for is given: nothing is shown by waiting.
+  if (name === 'wait') return fc.constantFrom('0', '1');
   if (schema.const !== undefined) return fc.constant(JSON.stringify(schema.const));
   if (name === 'enabled_events' || name === 'types') {
     return fc.constantFrom('["*"]', '["payment.*"]', '["refund.created","ping"]');
@@ -185,9 +191,10 @@ function fittingText(schema: Schema, name: string, known: KnownIds): fc.Arbitrar
   }
   if (name === 'order_id') return fc.uuid().map((uuid) => uuid.slice(0, 8));
   if (name === 'agent_token') return fc.constant('').map(() => newSecret('agentToken'));
-  if (name === 'value') return fc.constant('').map(() => newSecret('pass'));
+  if (name === 'value') return tappedText(known);
   if (name === 'pass') return fc.constantFrom(...(known.nfc_ ?? ['nfc_unknown']));
   if (name === 'cursor') return fc.constantFrom('', 'AAAA', 'x'.repeat(1_024));
+  if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern));
   return fc.string({ maxLength: Math.min(schema.maxLength ?? 20, 20) });
 }
 
@@ -277,8 +284,9 @@ function pathText(
   parameters: readonly Parameter[],
   known: KnownIds,
 ): fc.Arbitrary<string> {
-  const values = parameters.map(({ schema }) => {
-    const id = pickId(schema.pattern, known) ?? fc.constantFrom('known-key', 'never');
+  const values = parameters.map(({ name, schema }) => {
+    const named = known[`{${name}}`] ?? schema.enum ?? ['known-key', 'never'];
+    const id = pickId(schema.pattern, known) ?? fc.constantFrom(...named);
     return fc.oneof({ weight: 9, arbitrary: id }, { weight: 1, arbitrary: hostileUrlText });
   });
   return fc
@@ -332,7 +340,7 @@ export function fuzzRequests(document: Doc, known: KnownIds): fc.Arbitrary<FuzzR
   const operations = Object.entries(paths).flatMap(([template, item]) =>
     Object.entries(item).map(([method, operation]) => {
       const parameters = (operation.parameters ?? []).map((one) => resolve(document, one));
-      const schema = operation.requestBody?.content['application/json'].schema;
+      const schema = operation.requestBody?.content['application/json']?.schema;
       const noBody = fc.oneof(
         { weight: 9, arbitrary: fc.constant(null) },
         { weight: 1, arbitrary: damaged(fc.constant('{}')) },

@@ -1,15 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applyWithdrawalOutcomes } from '#accounts/apply-withdrawals.ts';
-import { insertWithdrawal } from '#accounts/withdrawal-queries.ts';
-import { newId } from '#core/ids.ts';
-import { silentLog } from '#core/log.ts';
-import { isRefusal } from '#core/refusal.ts';
-import { stampOrder } from '#db/commit-order.ts';
+import { isRefusal } from '#core/answer.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund } from '#refunds/create.ts';
-import { requestOnChain } from '#settlement/requests.ts';
 import {
   addIntent,
   addPayer,
@@ -20,7 +13,8 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 import { addPayment, playRefunds } from '#testing/store-payments.ts';
-import { addEndpoint, endpointsOf } from '#testing/webhooks.ts';
+import { withdraw } from '#testing/store-withdrawals.ts';
+import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
 /** A store where everything that the invariants speak of has happened, and all is well. */
 export interface HealthyStore extends TestStore {
@@ -35,7 +29,6 @@ export interface HealthyStore extends TestStore {
 
 const AMOUNT = 2_500_000;
 const REFUNDED = 500_000;
-const WITHDRAWN = 250_000n;
 
 export async function openHealthyStore(): Promise<HealthyStore> {
   const store = await openStore();
@@ -78,37 +71,6 @@ async function refund(store: TestStore, paymentId: string): Promise<void> {
   while ((await playRefunds(store)) === 0) await sleep(1);
   const answer = await answering;
   if (isRefusal(answer)) throw new Error(answer.message);
-}
-
-/** A pending withdrawal with its request. @returns its id. */
-export async function addWithdrawal(store: TestStore, amount: bigint): Promise<string> {
-  const { tenant, merchantNumber } = store.standing;
-  const now = store.clock.now();
-  return store.db.transaction(async (tx) => {
-    const { next, created } = await stampOrder(tx, tenant, now, 1);
-    const id = newId('withdrawal', created);
-    const number = BigInt(randomInt(1, 2 ** 40));
-    const row = { id, number, tenant, position: next(), created, amount };
-    await insertWithdrawal(tx, { ...row, wallet: '0x', requestedBy: 'usr_test' });
-    const of = { merchantNumber: String(merchantNumber), wallet: '0x' } as const;
-    const payload = { ...of, amount: amount.toString() };
-    const { livemode } = tenant;
-    await requestOnChain(tx, { livemode, kind: 'withdrawal', subjectId: id, number, payload, now });
-    return id;
-  });
-}
-
-async function withdraw(store: TestStore): Promise<void> {
-  await addWithdrawal(store, WITHDRAWN);
-  const now = store.clock.now();
-  const place = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
-  const facts = { ...place, blockTime: now.toISOString() };
-  await store.db.query(
-    `update chain_requests set status = 'succeeded', outcome = $1::text::jsonb
-     where kind = 'withdrawal'`,
-    [JSON.stringify({ succeeded: true, facts })],
-  );
-  while (await applyWithdrawalOutcomes({ ...store, log: silentLog }));
 }
 
 /** As if a worker had told the endpoint everything. */

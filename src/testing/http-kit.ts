@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { refuse } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { refuse } from '#core/refusal.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
@@ -34,6 +35,7 @@ export function bareSurface(routes: readonly AnyRoute[]): Surface {
 export interface BareServer {
   readonly url: string;
   readonly port: number;
+  readonly app: FastifyInstance;
   close(): Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export async function startBareServer(
   return {
     url: `http://127.0.0.1:${port}`,
     port,
+    app,
     close: async () => {
       app.server.closeAllConnections();
       await app.close();

@@ -1,11 +1,7 @@
 import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import type {
-  Attempt,
-  IntentCommand,
-  IntentState,
-  PaymentIntent,
-} from '#payments/payment-intent.ts';
+import type { Attempt } from '#payments/attempt.ts';
+import type { IntentCommand, IntentState, PaymentIntent } from '#payments/payment-intent.ts';
 
 /** A payment intent in each of its states, and every command: for tests of the state machine. */
 export const CREATED = new Date('2026-10-01T12:00:00.000Z');
@@ -16,6 +12,7 @@ const ATTEMPT: Attempt = {
   payerId: 'pyr_1',
   payerAddress: '0x00000000000000000000000000000000000000aa',
   credential: { type: 'nfc_id', passId: 'pass_1' },
+  tip: atoms(0),
   reasonCode: null,
 };
 
@@ -30,7 +27,9 @@ export function intentIn(state: IntentState): PaymentIntent {
     tenant: { accountId: 'acct_1', livemode: false },
     position: 1n,
     created: CREATED,
+    aheadSeconds: 0,
     amount: atoms(2_500_000),
+    tipping: null,
     terminalId: 'tml_1',
     orderId: 'A-1',
     description: null,

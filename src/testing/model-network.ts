@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { type Running, start } from '#app/start.ts';
 import { readConfig } from '#config.ts';
 import { silentLog } from '#core/log.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Running, start } from '#start.ts';
-import { groundEnv } from '#testing/chaos-process.ts';
+import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork } from '#testing/test-network.ts';

@@ -12,11 +12,11 @@ import { present } from '#core/assert.ts';
 import {
   type PaymentCall,
   registerMerchantCall,
-  settleBatchCall,
-} from '#settlement/contract-calls.ts';
+  settleCall,
+} from '#settlement/contract/contract-calls.ts';
+import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { merchantConsent } from '#settlement/signed-messages.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -77,7 +77,7 @@ async function addMerchant(config: NetworkConfig): Promise<bigint> {
   const accountId = `acct_${randomBytes(8).toString('hex')}`;
   const consent = { accountId, wallet: wallet.address, deadline: BigInt(FAR_FUTURE) };
   const signature = await wallet.signTypedData(merchantConsent(config, consent));
-  const registrar = privateKeyToAccount(config.registrarKey);
+  const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key'));
   const deadline = String(FAR_FUTURE);
   const data = registerMerchantCall({ accountId, wallet: wallet.address, deadline, signature });
   await send(config, registrar, config.settlement, data);
@@ -94,7 +94,7 @@ export function outsideService(config: NetworkConfig): OutsideService {
     settle: async (payments) => {
       const client = clientOf(config, operator);
       const { timestamp } = await client.getBlock();
-      const data = settleBatchCall(payments, Number(timestamp) + VALID_S);
+      const data = settleCall(payments, Number(timestamp) + VALID_S);
       await send(config, operator, config.settlement, data);
       for (const { number } of payments) {
         const settled = await client.readContract({

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type Mail, sendDueMails } from '#accounts/mail.ts';
-import type { PeopleDeps } from '#accounts/people.ts';
+import { addHoldPage } from '#apis/dashboard/hold-page.ts';
+import { meRoutes } from '#apis/dashboard/me-routes.ts';
+import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
+import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
+import { signUpRoutes } from '#apis/dashboard/sign-up-routes.ts';
+import { personSurface, type SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog, stderrLog } from '#core/log.ts';
-import { addHoldPage } from '#dashboard/hold-page.ts';
-import { meRoutes } from '#dashboard/me-routes.ts';
-import { passwordRoutes } from '#dashboard/password-routes.ts';
-import { sessionRoutes } from '#dashboard/session-routes.ts';
-import { signUpRoutes } from '#dashboard/sign-up-routes.ts';
-import { personSurface, type SurfaceSettings } from '#dashboard/surface.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
+import { type Mail, sendDueMails } from '#people/mail.ts';
+import type { PeopleDeps } from '#people/people.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 export interface PeopleServer {
@@ -63,10 +63,10 @@ function peopleSurfaces({ merchant, operator }: ServerContext): Surface[] {
 }
 
 function contextOf(
-  of: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>,
+  server: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>,
   secretKey: Buffer,
 ): ServerContext {
-  const { db, wakeups, clock } = of;
+  const { db, wakeups, clock } = server;
   const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [ORIGIN] };
   const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, passkeys };
   const settings = (realm: 'merchant' | 'operator') => ({

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { Secret, TOTP } from 'otpauth';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { insertMembership } from '#accounts/membership-queries.ts';
-import type { Role } from '#accounts/roles.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { isRefusal } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import { insertMembership } from '#people/membership-queries.ts';
+import type { Role } from '#people/roles.ts';
 import type { PeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -12,7 +14,7 @@ const actor = { type: 'system', name: 'test' } as const;
 
 /** A person with an account of their own. */
 export async function addOwner(
-  server: PeopleServer,
+  server: { readonly db: Database; readonly clock: Clock },
   email: string,
 ): Promise<{ readonly accountId: string; readonly userId: string }> {
   const owner = { email, password: PASSWORD, name: 'Some One' };
@@ -25,10 +27,10 @@ export async function addOwner(
 /** A person who has a role in this account, too. */
 export async function addMember(
   server: PeopleServer,
-  of: { readonly email: string; readonly accountId: string; readonly role: Role },
+  made: { readonly email: string; readonly accountId: string; readonly role: Role },
 ): Promise<string> {
-  const { userId } = await addOwner(server, of.email);
-  const { accountId, role } = of;
+  const { userId } = await addOwner(server, made.email);
+  const { accountId, role } = made;
   const now = server.clock.now();
   await server.db.transaction((tx) => insertMembership(tx, { accountId, userId, role, now }));
   return userId;

@@ -1,4 +1,4 @@
-import { answerOnFork } from '#testing/back-ends.ts';
+import { answerElsewhere, answerOnFork } from '#testing/back-ends.ts';
 
 /** One call as it reaches a provider. */
 export interface ProviderCall {
@@ -160,6 +160,11 @@ export const BEHAVIOURS = {
   'gives logs of ten blocks': () =>
     limitedRange(10, -32_600, 'you can make eth_getLogs requests with up to a 10 block range'),
   'gives logs of one block, without a reason': () => limitedRange(1, -32_603, 'no'),
+  'has thrown its logs away': () => ({
+    answer: (call: ProviderCall, real: ProviderAnswer) =>
+      call.method === 'eth_getLogs' ? error(4_444, 'pruned history unavailable') : real,
+  }),
+  'gives no logs': () => limitedRange(0, -32_601, 'the method eth_getLogs is not available'),
   'has no finalized block': () => ({
     answer: (call: ProviderCall, real: ProviderAnswer) =>
       call.params[0] === 'finalized' ? error(-32_000, 'finalized block not found') : real,
@@ -170,6 +175,10 @@ export const BEHAVIOURS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
+  // The last one: it is not used for a minute afterwards.
+  'has become one of another chain': () => ({
+    answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
+  }),
 } as const satisfies Record<string, () => Behaviour>;
 
 export type BehaviourName = keyof typeof BEHAVIOURS;

@@ -49,7 +49,7 @@ async function checkMoney(store: TestStore): Promise<void> {
      where (i.status = 'succeeded') is distinct from exists (
          select from chain_requests r where r.subject_id = i.id and r.status = 'succeeded')
        or (i.status = 'succeeded') is distinct from exists (
-         select from payments p where p.payment_intent_id = i.id and p.amount = i.amount)
+         select from payments p where p.payment_intent_id = i.id and p.amount = i.amount + p.tip)
        or (i.status = 'canceled' and exists (
          select from chain_requests r where r.subject_id = i.id and r.status <> 'failed'))`,
   );

@@ -3,9 +3,9 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { openChain } from '#settlement/chain.ts';
+import { openChain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { startRelayer } from '#settlement/relayer.ts';
+import { startRelayer } from '#settlement/relayer/relayer.ts';
 
 const reviver = (_key: string, value: unknown) =>
   typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;

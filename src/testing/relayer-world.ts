@@ -11,7 +11,7 @@ import { type Log, silentLog } from '#core/log.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { createSettlementNumbers } from '#settlement/numbers.ts';
-import { type Relayer, startRelayer } from '#settlement/relayer.ts';
+import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import {
   type NewRequest,
   type OtherKind,
@@ -20,7 +20,9 @@ import {
 } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import {
+  type ContractTerms,
   type Overrides,
+  type StartNode,
   startTestNetwork,
   type TestMerchant,
   type TestNetwork,
@@ -34,7 +36,8 @@ export interface RelayerWorld {
   readonly wakeups: Wakeups;
   /** What relayers of this process complained about. */
   readonly complaints: string[];
-  startRelayer(): Relayer;
+  /** With the keys of the network, or only with these. */
+  startRelayer(keys?: Partial<Pick<NetworkConfig, 'relayerKeys' | 'registrarKey'>>): Relayer;
   /** A relayer in a process of its own, to be killed; ends at the failpoint if one is named. */
   spawnRelayer(failpoint?: Failpoint): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
@@ -97,9 +100,12 @@ const PROGRAM = path.join(import.meta.dirname, 'relayer-process.ts');
 export async function startRelayerWorld(
   overrides?: Overrides,
   shared?: TestDatabase,
+  startNode?: StartNode,
+  terms?: ContractTerms,
 ): Promise<RelayerWorld> {
   const emptied = shared === undefined ? testDatabase(12) : emptyChainTables(shared);
-  const [network, database] = await Promise.all([startTestNetwork(overrides), emptied]);
+  const starting = startTestNetwork(overrides, startNode, terms);
+  const [network, database] = await Promise.all([starting, emptied]);
   const { livemode } = network.config;
   const merchant = await network.addMerchant();
   const wakeups = await connectWakeups(database.db);
@@ -115,8 +121,8 @@ export async function startRelayerWorld(
     merchant,
     wakeups,
     complaints,
-    startRelayer: () => {
-      const { chain } = network;
+    startRelayer: (keys = {}) => {
+      const chain = { ...network.chain, config: { ...network.config, ...keys } };
       const deps = { chain, db: database.db, wakeups, clock: systemClock, log };
       const relayer = startRelayer({ ...deps, leaseMs: TEST_LEASE_MS });
       relayers.push(relayer);
@@ -151,10 +157,10 @@ export async function startRelayerWorld(
 }
 
 function toRequest(
-  of: { readonly merchant: TestMerchant; readonly livemode: boolean },
+  wanted: { readonly merchant: TestMerchant; readonly livemode: boolean },
   payment: TestPayment,
 ) {
-  const { merchant, livemode } = of;
+  const { merchant, livemode } = wanted;
   const { payer, amount = 1_000_000n, orderId, subjectId } = payment;
   return {
     livemode,
@@ -170,8 +176,8 @@ function toRequest(
 }
 
 /** Leaves the relayer payments to settle. */
-function createPayer(of: Pick<RelayerWorld, 'database' | 'network' | 'merchant' | 'wakeups'>) {
-  const { database, network, merchant, wakeups } = of;
+function createPayer(world: Pick<RelayerWorld, 'database' | 'network' | 'merchant' | 'wakeups'>) {
+  const { database, network, merchant, wakeups } = world;
   const { livemode } = network.config;
   const number = numberer(database, livemode);
   return async (payments: readonly TestPayment[]) => {

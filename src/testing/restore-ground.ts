@@ -3,13 +3,13 @@ import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Chain, openChain } from '#settlement/chain.ts';
-import { readEvents } from '#settlement/contract-events.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import { readEvents } from '#settlement/contract/contract-events.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
-import { checkInvariants } from '#testing/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 
 /** How long a request is sent again, or a recovery waited for. */
 export const REST_MS = 45_000;
@@ -134,8 +134,9 @@ function watching(ground: ChaosGround, db: Database) {
   return { onChain, recovery, recovered, settledOnChain, comeToRest };
 }
 
+/** Each chain's node is reached by one address, which can be told to behave as a provider's. */
 export async function openRestoreGround(workers = 1): Promise<RestoreGround> {
-  const ground = await openChaosGround();
+  const ground = await openChaosGround({ providers: 'only' });
   const first = await makeDemo(ground);
   const { sandbox } = first;
   await first.stop();

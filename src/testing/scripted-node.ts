@@ -1,6 +1,7 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ScriptedCall {
   readonly id: number;
@@ -13,6 +14,8 @@ export interface ScriptedReply {
   readonly body?: unknown;
   /** Never answers. */
   readonly silent?: boolean;
+  /** Answers after this long. */
+  readonly delayMs?: number;
 }
 
 /** Somebody else's node that says what a test wants it to say. No chain is behind it. */
@@ -20,6 +23,8 @@ export interface ScriptedNode {
   readonly url: string;
   /** Methods that were asked for, in their order. */
   readonly calls: string[];
+  /** Of the newest request. */
+  headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
   /** null: its own chain's. */
   chainId: (() => ScriptedReply) | null;
@@ -32,9 +37,11 @@ export async function startScriptedNode(name: string, chainId: number): Promise<
   const node = {
     reply: (): ScriptedReply => ({ body: { result: name } }),
     chainId: null as ScriptedNode['chainId'],
-  } as Pick<ScriptedNode, 'reply' | 'chainId'>;
+    headers: {},
+  } as Pick<ScriptedNode, 'reply' | 'chainId' | 'headers'>;
   const server = createServer(async (request, response) => {
     const parsed: unknown = JSON.parse(await text(request));
+    node.headers = request.headers;
     const asked = (Array.isArray(parsed) ? parsed : [parsed]) as ScriptedCall[];
     const replies = asked.map((call) => {
       calls.push(call.method);
@@ -43,6 +50,7 @@ export async function startScriptedNode(name: string, chainId: number): Promise<
     });
     const [first] = replies;
     if (first?.silent === true) return;
+    if (first?.delayMs !== undefined) await sleep(first.delayMs);
     const bodies = replies.map(({ body }, i) => ({ id: asked[i]?.id, ...(body as object) }));
     response.writeHead(first?.status ?? 200);
     response.end(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies.reverse()));

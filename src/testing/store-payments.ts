@@ -1,8 +1,7 @@
-import { type Answer, answerRefusal } from '#core/answer.ts';
+import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Clock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
 import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
@@ -39,6 +38,7 @@ export function newCreate(
     now: store.clock.now(),
     input: {
       amount: 2_500_000,
+      tipping: null,
       terminalId: store.terminalId,
       orderId: null,
       description: null,
@@ -79,10 +79,10 @@ export async function findPayment(
   store: Pick<TestStore, 'db' | 'standing'>,
   intentId: string,
 ): Promise<Payment | undefined> {
-  const filters = { terminal_id: null, payment_intent_id: intentId, status: null };
+  const filters = { payment_intent_id: intentId };
   const page = { limit: 1, after: null, createdGte: null, createdLt: null };
-  const of = { tenant: store.standing.tenant, filters };
-  return (await selectPaymentPage(store.db, of, page))[0];
+  const wanted = { tenant: store.standing.tenant, filters };
+  return (await selectPaymentPage(store.db, wanted, page))[0];
 }
 
 /** A settled payment of a new payer. */

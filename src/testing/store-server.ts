@@ -1,13 +1,18 @@
 import { issueApiKey } from '#accounts/create-api-key.ts';
-import { createShared, merchantSurface } from '#api-role.ts';
+import { deviceSurface } from '#apis/device/device-routes.ts';
+import { pairingSurface } from '#apis/device/pairing-routes.ts';
+import type { TestPasses } from '#apis/device/test-pass-routes.ts';
+import { paySurface } from '#apis/pay/pay-routes.ts';
+import { payerSurface } from '#apis/payer/routes.ts';
+import { createShared, merchantSurface } from '#app/api-role.ts';
 import { readConfig } from '#config.ts';
 import { silentLog } from '#core/log.ts';
 import { SCOPES, type Surface } from '#http/route.ts';
-import { payerSurface } from '#payer-app/routes.ts';
+import type { PassFiles } from '#payers/pass-files.ts';
 import { createIntentPayer } from '#payments/pay.ts';
-import type { Chain } from '#settlement/chain.ts';
-import { deviceSurface } from '#terminals/device-routes.ts';
-import { pairingSurface } from '#terminals/pairing-routes.ts';
+import { serveReceiptsAt } from '#payments/receipt-url.ts';
+import type { PushSettings } from '#push-settings.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
 import type { TestStore } from '#testing/store.ts';
@@ -17,6 +22,8 @@ export interface StoreServer {
   readonly url: string;
   /** The terminal protocol with this device key; default: the store's own terminal. */
   device(key?: string): Caller;
+  /** Pay links, as wallets reach them: without a key. */
+  readonly pay: Caller;
   /** The payer app with this session token. */
   payer(token: string): Caller;
   /** The merchant API with a fresh key of the store's account. */
@@ -27,6 +34,11 @@ export interface StoreServer {
 export interface StoreServerOptions {
   readonly chains?: readonly Chain[];
   readonly defaultPass?: string;
+  readonly testPasses?: TestPasses;
+  readonly passFiles?: PassFiles;
+  readonly push?: PushSettings;
+  /** Private addresses that may be named. */
+  readonly allowCidrs?: readonly string[];
   /** Of every route of the merchant API; default: each route's own. */
   readonly timeLimitMs?: number;
 }
@@ -39,12 +51,14 @@ const CHAIN_IDS = [
 
 export async function serveStore(
   store: TestStore,
-  { chains = [], defaultPass, timeLimitMs }: StoreServerOptions = {},
+  of: StoreServerOptions = {},
 ): Promise<StoreServer> {
+  const { chains = [], defaultPass, testPasses, passFiles, timeLimitMs, push = null } = of;
   const { db, wakeups, clock, idKey } = store;
+  serveReceiptsAt({ idKey, webUrl: () => 'http://127.0.0.1:4242' });
   const built = createShared({
     idKey,
-    config: readConfig({}, []),
+    config: { ...readConfig({}, []), push, webhookAllowCidrs: of.allowCidrs ?? [] },
     secret: Buffer.alloc(32, 7),
     db,
     wakeups,
@@ -53,12 +67,11 @@ export async function serveStore(
     chains,
     readiness: store.readiness,
     defaultPass: defaultPass ?? null,
+    testPasses: testPasses ?? null,
   });
   const signIn = chains.length > 0 ? built.signIn : { ...built.signIn, chains: CHAIN_IDS };
-  const shared = {
-    ...built,
-    payIntent: createIntentPayer(store.pay),
-  };
+  const { cardKey } = store.pay;
+  const shared = { ...built, cardKey, payIntent: createIntentPayer(store.pay) };
   const merchantApi = merchantSurface(shared);
   const limited =
     timeLimitMs === undefined
@@ -68,7 +81,8 @@ export async function serveStore(
     { ...merchantApi, routes: limited },
     deviceSurface(shared),
     pairingSurface(shared),
-    payerSurface({ ...shared, signIn }),
+    payerSurface({ ...shared, signIn, ...(passFiles === undefined ? {} : { passFiles }) }),
+    paySurface(shared),
   ];
   const server = await startBareServer({ surfaces: surfaces as unknown as Surface[], clock });
   const merchant = async ({ livemode = false } = {}) => {
@@ -89,6 +103,7 @@ export async function serveStore(
   return {
     url: server.url,
     device: (key = store.deviceKey) => caller(`${server.url}/api/device/v1`, key),
+    pay: caller(`${server.url}/api/pay/v1`, ''),
     payer: (token) => caller(`${server.url}/api/payer/v1`, token),
     merchant,
     close: server.close,

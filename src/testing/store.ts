@@ -1,23 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
-import type { Answer } from '#core/answer.ts';
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
-import type { IdKey } from '#core/derived-ids.ts';
-import { newId } from '#core/ids.ts';
+import { type IdKey, newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
-import { isRefusal, type Refusal } from '#core/refusal.ts';
+import { type Atoms, atoms } from '#core/money.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { createKeyReader, type ReadKey } from '#idempotency/read-key.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import type { PayerRow } from '#payers/queries.ts';
+import { AccountClocks } from '#payments/account-clocks.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
 import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
+import type { Tipping } from '#payments/payment-intent.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { createSettlementNumbers, type SettlementNumbers } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
@@ -28,6 +29,9 @@ import { settling } from '#testing/settling.ts';
 /** Of all tests, so that ids of one part are those of another. */
 export const TEST_ID_KEY = Buffer.alloc(32, 'id key') as IdKey;
 
+/** What the keys of cards are sealed under. */
+export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');
+
 /** A merchant that is live in test mode, with a database of its own. */
 export interface TestStore {
   readonly database: TestDatabase;
@@ -36,6 +40,7 @@ export interface TestStore {
   readonly wakeups: Wakeups;
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;
+  readonly clocks: AccountClocks;
   readonly standing: MerchantStanding;
   readonly terminalId: string;
   readonly deviceKey: string;
@@ -55,6 +60,8 @@ export interface StoreOptions {
   readonly wakeups?: Wakeups;
   /** Default: both networks settle. */
   readonly readiness?: Readiness;
+  /** Of the rule STATIC_PASS; default: off. */
+  readonly staticPassConfirmFrom?: Atoms;
   /** The merchant as a real contract knows it. */
   readonly merchantNumber?: bigint;
 }
@@ -124,13 +131,18 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     wakeups,
     idKey: TEST_ID_KEY,
     numbers: createSettlementNumbers(db),
+    clocks: new AccountClocks(),
     standing,
     terminalId,
     deviceKey,
     readKey,
     readiness,
     settleWithinS,
-    pay: { db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
+    pay: {
+      ...{ db, wakeups, clock, intents, readKey, preflight, readiness, settleWithinS },
+      cardKey: TEST_CARD_KEY,
+      staticPassConfirmFrom: options.staticPassConfirmFrom ?? null,
+    },
     close: async () => {
       if (options.database === undefined) await database.close();
     },
@@ -177,6 +189,7 @@ export interface IntentOptions {
   readonly amount?: number;
   readonly expiresIn?: number;
   readonly splitGroup?: string;
+  readonly tipping?: Tipping;
 }
 
 /** Creates open intents by group commit; its callers share batches. */
@@ -191,6 +204,7 @@ export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) 
       now: store.clock.now(),
       input: {
         amount: of.amount ?? 2_500_000,
+        tipping: of.tipping ?? null,
         terminalId: counter.terminalId,
         orderId: null,
         description: null,
@@ -214,6 +228,7 @@ export interface IntentBody {
   readonly id: string;
   readonly status: string;
   readonly payment: string | null;
+  readonly tip: number | null;
   readonly tx_hash: string | null;
   readonly tapped_at: string | null;
   readonly picked_up_at: string | null;
@@ -245,6 +260,7 @@ export interface Payment {
   /** Pays with this agent token instead of a pass. */
   readonly token?: string;
   readonly pass?: string;
+  readonly tip?: number;
   readonly key?: string;
   readonly now?: Date;
   /** The client hangs up at once: the work goes on as after a crash of its process. */
@@ -262,8 +278,9 @@ function intentPayer(deps: PayDeps): PayIntent {
 
 /** A tap, or a confirm with an agent token. */
 export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
-  const { intentId, counter = store, pass, token, key, now = store.clock.now() } = payment;
-  const tap = {
+  const { intentId, counter = store, pass, token, tip, key } = payment;
+  const { now = store.clock.now() } = payment;
+  const tapped = {
     terminalId: counter.terminalId,
     presented: { type: 'nfc_id' as const, value: pass ?? '' },
   };
@@ -271,7 +288,8 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
   return intentPayer(store.pay)({
     standing: counter.standing,
     intentId,
-    ...(token === undefined ? tap : confirm),
+    ...(token === undefined ? tapped : confirm),
+    tip: tip === undefined ? null : atoms(tip),
     idempotency: newRequest(counter, key),
     requestId: 'req_test',
     now,

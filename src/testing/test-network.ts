@@ -8,12 +8,13 @@ import {
   parseEther,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import { type Chain, openChain } from '#settlement/chain.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { connectRpc, type Rpc } from '#settlement/rpc.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -62,12 +63,28 @@ export interface PayerOptions {
   readonly perPayment?: bigint | null;
 }
 
+/** What of the contract a test chooses. */
+export interface ContractTerms {
+  /** Seconds in which a new merchant is paid nothing. */
+  readonly payoutHold: number;
+}
+
 export type Overrides = (
   rpcUrl: string,
 ) => Partial<NetworkConfig> | Promise<Partial<NetworkConfig>>;
 
-export async function startTestNetwork(overrides: Overrides = () => ({})): Promise<TestNetwork> {
-  const node = await startThrowawayChain({ chainId: TEST_CHAIN_ID, blockTime: 'manual' });
+/** A node of this chain that mines when it is told to. */
+export type StartNode = (chainId: number) => Promise<ThrowawayChain>;
+
+const startManualAnvil: StartNode = (chainId) =>
+  startThrowawayChain({ chainId, blockTime: 'manual' });
+
+export async function startTestNetwork(
+  overrides: Overrides = () => ({}),
+  startNode: StartNode = startManualAnvil,
+  terms: ContractTerms = { payoutHold: 0 },
+): Promise<TestNetwork> {
+  const node = await startNode(TEST_CHAIN_ID);
   const rpc = connectRpc({ urls: [node.rpcUrl], chainId: TEST_CHAIN_ID, log: silentLog });
   const roles = {
     admin: privateKeyToAccount(generatePrivateKey()),
@@ -90,7 +107,7 @@ export async function startTestNetwork(overrides: Overrides = () => ({})): Promi
     ...(await overrides(node.rpcUrl)),
   };
   const sender = createSender(rpc);
-  await deploy(sender, config, roles);
+  await deploy(sender, config, { ...roles, ...terms });
   const chain = await openChain(config, silentLog);
   return { ...assemble({ config, rpc, chain, node, sender }), ...roles };
 }
@@ -119,7 +136,7 @@ function createSender(rpc: Rpc) {
   const fund = (addresses: readonly Hex[]) =>
     rpc.batch(
       addresses.map((address) => ({
-        method: 'anvil_setBalance',
+        method: 'hardhat_setBalance',
         params: [address, numberToHex(parseEther('1000'))],
       })),
     );
@@ -129,10 +146,11 @@ function createSender(rpc: Rpc) {
 async function deploy(
   { mine, post, fund }: Sender,
   config: NetworkConfig,
-  { admin, guardian }: { admin: PrivateKeyAccount; guardian: PrivateKeyAccount },
+  wanted: ContractTerms & { admin: PrivateKeyAccount; guardian: PrivateKeyAccount },
 ): Promise<void> {
+  const { admin, guardian, payoutHold } = wanted;
   const operators = config.relayerKeys.map((key) => privateKeyToAccount(key).address);
-  const registrar = privateKeyToAccount(config.registrarKey).address;
+  const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key')).address;
   await fund([admin.address, guardian.address, registrar, ...operators]);
   const setup = {
     admin: admin.address,
@@ -143,7 +161,7 @@ async function deploy(
     adminDelay: 0,
     ratesDelay: 0,
     walletDelay: 60,
-    payoutHold: 0,
+    payoutHold,
     hourlyCeiling: MAX_CEILING,
     rates: RATES,
   };
@@ -166,7 +184,7 @@ interface Parts {
 function assemble(parts: Parts): Omit<TestNetwork, 'admin' | 'guardian'> {
   const { config, rpc, chain, node, sender } = parts;
   const read = async (to: Hex, data: Hex) => {
-    const [answer] = await chain.calls([{ to, data }]);
+    const [answer] = await chain.calls([{ to, data, words: 'any' }]);
     if (answer?.ok !== true) throw new Error('a read reverted');
     return answer.data;
   };
@@ -257,9 +275,10 @@ async function addMerchant({ config, chain }: Parts, send: TestNetwork['send']) 
     functionName: 'registerMerchant',
     args: [reference, wallet.address, deadline, signature],
   });
-  await send(privateKeyToAccount(config.registrarKey), config.settlement, data);
+  const registrar = privateKeyToAccount(present(config.registrarKey, 'registrar key'));
+  await send(registrar, config.settlement, data);
   const count = encodeFunctionData({ abi: settlementAbi, functionName: 'merchantCount' });
-  const [answer] = await chain.calls([{ to: config.settlement, data: count }]);
+  const [answer] = await chain.calls([{ to: config.settlement, data: count, words: 1 }]);
   return { merchantNumber: BigInt(answer?.ok === true ? answer.data : 0), wallet };
 }
 

@@ -3,16 +3,10 @@ import { type Clock, systemClock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
-import { isRefusal } from '#core/refusal.ts';
-import { stampOrder } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
-import { appendEvents } from '#events/append.ts';
-import type { EventType } from '#events/types.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { TestStore } from '#testing/store.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
-import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
@@ -71,58 +65,6 @@ export async function openBench(
       await database.close();
     },
   };
-}
-
-/** An account and what its endpoints' use cases need. */
-export type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
-
-/** The endpoints of a store's merchant. */
-export function endpointsOf(store: TestStore): EndpointBench {
-  const { db, wakeups, clock, standing } = store;
-  const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
-  return { db, wakeups, clock, tenant: standing.tenant, secretKey: randomBytes(32), network };
-}
-
-/** An endpoint that listens to everything, or what `enabledEvents` says. */
-export async function addEndpoint(
-  bench: EndpointBench,
-  url: string,
-  of: { readonly enabledEvents?: readonly string[]; readonly tenant?: Tenant } = {},
-): Promise<RevealedEndpoint> {
-  const made = await createEndpoint(
-    bench,
-    of.tenant ?? bench.tenant,
-    {
-      url,
-      enabledEvents: of.enabledEvents ?? ['*'],
-      description: null,
-      apiVersion: '2026-09-28',
-    },
-    bench.clock.now(),
-  );
-  if (isRefusal(made)) throw new Error(made.message);
-  return made;
-}
-
-/** Writes so many events in one transaction and wakes the workers. */
-export async function writeTestEvents(
-  bench: WebhookBench,
-  count = 1,
-  of: { readonly type?: EventType; readonly tenant?: Tenant } = {},
-): Promise<void> {
-  const tenant = of.tenant ?? bench.tenant;
-  await bench.db.transaction(async (tx) => {
-    const stamp = await stampOrder(tx, tenant, bench.clock.now(), count);
-    const drafts = Array.from({ length: count }, (_, index) => ({
-      tenant,
-      type: of.type ?? ('terminal.created' as const),
-      objectId: 'tml_0',
-      object: { id: 'tml_0', object: 'terminal', label: `terminal ${index} €` },
-      stamp,
-    }));
-    await appendEvents(tx, drafts);
-  });
-  bench.wakeups.send('deliveries');
 }
 
 /** Waits until `check` gives a value. @throws after the time limit. */

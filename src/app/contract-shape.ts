@@ -1,0 +1,120 @@
+import type { Doc } from '#http/openapi-schemas.ts';
+
+/**
+ * What clients rely on, one line for each thing: an operation, what it takes and needs, and what it
+ * answers with. Words and examples are left out, so that only promises are compared.
+ */
+export interface ContractShape {
+  /** May not go away: `takes POST /v1/refunds body amount integer`. */
+  readonly promises: ReadonlySet<string>;
+  /** May not be added: `POST /v1/refunds body payment`. */
+  readonly demands: ReadonlySet<string>;
+}
+
+/** Schemas of ours are not deeper; one that holds itself would never end. */
+const MAX_DEPTH = 12;
+
+interface Walk {
+  readonly document: Doc;
+  /** What a line begins with: whose schema it is. */
+  readonly owner: string;
+  /** Whether members that are demanded are noted; of answers they are not. */
+  readonly asks: boolean;
+  readonly promises: Set<string>;
+  readonly demands: Set<string>;
+}
+
+function resolve(document: Doc, value: unknown): Doc {
+  const schema = (value ?? {}) as Doc;
+  if (typeof schema.$ref !== 'string') return schema;
+  const parts = schema.$ref.replace('#/', '').split('/');
+  const found = parts.reduce<unknown>((at, part) => (at as Doc)?.[part], document);
+  return resolve(document, found);
+}
+
+/** `integer or null`, however it is written. */
+function typeOf(document: Doc, value: unknown): string {
+  const schema = resolve(document, value);
+  const choices = (schema.anyOf ?? schema.oneOf) as unknown[] | undefined;
+  const names = choices?.map((one) => typeOf(document, one)) ?? [schema.type ?? 'anything'].flat();
+  return [...new Set(names.flatMap((name) => String(name).split(' or ')))].sort().join(' or ');
+}
+
+function walkSchema(walk: Walk, value: unknown, at: string, depth = 0): void {
+  const schema = resolve(walk.document, value);
+  if (depth > MAX_DEPTH) return;
+  walk.promises.add(`${walk.owner} ${at} ${typeOf(walk.document, schema)}`);
+  walkMembers(walk, schema, at, depth);
+}
+
+function walkMembers(walk: Walk, schema: Doc, at: string, depth: number): void {
+  if (walk.asks) {
+    for (const choice of (schema.enum ?? []) as unknown[]) {
+      walk.promises.add(`${walk.owner} ${at} = ${choice}`);
+    }
+    for (const name of (schema.required ?? []) as string[]) {
+      walk.demands.add(`${walk.owner} ${at}.${name}`);
+    }
+  }
+  for (const choice of (schema.anyOf ?? schema.oneOf ?? []) as unknown[]) {
+    walkMembers(walk, resolve(walk.document, choice), at, depth + 1);
+  }
+  for (const [name, member] of Object.entries((schema.properties ?? {}) as Doc)) {
+    walkSchema(walk, member, `${at}.${name}`, depth + 1);
+  }
+  if (schema.items !== undefined) walkSchema(walk, schema.items, `${at}[]`, depth + 1);
+}
+
+function schemaOf(document: Doc, holder: unknown): unknown {
+  const content = resolve(document, holder).content as Doc | undefined;
+  return (content?.['application/json'] as Doc | undefined)?.schema;
+}
+
+function walkOperation(walk: Walk, operation: Doc): void {
+  const { document, owner, promises } = walk;
+  promises.add(owner);
+  for (const one of (operation.parameters ?? []) as unknown[]) {
+    const { name, in: place, required, schema } = resolve(document, one);
+    walkSchema({ ...walk, asks: true }, schema, `${place} ${name}`);
+    if (required === true) walk.demands.add(`${owner} ${place} ${name}`);
+  }
+  const body = schemaOf(document, operation.requestBody);
+  if (body !== undefined) walkSchema({ ...walk, asks: true }, body, 'body');
+  for (const [status, response] of Object.entries((operation.responses ?? {}) as Doc)) {
+    promises.add(`${owner} ${status}`);
+    const schema = schemaOf(document, response);
+    if (schema !== undefined) walkSchema({ ...walk, asks: false }, schema, status);
+  }
+}
+
+export function shapeOf(document: Doc): ContractShape {
+  const shape = { promises: new Set<string>(), demands: new Set<string>() };
+  for (const [path, item] of Object.entries(document.paths as Doc)) {
+    for (const [method, operation] of Object.entries(item as Doc)) {
+      const owner = `${method.toUpperCase()} ${path}`;
+      walkOperation({ document, owner, asks: false, ...shape }, operation as Doc);
+    }
+  }
+  for (const [name, item] of Object.entries((document.webhooks ?? {}) as Doc)) {
+    const event = schemaOf(document, ((item as Doc).post as Doc).requestBody);
+    const walk = { document, owner: `event ${name}`, asks: false, ...shape };
+    walkSchema(walk, event, 'body');
+  }
+  return shape;
+}
+
+/** What clients of the earlier one would miss, or would have to learn. */
+export function breaks(before: ContractShape, after: ContractShape): string[] {
+  const gone = [...before.promises].filter((line) => !after.promises.has(line));
+  const known = (line: string) => before.demands.has(line) || isNew(before, line);
+  const added = [...after.demands].filter((line) => !known(line));
+  return [...gone.map((line) => `gone: ${line}`), ...added.map((line) => `now needed: ${line}`)];
+}
+
+/** What an operation, or an optional member, of its own needs is nothing that anybody left out. */
+function isNew({ promises }: ContractShape, demand: string): boolean {
+  const holder = demand.includes(' body')
+    ? demand.slice(0, demand.lastIndexOf('.'))
+    : demand.split(' ').slice(0, 2).join(' ');
+  return ![...promises].some((line) => line === holder || line.startsWith(`${holder} `));
+}

@@ -1,0 +1,125 @@
+import { renderUnicodeCompact } from 'uqr';
+import { type Running, start } from '#app/start.ts';
+import { readConfig } from '#config.ts';
+import { describeError, type Log, stderrLog } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import type { LanServer } from '#sandbox/lan-server.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { secretValues } from '#secret-settings.ts';
+
+/** behavior.md 20.7: a stop takes at most 10 s, after DRAIN_SECONDS. */
+const STOP_MS = 9_500;
+
+function screen(sandbox: SandboxFile, dataDir: string): string {
+  return `
+  Tapline is running.
+
+  Two browser windows, and no code:
+  Terminal        ${sandbox.web_url}/terminal#key=${sandbox.test.device_key}
+  Wallet          ${sandbox.web_url}/wallet
+
+  Front door      ${sandbox.web_url}
+  API             ${sandbox.base_url}/v1        reference: ${sandbox.web_url}/docs
+  Test key        ${sandbox.test.secret_key}
+  Test terminal   ${sandbox.test.terminal}
+  Dashboard       ${sandbox.dashboard.email} / ${sandbox.dashboard.password}
+  Everything else ${dataDir}/sandbox.json
+
+  Ctrl+C stops it; the next start carries on with all of its data.
+`;
+}
+
+/** Without https there is no camera, NFC or WebCrypto in a phone's browser. */
+function lanScreen({ url, fingerprint }: LanServer, deviceKey: string): string {
+  return `
+  On phones in the same network:
+
+  Wallet          ${url}/wallet
+  Terminal        ${url}/terminal#key=${deviceKey}
+
+${renderUnicodeCompact(`${url}/wallet`, { border: 2 }).replace(/^/gm, '  ')}
+
+  The phone's browser will warn: the certificate was made at this start, and nobody vouches for it.
+  Choose "Advanced" and go on. Its SHA-256 fingerprint begins with ${fingerprint.slice(0, 23)}.
+  Passkeys, and installing the apps, need a certificate that the phone trusts.
+`;
+}
+
+interface End {
+  readonly code: number;
+  readonly reason: string;
+}
+
+interface Asked {
+  readonly end: Promise<End>;
+  /** Aborts at the second signal: a person who asks twice does not want to wait. */
+  readonly hurry: AbortSignal;
+}
+
+/** Listens from the first moment: who is asked while starting also stops tidily, and with 0. */
+function askedToStop(): Asked {
+  const hurry = new AbortController();
+  const end = new Promise<End>((resolve) => {
+    let signals = 0;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (++signals > 1) hurry.abort();
+        resolve({ code: 0, reason: signal });
+      });
+    }
+  });
+  return { end, hurry: hurry.signal };
+}
+
+/** Whatever still hangs when the time is over is left behind. */
+function endInTime({ code }: End, drainSeconds: number): void {
+  setTimeout(() => process.exit(code), drainSeconds * 1000 + STOP_MS);
+}
+
+async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<never> {
+  const { running, drainSeconds } = started;
+  const lost = running.lost.then((reason): End => ({ code: 1, reason }));
+  const end = await Promise.race([asked.end, lost]);
+  if (end.code === 0) log.info(`stopping: ${end.reason}`);
+  else log.error(`stopping, because a part has died: ${end.reason}`);
+  endInTime(end, drainSeconds);
+  // Without its database or its chains there is nothing to serve meanwhile.
+  const serves = end.code === 0 && drainSeconds > 0;
+  await running.stop(serves ? asked.hurry : AbortSignal.abort());
+  process.exit(end.code);
+}
+
+interface Started {
+  readonly running: Running;
+  /** 0 when it was told to stop before anybody could use it. */
+  readonly drainSeconds: number;
+}
+
+async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
+  let end: End | null = null;
+  let started = false;
+  void asked.then((asking) => {
+    end = asking;
+    if (!started) endInTime(asking, 0);
+  });
+  try {
+    const config = readConfig(process.env, process.argv.slice(2));
+    const running = await start(config, log);
+    const { sandbox, lan } = running;
+    if (sandbox !== null) console.log(screen(sandbox, config.dataDir));
+    else console.log(`Tapline is running: ${[...config.roles].join(', ')}.`);
+    if (sandbox !== null && lan !== null) console.log(lanScreen(lan, sandbox.test.device_key));
+    started = true;
+    return { running, drainSeconds: end === null ? config.drainSeconds : 0 };
+  } catch (error) {
+    // A Ctrl+C also reaches what is just being started, and the start fails of that.
+    if (end !== null) process.exit(0);
+    if (error instanceof StartError) console.error(`tapline: ${error.message}`);
+    else log.error('the start failed', { error: describeError(error) });
+    process.exit(1);
+  }
+}
+
+const log = stderrLog(undefined, { secrets: secretValues(process.env) });
+const asked = askedToStop();
+await stopAtTheEnd(await startOrExit(asked.end, log), asked, log);

@@ -1,0 +1,81 @@
+import Type from 'typebox';
+import { eventCatalogue } from '#apis/merchant/event-catalogue.ts';
+import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
+import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
+import type { DeclaredWebhook } from '#http/openapi.ts';
+import { Amount, Currency, commonFields, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+
+/** Only events carry these two: the merchant API has no routes for them. */
+const AccountSchema = Type.Object(
+  {
+    id: idOf('acct_', 'account'),
+    ...commonFields('account'),
+    kyb_status: oneOf(['none', 'pending', 'approved', 'rejected'], 'The list may grow.'),
+    reason: nullable(Type.String({ description: 'Why it was decided so.' })),
+    updated: Timestamp,
+  },
+  { title: 'Account' },
+);
+
+const ACCOUNT_EXAMPLE = {
+  id: 'acct_01QzXnyWbB0mJr6vGq2Lk9',
+  object: 'account',
+  livemode: false,
+  network: 'testnet',
+  kyb_status: 'approved',
+  reason: null,
+  updated: '2026-10-01T12:00:21.000Z',
+} as const;
+
+const WithdrawalSchema = Type.Object(
+  {
+    id: idOf('wdr_', 'withdrawal'),
+    ...commonFields('withdrawal'),
+    amount: Amount,
+    currency: Currency,
+    status: oneOf(['pending', 'succeeded', 'failed'], 'Of the withdrawal.'),
+    wallet: Type.String({ description: 'The settlement wallet.' }),
+    failure_code: nullable(Type.String({ description: 'Why it failed.' })),
+    tx_hash: nullable(Type.String({ description: 'Hash of the transaction.' })),
+    created: Timestamp,
+    updated: Timestamp,
+  },
+  { title: 'Withdrawal' },
+);
+
+const WITHDRAWAL_EXAMPLE = {
+  id: 'wdr_01QzXo1SdW6tWR3qXn9Uo4',
+  object: 'withdrawal',
+  livemode: false,
+  network: 'testnet',
+  amount: 250000000,
+  currency: 'usdc',
+  status: 'succeeded',
+  wallet: PAYMENT_EXAMPLE.payer,
+  failure_code: null,
+  tx_hash: PAYMENT_EXAMPLE.tx_hash,
+  created: '2026-10-01T12:00:00.000Z',
+  updated: '2026-10-01T12:00:21.000Z',
+} as const;
+
+/** Every message that merchants receive: OpenAPI `webhooks`. */
+export function merchantWebhooks(): DeclaredWebhook[] {
+  const catalogue = eventCatalogue({
+    payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },
+    payment: { schema: PaymentSchema, example: PAYMENT_EXAMPLE },
+    refund: { schema: RefundSchema, example: REFUND_EXAMPLE },
+    terminal: { schema: TerminalSchema, example: TERMINAL_EXAMPLE },
+    withdrawal: { schema: WithdrawalSchema, example: WITHDRAWAL_EXAMPLE },
+    kyb: { schema: AccountSchema, example: ACCOUNT_EXAMPLE },
+    webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
+  });
+  return catalogue.map(({ type, when, schema, example }) => ({
+    type,
+    summary: when,
+    schema,
+    example,
+  }));
+}

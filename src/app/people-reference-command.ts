@@ -1,0 +1,50 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ROOTS } from '#apis/dashboard/surface.ts';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { peopleReference, type Reference } from '#app/people-reference.ts';
+
+/**
+ * `npm run people-reference` writes docs/dashboard-api.md and docs/operator-api.md; with `--check`
+ * it ends with 1 when one of them is stale.
+ */
+const FOLDER = path.join(import.meta.dirname, '../../docs');
+
+const INTRODUCTION =
+  'JSON over HTTPS from a page of the service: `POST /session` sets the session cookie ' +
+  '(HttpOnly, SameSite=Strict), and every change sends the `csrf_token` of `GET /session` as the ' +
+  'header `Csrf-Token`. Errors are those of the merchant API, with `session_missing` (401), ' +
+  '`csrf_token_invalid`, `role_missing` and `second_factor_required` (403) wherever they apply, ' +
+  'and 404 `resource_missing` for an object that does not exist or belongs to somebody else. An ' +
+  'edit names the `version` that it is based on; a stale one is answered with 409 ' +
+  '`version_conflict`, and nothing is saved.';
+
+const routes = declaredRoutes();
+const files: Readonly<Record<string, Reference>> = {
+  'dashboard-api.md': {
+    title: 'Dashboard API',
+    introduction:
+      `${INTRODUCTION} Roles: owner > admin > member > viewer; each may do what the ones after ` +
+      'it may. `{mode}` is `test` or `live`. Routes that the merchant API has too run the same ' +
+      'code; their objects are described in the API reference at `/docs`.',
+    root: ROOTS.merchant,
+    routes: routes.dashboard,
+  },
+  'operator-api.md': {
+    title: 'Operator API',
+    introduction: `${INTRODUCTION} For the network’s own staff, with a proven second factor.`,
+    root: ROOTS.operator,
+    routes: routes.operator,
+  },
+};
+
+for (const [name, reference] of Object.entries(files)) {
+  const file = path.join(FOLDER, name);
+  const fresh = peopleReference(reference);
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, fresh);
+  } else if ((await readFile(file, 'utf8').catch(() => '')) !== fresh) {
+    console.error(`docs/${name} is stale: run npm run people-reference`);
+    process.exitCode = 1;
+  }
+}

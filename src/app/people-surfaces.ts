@@ -1,0 +1,50 @@
+import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { dashboardSurface } from '#apis/dashboard/dashboard-routes.ts';
+import type { DashboardDeps } from '#apis/dashboard/person-route.ts';
+import { surfaceSettings } from '#apis/dashboard/settings.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { operatorSurface } from '#apis/operator/operator-routes.ts';
+import type { ApiDeps, createShared } from '#app/api-role.ts';
+import { peopleKey } from '#config.ts';
+import type { Surface } from '#http/route.ts';
+import { maskedConfiguration } from '#ops/masked-configuration.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import type { Realm } from '#people/user-queries.ts';
+
+function realmSettings(deps: ApiDeps, realm: Realm) {
+  const { config, db, wakeups } = deps;
+  const { publicUrl, port } = config;
+  const people = { db, wakeups, secretKey: peopleKey(deps.secret), publicUrl, port };
+  return surfaceSettings(people, realm);
+}
+
+/** What is about merchants' people, outside of the routes. */
+export function peopleDeps(deps: ApiDeps): PeopleDeps {
+  return realmSettings(deps, 'merchant').people;
+}
+
+/** What the routes of both realms are made from. */
+function peopleParts(
+  deps: ApiDeps,
+  shared: ReturnType<typeof createShared>,
+  merchant: Pick<Surface<MerchantCaller>, 'routes'>,
+): { readonly dashboard: DashboardDeps; readonly operator: OperatorDeps } {
+  const { config } = deps;
+  const settings = (realm: Realm) => realmSettings(deps, realm);
+  const merchantRoutes = merchant.routes;
+  const configuration = () => maskedConfiguration(config);
+  return {
+    dashboard: { ...shared, settings: settings('merchant'), merchantRoutes },
+    operator: { ...shared, settings: settings('operator'), configuration },
+  };
+}
+
+/** The dashboard (`/api/dashboard/v1`) and the operator API (`/api/operator/v1`). */
+export function peopleSurfaces(
+  deps: ApiDeps,
+  shared: ReturnType<typeof createShared>,
+  merchant: Surface<MerchantCaller>,
+): { readonly dashboard: Surface; readonly operator: Surface } {
+  const { dashboard, operator } = peopleParts(deps, shared, merchant);
+  return { dashboard: dashboardSurface(dashboard), operator: operatorSurface(operator) };
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Demo } from '#sandbox/demo.ts';
+
+/** What the front door of a sandbox tells the browser of its own machine. */
+export interface SandboxLinks {
+  /** From the root: a till that is paired by opening it. */
+  readonly terminal: string;
+  readonly dashboard: Demo['dashboard'];
+  readonly operator: Demo['operator'];
+}
+
+const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
+/** The name that the browser asked for: another site's page cannot lend its own to this machine. */
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
+  return { terminal: `terminal#key=${test.device_key}`, dashboard, operator };
+}
+
+function isOwnMachine({ ip, headers }: FastifyRequest): boolean {
+  const isDirect = headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
+  return isDirect && LOOPBACK_ADDRESS.test(ip) && LOOPBACK_HOST.test(headers.host ?? '');
+}
+
+/** `/sandbox-links`: nobody but this machine learns that they exist. */
+export function addSandboxLinks(app: FastifyInstance, links: SandboxLinks): void {
+  app.get('/sandbox-links', (request, reply) => {
+    if (!isOwnMachine(request)) return reply.callNotFound();
+    return reply.header('Cache-Control', 'no-store').send(links);
+  });
+}

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * Fails when a document is hard to use: the linter's score of how well a program finds its way in
+ * it.
+ */
+const WANTED = 90;
+const ROOT = path.join(import.meta.dirname, '../..');
+const REDOCLY = path.join(ROOT, 'node_modules/.bin/redocly');
+const others = readdirSync(path.join(ROOT, 'openapi')).map((name) => `openapi/${name}`);
+
+let failed = false;
+for (const name of ['openapi.json', ...others]) {
+  const options = { cwd: ROOT, encoding: 'utf8' as const };
+  const json = execFileSync(REDOCLY, ['score', name, '--format', 'json'], options);
+  const { agentReadiness: score } = JSON.parse(json) as { agentReadiness: number };
+  console.log(`${name}: ${score} (at least ${WANTED})`);
+  failed ||= score < WANTED;
+}
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,375 @@
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { type ApiDeps, buildApi } from '#app/api-role.ts';
+import { checkDatabase } from '#app/check-database.ts';
+import { sandboxLinks } from '#app/sandbox-links.ts';
+import { startRegistrar, startWorkers } from '#app/worker-role.ts';
+import type { AnchorTarget } from '#audit/anchor-target.ts';
+import { type Config, idSealingKey, peopleKey, webhookKey } from '#config.ts';
+import { tellDocsAddress } from '#core/answer.ts';
+import { AlignedClock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { NETWORKS, type Network } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
+import { webUrlOf } from '#core/web-url.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { openIdKey } from '#db/id-key.ts';
+import { migrate } from '#db/migrate.ts';
+import { connectWakeups } from '#db/wakeups.ts';
+import { createDrain, type Drain } from '#http/drain.ts';
+import { buildOpsServer } from '#ops/operational-routes.ts';
+import { createProcessHealth } from '#ops/process-health.ts';
+import { durabilitySamples } from '#ops/service-samples.ts';
+import { startTraceExport } from '#ops/trace-export.ts';
+import { watchDurability } from '#ops/watch-durability.ts';
+import { loadPassFiles } from '#payers/load-pass-files.ts';
+import { serveReceiptsAt } from '#payments/receipt-url.ts';
+import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
+import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
+import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
+import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
+import { type Demo, ensureDemo } from '#sandbox/demo.ts';
+import { prepareNetwork } from '#sandbox/deploy.ts';
+import { type LanServer, serveLan } from '#sandbox/lan-server.ts';
+import { startPostgres } from '#sandbox/postgres.ts';
+import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { requireContractDelays } from '#settlement/chain/check-contract.ts';
+import { whenItCounts } from '#settlement/confirmations.ts';
+import type { NetworkSettings } from '#settlement/networks.ts';
+import { watchReadiness } from '#settlement/readiness.ts';
+import { prepareLanes } from '#settlement/relayer/configure-lanes.ts';
+import { guardNetwork } from '#settlement/relayer/network-guard.ts';
+import { ensureBuilt } from '#web/built.ts';
+
+export interface Running {
+  /** Where HTTP is served; null without the api role. */
+  readonly webUrl: string | null;
+  /** Where phones reach it; null without `--lan`. */
+  readonly lan: LanServer | null;
+  readonly sandbox: SandboxFile | null;
+  /** Resolves with the reason when a part that this process started has died. */
+  readonly lost: Promise<string>;
+  /**
+   * Goes on serving for DRAIN_SECONDS (until `hurry` aborts), then stops accepting, finishes what
+   * runs and gives leases back, within 10 s.
+   */
+  stop(hurry?: AbortSignal): Promise<void>;
+}
+
+/** Ids of the embedded chains (behavior.md 20.3). */
+const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
+/** How often the clock is compared with the database's. */
+const ALIGN_EVERY_MS = 10_000;
+
+/** Undo steps of a start, run in reverse: a start that fails half-way leaves nothing running. */
+type Undo = (() => Promise<void>)[];
+
+async function undo(steps: Undo): Promise<void> {
+  for (const step of steps.reverse()) await step().catch(() => {});
+}
+
+/** Learns early that the port is taken, before anything slow has been started. */
+async function requirePort(address: ListenAddress): Promise<void> {
+  if (address.port === 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(portError(address, error)));
+    probe.listen(address.port, address.host, () => probe.close(() => resolve()));
+  });
+}
+
+/** Where a process listens, and the setting that says so. */
+interface ListenAddress {
+  readonly setting: 'PORT' | 'OPS_PORT';
+  readonly host: string;
+  readonly port: number;
+}
+
+function listenAddresses({ roles, host, port, opsPort }: Config): ListenAddress[] {
+  const api: ListenAddress[] = roles.has('api') ? [{ setting: 'PORT', host, port }] : [];
+  return opsPort === null ? api : [...api, { setting: 'OPS_PORT', host, port: opsPort }];
+}
+
+function portError({ setting, port, host }: ListenAddress, error: unknown): StartError {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return new StartError(
+    code === 'EADDRINUSE'
+      ? `${setting} ${port} is taken on ${host}: stop the program that listens there, or set ` +
+          `another ${setting}`
+      : `cannot listen on ${host}:${port}: ${describeError(error)}`,
+  );
+}
+
+async function alignClock(db: Database, clock: AlignedClock): Promise<void> {
+  const before = Date.now();
+  const rows = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  const after = Date.now();
+  const theirs = rows[0]?.now.getTime();
+  if (theirs !== undefined) clock.align(theirs - (before + after) / 2);
+}
+
+function startAligning(db: Database, clock: AlignedClock): Loop {
+  return startLoop({
+    name: 'clock alignment',
+    pollMs: ALIGN_EVERY_MS,
+    run: async () => {
+      await alignClock(db, clock);
+      return false;
+    },
+    // The last known offset stays good while the database is away.
+    onError: () => {},
+  });
+}
+
+/** How late a payment that nobody has signed is declined at most. */
+const OVERDUE_POLL_MS = 1_000;
+
+/** In every process, whatever its roles: it is needed most while no worker is alive. */
+function startDeclining(deps: SettleDeps): Loop {
+  const { log } = deps;
+  return startLoop({
+    name: 'decline of overdue payments',
+    pollMs: OVERDUE_POLL_MS,
+    run: () => declineOverdue(deps),
+    onError: (name, error) => log.error(`the ${name} failed`, { error: describeError(error) }),
+  });
+}
+
+interface Ground {
+  readonly databaseUrl: string;
+  readonly networks: readonly NetworkSettings[];
+  readonly lost: readonly Promise<string>[];
+}
+
+/** Whatever of database and chains is not configured is embedded. */
+async function prepareGround(
+  config: Config,
+  ground: { readonly folder: DataFolder; readonly secret: Buffer; readonly log: Log },
+  stops: Undo,
+): Promise<Ground> {
+  const { folder, secret } = ground;
+  const log = (line: string) => ground.log.info(line);
+  const lost: Promise<string>[] = [];
+  const startDatabase = async () => {
+    if (config.databaseUrl !== null) return config.databaseUrl;
+    const postgres = await startPostgres({ folder, log });
+    stops.push(postgres.stop);
+    lost.push(postgres.lost);
+    return postgres.url;
+  };
+  const startNetwork = async (network: Network) => {
+    const external = config.chains[network];
+    if (external !== null) {
+      log(whenItCounts(external));
+      return external;
+    }
+    if (config.secret?.previous !== undefined) {
+      throw new StartError(
+        'TAPLINE_SECRET_PREVIOUS: embedded chains were set up under TAPLINE_SECRET, which cannot ' +
+          'change there; start with a new data folder instead',
+      );
+    }
+    const name = network;
+    const node: ChainNode = await startChainNode({
+      folder,
+      name,
+      chainId: CHAIN_IDS[network],
+      log,
+    });
+    stops.push(node.stop);
+    lost.push(node.lost);
+    return prepareNetwork(node, network, secret);
+  };
+  const started = await Promise.allSettled([
+    startDatabase(),
+    ...NETWORKS.map((network) => startNetwork(network)),
+  ]);
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  const [databaseUrl, ...networks] = started.map((result) =>
+    result.status === 'fulfilled' ? result.value : '',
+  );
+  return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
+}
+
+/** What a process does not sign with, it does not hold. */
+function withKeysOf({ roles }: Config, network: NetworkSettings): NetworkSettings {
+  const works = roles.has('worker');
+  return {
+    ...network,
+    relayerKeys: works ? network.relayerKeys : [],
+    registrarKey: works || roles.has('registrar') ? network.registrarKey : null,
+  };
+}
+
+/** A worker of this process is just starting: it gets this long to be heard of. */
+const OWN_WORKER_MS = 5_000;
+
+interface Served {
+  /** null without the api role. */
+  readonly webUrl: string | null;
+  /** null without `--lan`. */
+  readonly lan: LanServer | null;
+  /** Tells balancers to go elsewhere; requests that still come are served. */
+  turnAway(): void;
+}
+
+/** Listens wherever this process does, once it is known what the networks can do. */
+async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Served> {
+  const { config } = deps;
+  const addresses = listenAddresses(config);
+  if (addresses.length === 0) return { webUrl: null, lan: null, turnAway: () => {} };
+  const readiness = await watchReadiness(deps);
+  stops.push(readiness.stop);
+  if (config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
+  const health = createProcessHealth({ ...deps, readiness });
+  // Probes are answered before requests are: until then this process is not ready.
+  health.serves = false;
+  if (config.production) {
+    const durability = watchDurability({ ...deps, declared: config.durability });
+    stops.push(durability.stop);
+    health.metrics.watch(durabilitySamples(durability));
+  }
+  let webUrl: string | null = null;
+  let lan: LanServer | null = null;
+  const drain = createDrain();
+  // In reverse at the stop: the probes are the last to go.
+  for (const address of addresses.toReversed()) {
+    const server = { address, drain: address.setting === 'PORT' ? drain : createDrain() };
+    if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health), server, stops);
+    else {
+      const app = await buildApi({ ...deps, readiness, health, drain });
+      webUrl = await listen(app, server, stops);
+      if (config.lan !== null) lan = await serveLan(app, config.lan);
+    }
+  }
+  const reachedAt = config.publicUrl ?? webUrl;
+  if (reachedAt !== null) tellDocsAddress(reachedAt);
+  if (lan !== null) stops.push(lan.stop);
+  health.serves = true;
+  const turnAway = () => {
+    health.serves = false;
+  };
+  return { webUrl, lan, turnAway };
+}
+
+async function listen(
+  app: FastifyInstance,
+  { address, drain }: { readonly address: ListenAddress; readonly drain: Drain },
+  stops: Undo,
+): Promise<string> {
+  stops.push(() => drain.close(app));
+  try {
+    return await app.listen({ host: address.host, port: address.port });
+  } catch (error) {
+    throw portError(address, error);
+  }
+}
+
+/** Without a mail server every mail becomes a file in the data folder. */
+function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
+  if (smtpUrl === null) return fileMailer(path.join(folder.path, 'mail'));
+  return smtpMailer({ url: smtpUrl, from: mailFrom });
+}
+
+function anchorTargetOf({ auditAnchors, smtpUrl }: Config, folder: DataFolder): AnchorTarget {
+  if (auditAnchors !== null) return auditAnchors;
+  if (smtpUrl !== null) return { to: 'operators' };
+  return { to: 'file', path: path.join(folder.path, 'audit-anchors.jsonl') };
+}
+
+type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
+
+/** Brings a process up: everything it was told to run, in one order, undone in reverse. */
+async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
+  for (const address of listenAddresses(config)) await requirePort(address);
+  const folder = await openDataFolder(config.dataDir);
+  stops.push(folder.close, startTraceExport(config.tracing, log));
+  const secret = config.secret ?? (await folder.secret('service'));
+  // Beside the rest: only a first start builds anything.
+  const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
+  building?.catch(() => {});
+  const ground = await prepareGround(config, { folder, secret, log }, stops);
+  const { maxConnections, databaseReadUrl: readUrl, databaseDirectUrl: directUrl } = config;
+  const db = openDatabase({ url: ground.databaseUrl, maxConnections, readUrl, directUrl });
+  stops.push(db.close);
+  await checkDatabase(db, config);
+  await migrate(db);
+  const idKey = await openIdKey(db, idSealingKey(secret));
+  const clock = new AlignedClock();
+  await alignClock(db, clock);
+  stops.push(startAligning(db, clock).stop);
+  const wakeups = await connectWakeups(db);
+  stops.push(wakeups.close);
+  const ofRoles = ground.networks.map((network) => withKeysOf(config, network));
+  const chains = await Promise.all(ofRoles.map((network) => openChain(network, log)));
+  for (const chain of chains) stops.push(chain.close);
+  const networks = chains.map((chain) => chain.config);
+  serveReceiptsAt({ idKey, webUrl: () => webUrlOf(config) });
+  const deps = { config, secret, idKey, db, wakeups, clock, log, chains };
+  if (config.production) {
+    await Promise.all(chains.map((chain) => requireContractDelays(chain, log)));
+  }
+  const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
+  for (const guard of guards) stops.push(guard.stop);
+  stops.push(startDeclining(deps).stop);
+  await Promise.all(chains.map((chain) => prepareLanes({ chain, db, log })));
+  if (config.roles.has('worker')) {
+    const workers = startWorkers({
+      ...config,
+      ...deps,
+      webhookKey: webhookKey(secret),
+      peopleKey: peopleKey(secret),
+      mailer: mailerOf(config, folder),
+      anchorTarget: anchorTargetOf(config, folder),
+    });
+    stops.push(workers.stop);
+  } else if (config.roles.has('registrar')) {
+    stops.push(startRegistrar(deps).stop);
+  }
+  const demo = config.production ? null : await ensureDemo({ ...deps, folder });
+  await Promise.all(guards.map((guard) => guard.opened(OWN_WORKER_MS)));
+  const pages = { webFolder: await building, ...demoPages(demo) };
+  const passFiles = await loadPassFiles(config.passFiles);
+  const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages, passFiles }, stops);
+  stops.push(() => removeSandboxFile(folder));
+  const sandbox =
+    demo === null || webUrl === null
+      ? null
+      : await writeSandboxFile(folder, { demo, webUrl, networks });
+  const lost = Promise.race([...ground.lost, ...chains.map(({ refuted }) => refuted)]);
+  return { webUrl, lan, sandbox, lost, turnAway };
+}
+
+/** What of the demo data is shown and played with. */
+function demoPages(demo: Demo | null) {
+  if (demo === null) return { testPasses: null, defaultPass: null, sandboxLinks: null };
+  const { passes } = demo.test;
+  return {
+    testPasses: passes,
+    defaultPass: passes.ok ?? null,
+    sandboxLinks: sandboxLinks(demo),
+  };
+}
+
+/** @throws StartError for what a person can put right; nothing is left running then. */
+export async function start(config: Config, log: Log): Promise<Running> {
+  const stops: Undo = [];
+  try {
+    const { turnAway, ...running } = await bringUp(config, log, stops);
+    const stop = async (hurry?: AbortSignal) => {
+      turnAway();
+      const options = hurry === undefined ? {} : { signal: hurry };
+      await sleep(config.drainSeconds * 1000, undefined, options).catch(() => {});
+      await undo(stops);
+    };
+    return { ...running, stop };
+  } catch (error) {
+    await undo(stops);
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import type { AnchorTarget } from '#audit/anchor-target.ts';
+import type { IdKey } from '#core/ids.ts';
+import { describeError } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
+import { anchorAuditLog } from '#ops/audit-anchors.ts';
+import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { expireIntents } from '#payments/expire.ts';
+import { applySettlements } from '#payments/settle.ts';
+import { traceOfEvent } from '#payments/trace-of-event.ts';
+import { applyRegistrations } from '#payouts/apply-registrations.ts';
+import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
+import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { dropExpired } from '#people/drop-expired.ts';
+import { tellOwners } from '#people/endpoint-mail.ts';
+import { type Mailer, startMailWorker } from '#people/mail.ts';
+import { ringPayers } from '#push/ring.ts';
+import type { VapidKeys } from '#push/vapid.ts';
+import { startRecovery } from '#recovery/recover.ts';
+import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { startReconciler } from '#settlement/reconciliation/reconciler.ts';
+import { startRelayer } from '#settlement/relayer/relayer.ts';
+import type { RequestKind } from '#settlement/requests.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
+import { startWebhookWorker } from '#webhooks/worker.ts';
+
+export interface WorkerDeps extends LoopDeps {
+  readonly chains: readonly Chain[];
+  /** Rebuilt objects get their ids back. */
+  readonly idKey: IdKey;
+  /** Opens webhook signing secrets. */
+  readonly webhookKey: Buffer;
+  readonly webhookAllowCidrs: readonly string[];
+  readonly webhooksToOwnMachine: boolean;
+  /** Opens what waits to be mailed. */
+  readonly peopleKey: Buffer;
+  readonly mailer: Mailer;
+  /** null: nobody is rung. */
+  readonly push: VapidKeys | null;
+  /** Where the heads of the audit log are written down. */
+  readonly anchorTarget: AnchorTarget;
+}
+
+/** A hint that got lost delays an outcome by at most this. */
+const OUTCOME_POLL_MS = 500;
+/** How late an expiry is written at most; readers see it in time anyway. */
+const EXPIRY_POLL_MS = 500;
+/** A hint that got lost delays a ring by at most this; the payer has a minute. */
+const RING_POLL_MS = 3_000;
+/** A wallet has waited for days already. */
+const WALLET_POLL_MS = 10_000;
+/** Expired idempotency keys only take room. */
+const KEY_EXPIRY_POLL_MS = 60_000;
+/** Once a day there is something to do. */
+const ANCHOR_POLL_MS = 60_000;
+
+/** Loops that write down what time and the chains have done. */
+function startLoops(deps: WorkerDeps): Loop[] {
+  const onError = (name: string, error: unknown) =>
+    deps.log.error(`the ${name} failed`, { error: describeError(error) });
+  const onOutcomes = (kind: RequestKind, name: string, run: () => Promise<boolean>) => {
+    const loop = startLoop({ name, pollMs: OUTCOME_POLL_MS, run, onError });
+    deps.wakeups.on('chain-outcomes', kind, loop.wake);
+    return loop;
+  };
+  const every = (pollMs: number, name: string, run: () => Promise<boolean>) =>
+    startLoop({ name, pollMs, run, onError });
+  return [
+    onOutcomes('payment', 'settlement outcomes', () => applySettlements(deps)),
+    onOutcomes('refund', 'refund outcomes', () => applyRefundOutcomes(deps)),
+    onOutcomes('withdrawal', 'withdrawal outcomes', () => applyWithdrawalOutcomes(deps)),
+    onOutcomes('wallet_change', 'wallet changes', () => applyWalletOutcomes(deps)),
+    every(WALLET_POLL_MS, 'wallets that are due', () => applyDueWallets(deps)),
+    onOutcomes('merchant_registration', 'registrations', () => applyRegistrations(deps)),
+    onOutcomes('enrolment', 'approvals', () => applyPayerRequests(deps, 'enrolment')),
+    onOutcomes('faucet', 'test funds', () => applyPayerRequests(deps, 'faucet')),
+    every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(deps)),
+    every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(deps)),
+    every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(deps)),
+    every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(deps)),
+  ];
+}
+
+/** Rings browsers of payers who are asked for a yes, where the operator has set it up. */
+function startRinging({ push, webhookAllowCidrs, webhooksToOwnMachine, ...deps }: WorkerDeps) {
+  if (push === null) return [];
+  const policy = addressPolicy(webhookAllowCidrs, { ownMachine: webhooksToOwnMachine });
+  const network = { policy, resolver: systemResolver() };
+  const loop = startLoop({
+    name: 'rings of wallets',
+    pollMs: RING_POLL_MS,
+    run: () => ringPayers({ ...deps, keys: push, network }),
+    onError: (name, error) => deps.log.error(`the ${name} failed`, { error: describeError(error) }),
+  });
+  deps.wakeups.on('push', '', loop.wake);
+  return [loop];
+}
+
+/** Sends what the registrar's key is for, and does nothing else of a worker. */
+export function startRegistrar(
+  deps: Pick<WorkerDeps, 'db' | 'wakeups' | 'clock' | 'log' | 'chains'>,
+) {
+  const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
+  return {
+    stop: async () => {
+      await Promise.all(relayers.map((relayer) => relayer.stop()));
+    },
+  };
+}
+
+/** Everything that goes on without a caller. Any number of processes may do so at once. */
+export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
+  const relayers = deps.chains.map((chain) => startRelayer({ ...deps, chain }));
+  const recoveries = deps.chains.map((chain) => startRecovery({ ...deps, chain }));
+  const reconcilers = deps.chains.map((chain) => startReconciler({ ...deps, chain }));
+  const webhooks = startWebhookWorker({
+    ...deps,
+    secretKey: deps.webhookKey,
+    allowCidrs: deps.webhookAllowCidrs,
+    ownMachine: deps.webhooksToOwnMachine,
+    traceOf: (body) => traceOfEvent(deps.db, body),
+    tellDisabled: tellOwners(deps.peopleKey),
+  });
+  const loops = [...startLoops(deps), ...startRinging(deps)];
+  const mails = startMailWorker({ ...deps, secretKey: deps.peopleKey });
+  return {
+    stop: async () => {
+      await Promise.all([
+        ...relayers.map((relayer) => relayer.stop()),
+        ...recoveries.map((recovery) => recovery.stop()),
+        ...reconcilers.map((reconciler) => reconciler.stop()),
+        webhooks.stop(),
+        mails.stop(),
+        ...loops.map((loop) => loop.stop()),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { csvHeader, csvLine } from '#core/csv.ts';
+
+test('no cell begins like a formula', () => {
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =cmd|x', '|calc', '＝1', '%0A=1']) {
+    const [cell] = csvLine({ text }, ['text']).split('\r\n');
+    assert.equal(cell, `"'${text}"`);
+  }
+});
+
+test('quotes, commas and line breaks stay inside their cell', () => {
+  const row = { a: 'say "hi", twice\r\nor more', b: 12, c: null, d: true, e: { f: 'x' } };
+  const columns = ['a', 'b', 'c', 'd', 'e.f', 'e.g', 'e'];
+  assert.equal(
+    csvLine(row, columns),
+    '"say ""hi"", twice\r\nor more",12,,true,"x",,"{""f"":""x""}"\r\n',
+  );
+  assert.equal(csvHeader(['a', 'e.f']), 'a,e.f\r\n');
+});

@@ -1,0 +1,70 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+
+/** Days of the calendar, spelled YYYY-MM-DD. Which moments they hold depends on a time zone. */
+
+const DAY_MS = 86_400_000;
+/** A year and a day, so that the same day of two years can be compared. */
+const MAX_DAYS = 367;
+
+/** The day that it is at this moment, in a time zone (an IANA name). */
+export function dayIn(timeZone: string, at: Date): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(at);
+  const part = (type: string) => parts.find((found) => found.type === type)?.value ?? '';
+  return `${part('year')}-${part('month')}-${part('day')}`;
+}
+
+/** Whether this program can count in the zone; the database answers for itself. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function startOf(day: string): Date {
+  return new Date(`${day}T00:00:00.000Z`);
+}
+
+export function isDay(text: string): boolean {
+  const at = startOf(text);
+  return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === text;
+}
+
+export function daysBetween(from: string, to: string): string[] {
+  const count = Math.round((startOf(to).getTime() - startOf(from).getTime()) / DAY_MS) + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, i) =>
+    addMs(startOf(from), i * DAY_MS)
+      .toISOString()
+      .slice(0, 10),
+  );
+}
+
+/** Days that are left out have no bound. */
+export function checkOrder(asked: {
+  readonly from?: string;
+  readonly to?: string;
+}): Refusal | null {
+  const { from, to } = asked;
+  for (const [name, day] of Object.entries({ from, to })) {
+    if (day === undefined || isDay(day)) continue;
+    return refuse('parameter_invalid', `${name} must be a date in the form YYYY-MM-DD.`, name);
+  }
+  if (from === undefined || to === undefined || from <= to) return null;
+  return refuse('parameter_invalid', 'from is after to.', 'from');
+}
+
+export function checkDays(from: string, to: string): Refusal | null {
+  const wrong = checkOrder({ from, to });
+  if (wrong !== null) return wrong;
+  if (daysBetween(from, to).length <= MAX_DAYS) return null;
+  return refuse('parameter_invalid', `At most ${MAX_DAYS} days at a time.`, 'from');
+}

@@ -1,0 +1,93 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import { NETWORKS } from '#core/mode.ts';
+
+/**
+ * What this process counts while it works, for `/metrics`. A process has one set of them, as it has
+ * one memory: whoever does the work counts it, and nobody has to be handed a counter.
+ */
+export const meters = new Registry();
+
+const registers = [meters];
+
+export const paymentsSettled = new Counter({
+  name: 'tapline_payments_total',
+  help: 'Payments that this process has booked as succeeded.',
+  labelNames: ['network'],
+  registers,
+});
+
+export const paymentsDeclined = new Counter({
+  name: 'tapline_payment_declines_total',
+  help: 'Declines that this process has decided or booked, by decline code.',
+  labelNames: ['network', 'code'],
+  registers,
+});
+
+export const tapToSettled = new Histogram({
+  name: 'tapline_tap_to_settled_seconds',
+  help: 'From a tap (or the yes of a payer) to its place on the chain, as this worker saw it.',
+  labelNames: ['network'],
+  buckets: [0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 30, 60, 120, 600],
+  registers,
+});
+
+export const blockWait = new Histogram({
+  name: 'tapline_block_wait_seconds',
+  help: 'From the signature of a transaction to the block that holds it.',
+  labelNames: ['network'],
+  buckets: [0.25, 0.5, 1, 2, 5, 12, 24, 60, 120, 600],
+  registers,
+});
+
+export const batchSize = new Histogram({
+  name: 'tapline_settlement_batch_size',
+  help: 'Payments in a settlement transaction that was mined.',
+  labelNames: ['network'],
+  buckets: [1, 2, 5, 10, 20, 50, 100],
+  registers,
+});
+
+export const gasUsed = new Counter({
+  name: 'tapline_gas_used_total',
+  help: 'Gas of transactions that were mined, by what they were for.',
+  labelNames: ['network', 'kind'],
+  registers,
+});
+
+export const webhookAttempts = new Counter({
+  name: 'tapline_webhook_attempts_total',
+  help: 'Attempts to deliver a webhook, by result.',
+  labelNames: ['result'],
+  registers,
+});
+
+export const webhookDuration = new Histogram({
+  name: 'tapline_webhook_duration_seconds',
+  help: 'How long the receivers of webhooks took.',
+  buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  registers,
+});
+
+export const webhookDelay = new Histogram({
+  name: 'tapline_webhook_delay_seconds',
+  help: 'From an event to its first attempt at an endpoint.',
+  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600],
+  registers,
+});
+
+export const connectionWait = new Histogram({
+  name: 'tapline_database_wait_seconds',
+  help: 'How long a transaction waited for a connection of the pool.',
+  buckets: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+  registers,
+});
+
+export const unknownCommits = new Counter({
+  name: 'tapline_database_unknown_commits_total',
+  help: 'Commits whose connection broke before they were answered.',
+  registers,
+});
+
+// A rate can only be told of what was 0 before it was 1.
+for (const network of NETWORKS) paymentsSettled.inc({ network }, 0);
+for (const result of ['succeeded', 'failed']) webhookAttempts.inc({ result }, 0);

@@ -1,0 +1,104 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+
+/** Longer names break screens and receipts, and no real one needs it. */
+export const MAX_NAME_LENGTH = 100;
+
+/**
+ * Letters of different scripts that look alike make one name pass for another. Real words are
+ * written in one script; Japanese and Korean mix theirs, and do not resemble Latin.
+ */
+const LOOKALIKE_SCRIPTS = [
+  /\p{Script=Latin}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Lisu}/u,
+];
+
+/**
+ * Invisible, direction-changing (U+202A to U+202E, U+2066 to U+2069) and unassigned characters, and
+ * line breaks of all kinds. Joiners are looked at apart.
+ */
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
+const JOINER = /[\u200c\u200d]/u;
+/** Emoji with a colour of skin or a presentation, and the letters that are written joined. */
+const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\p{L}|\p{M}/u;
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/u;
+/** More than this on one letter is meant to deface, not to write. */
+const MARK_PILE = /\p{M}{4}/u;
+
+function mixesScripts(word: string): boolean {
+  return LOOKALIKE_SCRIPTS.filter((script) => script.test(word)).length > 1;
+}
+
+/** Emoji and many scripts need joiners between two of theirs; anywhere else they only hide. */
+function hasIdleJoiner(name: string): boolean {
+  const characters = [...name];
+  const takesJoiner = (character = '') =>
+    JOINED.test(character) && !LOOKALIKE_SCRIPTS.some((script) => script.test(character));
+  return characters.some(
+    (character, i) =>
+      JOINER.test(character) && !(takesJoiner(characters[i - 1]) && takesJoiner(characters[i + 1])),
+  );
+}
+
+function invalid(param: string, why: string): Refusal {
+  return refuse('parameter_invalid', `${param} ${why}.`, param);
+}
+
+/**
+ * A name that people will read, in its one normal form (NFC, single spaces), or why it cannot be
+ * one: too long, hidden characters, or letters of look-alike scripts within one word.
+ */
+export function readName(text: string, param: string): string | Refusal {
+  const name = text
+    .normalize('NFC')
+    .replaceAll(/\p{Zs}+/gu, ' ')
+    .trim();
+  if (name === '') return invalid(param, 'must not be empty');
+  if ([...name].length > MAX_NAME_LENGTH) {
+    return invalid(param, `must have at most ${MAX_NAME_LENGTH} characters`);
+  }
+  if (HIDDEN.test(name) || hasIdleJoiner(name)) {
+    return invalid(param, 'must not contain invisible characters');
+  }
+  if (MARK_PILE.test(name)) return invalid(param, 'piles up too many marks on one letter');
+  if (name.split(/[^\p{L}\p{M}]+/u).some(mixesScripts)) {
+    return invalid(param, 'mixes letters of different alphabets that look alike in one word');
+  }
+  return name;
+}
+
+/** Why a label cannot be one that turns the direction of what is drawn beside it; null if not. */
+export function checkDirections(text: string, param: string): Refusal | null {
+  if (!TURNS.test(text)) return null;
+  return invalid(param, 'must not contain characters that change the direction of writing');
+}
+
+/** Longest address that SMTP carries (RFC 5321). */
+const MAX_EMAIL_LENGTH = 254;
+const MAILBOX = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  const labels = text.slice(at + 1).split('.');
+  const isDomain = labels.length > 1 && labels.every((label) => LABEL.test(label));
+  return text.length <= MAX_EMAIL_LENGTH && MAILBOX.test(text.slice(0, at)) && isDomain;
+}
+
+/**
+ * The address in lower case. ASCII only (a domain in other letters is sent as punycode), so that
+ * no two addresses look alike.
+ */
+export function readEmail(text: string, param = 'email'): string | Refusal {
+  const email = text.trim().toLowerCase();
+  if (isEmail(email)) return email;
+  return refuse(
+    'parameter_invalid',
+    `${param} must be an e-mail address in ASCII characters, such as name@example.com.`,
+    param,
+  );
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { redact, redactOwn } from '#core/redact.ts';
+import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
+
+test('of a secret of ours its prefix is left, wherever it stands', () => {
+  for (const [kind, prefix] of Object.entries(SECRET_PREFIXES)) {
+    const secret = newSecret(kind as SecretKind);
+    for (const text of [secret, `{"error":"key ${secret} is wrong"}`, `/v1/x?key=${secret}&y=1`]) {
+      const left = redact(text);
+      assert(!left.includes(secret.slice(prefix.length)), `${text} left ${left}`);
+    }
+    assert.equal(redactOwn(secret), `${prefix}…`);
+  }
+  assert.equal(redact('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw='), 'whsec_…');
+});
+
+test('bearer tokens, passwords in addresses and links that open something are left out', () => {
+  const cases: Readonly<Record<string, string>> = {
+    'Authorization: Bearer abcdef012345': 'Authorization: Bearer …',
+    'postgresql://app:p4ss%2Fword@db/tapline refused': 'postgresql://app:…@db/tapline refused',
+    'GET /verify?token=eyJhbGciOi&next=%2F': 'GET /verify?token=…&next=%2F',
+    'https://node.example.com/v2?apikey=k3y0f0ne': 'https://node.example.com/v2?apikey=…',
+  };
+  for (const [text, left] of Object.entries(cases)) assert.equal(redact(text), left);
+});
+
+test('what a process was given as a secret is left out as it stands', () => {
+  const key = `0x${'ab12'.repeat(16)}`;
+  assert.equal(redact(`cannot sign with ${key}`, [key]), 'cannot sign with …');
+});
+
+test('ids, hashes, addresses and amounts stay: they are what a log is for', () => {
+  const line = JSON.stringify({
+    request: 'req_0000046zX0aB',
+    hash: `0x${'ab12'.repeat(16)}`,
+    node: 'https://node.example.com',
+    amount: '2500000',
+  });
+  assert.equal(redact(line), line);
+});

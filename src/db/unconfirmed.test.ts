@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { CommitUnknown, type Database, openDatabase } from '#db/database.ts';
+import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
+
+/** A commit that gave up waiting for its standby is answered by PostgreSQL as if all was well. */
+
+let temporary: TemporaryFolder;
+let server: RunningPostgres;
+let db: Database;
+
+before(async () => {
+  temporary = await openTemporaryFolder('tapline-unconfirmed');
+  const { folder } = temporary;
+  // A standby that never comes. Only those who ask for it wait.
+  const standby = { synchronous_standby_names: 'nobody', synchronous_commit: 'local' };
+  const settings = { ...standby, wal_level: 'replica', max_wal_senders: '1' };
+  server = await startPostgres({ folder, log: () => {}, settings });
+  db = openDatabase({ url: server.url, maxConnections: 4 });
+  await db.query('create table notes (text text)');
+});
+
+after(async () => {
+  await db.close();
+  await server.stop();
+  await temporary.remove();
+});
+
+/** Ends the waits, as a statement's time limit or a server that shuts down does. */
+async function giveUpWaiting(): Promise<void> {
+  const waiting = async () =>
+    db.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event = 'SyncRep'`);
+  await waitUntil(async () => (await waiting()).length > 0, 5_000);
+  for (const { pid } of await waiting()) await db.query('select pg_cancel_backend($1)', [pid]);
+}
+
+test('a transaction that no standby has confirmed is of unknown outcome', async () => {
+  const written = db.transaction(async (tx) => {
+    await tx.query('set local synchronous_commit = on');
+    await tx.query(`insert into notes values ('one')`);
+  });
+  const rejected = assert.rejects(written, CommitUnknown);
+  await giveUpWaiting();
+  await rejected;
+});
+
+test('so is a statement of a pipeline, and what follows it takes another connection', async () => {
+  const pipeline = db.openPipeline();
+  // Its answer may come with that of the next, and then it shares its outcome.
+  pipeline.run('set synchronous_commit = on', []).catch(() => {});
+  const written = pipeline.run(`insert into notes values ('two')`, []);
+  const rejected = assert.rejects(written, CommitUnknown);
+  await giveUpWaiting();
+  await rejected;
+  assert.deepEqual(await pipeline.run('select 1 as one', []), [{ one: 1 }]);
+});

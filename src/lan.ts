@@ -1,0 +1,23 @@
+import { networkInterfaces } from 'node:os';
+import { StartError } from '#core/start-error.ts';
+
+/** Where phones on the same network reach a sandbox that was started with `--lan`. */
+export interface Lan {
+  /** This machine's address on the network. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The first address that other machines can reach; IPv4, because people may have to type it. */
+function ownAddress(): string | null {
+  const all = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
+}
+
+/** @throws StartError when this machine is on no network. */
+export function lanOf(port: number): Lan {
+  const host = ownAddress();
+  if (host === null) throw new StartError('--lan: this machine has no address on a network');
+  // Beside the port for this machine's own scripts, which go on without certificates.
+  return { host, port: port === 0 ? 0 : port + 1 };
+}

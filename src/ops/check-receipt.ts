@@ -1,0 +1,179 @@
+import {
+  type Address,
+  createPublicClient,
+  type Hash,
+  http,
+  type PublicClient,
+  parseEventLogs,
+} from 'viem';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import {
+  packPayment,
+  paymentLeaf,
+  paymentTreeRoot,
+  unpackCharges,
+  unpackTerms,
+} from '../../contracts/payment-tree.ts';
+
+/** What a receipt's JSON says that the chain can answer for. */
+export interface TellingReceipt {
+  readonly merchant: { readonly name: string };
+  readonly order_id: string;
+  readonly sale: number;
+  readonly tip: number;
+  readonly fees: {
+    readonly acquirer: number;
+    readonly protocol: number;
+    readonly cashback: number;
+  };
+  readonly payer: string;
+  readonly settled_at: string;
+  readonly refunds: readonly {
+    readonly amount: number;
+    readonly status: string;
+    readonly tx_hash: string | null;
+  }[];
+  readonly proof: {
+    readonly chain_id: number;
+    readonly settlement: string;
+    readonly tx_hash: string;
+    readonly block_number: number;
+    readonly log_index: number;
+    readonly number: number;
+    readonly batch: number;
+    readonly merchant: number | null;
+    readonly rpc_url: string | null;
+  };
+}
+
+export interface Finding {
+  readonly holds: boolean;
+  readonly what: string;
+}
+
+/** `<web>/receipts/<token>` → where its JSON is. null: not the address of a receipt. */
+export function receiptJsonUrl(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { origin, pathname } = new URL(url);
+  const match = /^(.*)\/receipts\/([0-9A-Za-z]+)$/.exec(pathname);
+  return match === null ? null : `${origin}${match[1]}/api/pay/v1/receipts/${match[2]}`;
+}
+
+type Found = ReturnType<typeof eventsIn>[number];
+
+/** The payments that a transaction has settled at this contract, in their order. */
+function eventsIn(
+  logs: Parameters<typeof parseEventLogs>[0]['logs'],
+  { settlement }: TellingReceipt['proof'],
+) {
+  const own = logs.filter(({ address }) => address.toLowerCase() === settlement.toLowerCase());
+  return parseEventLogs({ abi: settlementAbi, eventName: 'PaymentSettled', logs: own }).map(
+    ({ logIndex, args }) => ({
+      logIndex,
+      number: args.number,
+      payer: args.payer,
+      ...unpackTerms(args.terms),
+      ...unpackCharges(args.charges),
+    }),
+  );
+}
+
+function compare(receipt: TellingReceipt, event: Found): Finding[] {
+  const { proof, fees } = receipt;
+  const [begin = '', end = ''] = receipt.payer.toLowerCase().split('…');
+  const payer = event.payer.toLowerCase();
+  const same = (what: string, told: bigint | number | string, said: bigint | number | string) => ({
+    holds: String(told) === String(said),
+    what: `${what}: ${told}${String(told) === String(said) ? '' : `, the chain says ${said}`}`,
+  });
+  return [
+    same('number of the payment', proof.number, event.number),
+    same('merchant on the contract', proof.merchant ?? 'none', event.merchant),
+    same('order', receipt.order_id, event.orderId),
+    same('sale and tip, atoms', receipt.sale + receipt.tip, event.amount),
+    same('acquirer fee', fees.acquirer, event.acquirerFee),
+    same('protocol fee', fees.protocol, event.protocolFee),
+    same('cashback', fees.cashback, event.cashback),
+    same('batch', proof.batch, event.batch),
+    {
+      holds: begin.length >= 6 && payer.startsWith(begin) && payer.endsWith(end),
+      what: `payer ${receipt.payer}: ${event.payer}`,
+    },
+  ];
+}
+
+/** The contract itself: the number is used up, and its root is that of these payments. */
+async function checkContract(
+  client: PublicClient,
+  { proof }: TellingReceipt,
+  batch: readonly Found[],
+): Promise<Finding[]> {
+  const contract = { address: proof.settlement as Address, abi: settlementAbi } as const;
+  const [isSettled, root] = await Promise.all([
+    client.readContract({ ...contract, functionName: 'isSettled', args: [BigInt(proof.number)] }),
+    client.readContract({ ...contract, functionName: 'batchRoot', args: [BigInt(proof.batch)] }),
+  ]);
+  const leaves = batch.map((event) => paymentLeaf(packPayment(event)));
+  return [
+    { holds: isSettled, what: 'the contract will not settle this number again' },
+    {
+      holds: leaves.length > 0 && paymentTreeRoot(leaves) === root,
+      what: `the batch's root, computed again from ${leaves.length} payment(s)`,
+    },
+  ];
+}
+
+async function checkRefunds(client: PublicClient, receipt: TellingReceipt): Promise<Finding[]> {
+  const { proof } = receipt;
+  const paid = receipt.refunds.filter(({ status }) => status === 'succeeded');
+  return Promise.all(
+    paid.map(async ({ amount, tx_hash }) => {
+      const found = await client.getTransactionReceipt({ hash: tx_hash as Hash });
+      const own = found.logs.filter(
+        ({ address }) => address.toLowerCase() === proof.settlement.toLowerCase(),
+      );
+      const refunds = parseEventLogs({
+        abi: settlementAbi,
+        eventName: 'PaymentRefunded',
+        logs: own,
+      });
+      const holds = refunds.some(
+        ({ args }) => args.number === BigInt(proof.number) && args.amount === BigInt(amount),
+      );
+      return { holds, what: `refund of ${amount} in ${tx_hash}` };
+    }),
+  );
+}
+
+/** Compares a receipt with what this node says of the chain. Asks nobody else. */
+export async function checkReceipt(receipt: TellingReceipt, rpcUrl: string): Promise<Finding[]> {
+  const { proof } = receipt;
+  const client = createPublicClient({ transport: http(rpcUrl) });
+  const chainId = await client.getChainId();
+  const isChain = { holds: chainId === proof.chain_id, what: `chain ${proof.chain_id}` };
+  if (!isChain.holds)
+    return [{ ...isChain, what: `${isChain.what}, but the node is of ${chainId}` }];
+  const found = await client
+    .getTransactionReceipt({ hash: proof.tx_hash as Hash })
+    .catch(() => null);
+  if (found === null) return [isChain, { holds: false, what: `transaction ${proof.tx_hash}` }];
+  const events = eventsIn(found.logs, proof);
+  const event = events.find(({ logIndex }) => logIndex === proof.log_index);
+  const findings = [
+    isChain,
+    { holds: found.status === 'success', what: `transaction ${proof.tx_hash}` },
+    {
+      holds: Number(found.blockNumber) === proof.block_number,
+      what: `block ${proof.block_number}`,
+    },
+    { holds: event !== undefined, what: `PaymentSettled at ${proof.settlement}` },
+  ];
+  if (event === undefined) return findings;
+  const batch = events.filter((other) => other.batch === event.batch);
+  return [
+    ...findings,
+    ...compare(receipt, event),
+    ...(await checkContract(client, receipt, batch)),
+    ...(await checkRefunds(client, receipt)),
+  ];
+}

@@ -1,0 +1,218 @@
+import { connect } from 'node:tls';
+import { Redis } from 'ioredis';
+import { type Config, type Role, readConfig } from '#config.ts';
+import { describeError, type Log, silentLog } from '#core/log.ts';
+import { NETWORKS } from '#core/mode.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { requireSameDirect } from '#db/direct.ts';
+import { requireDurability } from '#db/durability.ts';
+import { checkMailServer } from '#people/mail.ts';
+import type { Env } from '#setting-names.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { requireContractDelays } from '#settlement/chain/check-contract.ts';
+import type { NetworkSettings } from '#settlement/networks.ts';
+import { configuredLanes, requireRoles } from '#settlement/relayer/configure-lanes.ts';
+
+/** What was looked at before a start, and what to do where it is wrong. */
+export interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** As far as the service itself tolerates it: see the reason `clock` in docs/operate.md. */
+const CLOCK_SKEW_MS = 30_000;
+const ANSWER_MS = 10_000;
+/** With less left, its renewal has failed. */
+const CERTIFICATE_DAYS = 7;
+const DAY_MS = 86_400_000;
+const MIN_SERVER_VERSION = 150_000;
+const HTTPS_PORT = 443;
+
+type Look = () => Promise<string>;
+
+/** What a look says when all is well is its detail; what it throws is what is wrong. */
+async function finding(check: string, look: Look): Promise<Finding> {
+  try {
+    return { check, ok: true, detail: await look() };
+  } catch (error) {
+    return { check, ok: false, detail: describeError(error) };
+  }
+}
+
+function requireClock(theirs: number, here: number, whose: string): string {
+  const seconds = Math.abs(theirs - here) / 1000;
+  const words = `${whose} and this clock are ${seconds.toFixed(1)} s apart`;
+  if (seconds * 1000 <= CLOCK_SKEW_MS) return words;
+  throw new Error(`${words}: set the clock (chrony, systemd-timesyncd)`);
+}
+
+async function lookAtDatabase(config: Config): Promise<Finding[]> {
+  const { databaseUrl, databaseDirectUrl: directUrl, production, durability } = config;
+  if (databaseUrl === null) return [];
+  const db = openDatabase({ url: databaseUrl, directUrl, maxConnections: 2 });
+  try {
+    return [
+      await finding('database', () => describeDatabase(db, config)),
+      ...(directUrl === null
+        ? []
+        : [await finding('database past the pooler', () => requireSameDirect(db))]),
+      await finding('clock of the database', async () => {
+        const rows = await db.query<{ now: Date }>('select clock_timestamp() as now');
+        return requireClock(rows[0]?.now.getTime() ?? 0, Date.now(), 'the database');
+      }),
+      await finding('durability', async () => {
+        if (production) await requireDurability(db, durability);
+        return durability ?? 'commits wait for a standby, or this is no production';
+      }),
+    ];
+  } finally {
+    await db.close();
+  }
+}
+
+interface DatabaseRow {
+  readonly version: number;
+  readonly encoding: string;
+  readonly max_connections: number;
+}
+
+async function describeDatabase(db: Database, { maxConnections }: Config): Promise<string> {
+  const [row] = await db.query<DatabaseRow>(
+    `select current_setting('server_version_num')::int as version,
+       current_setting('server_encoding') as encoding,
+       current_setting('max_connections')::int as max_connections,
+       (select system_identifier from pg_control_system()) as system`,
+  );
+  if (row === undefined) throw new Error('it does not answer');
+  const { version, encoding, max_connections: all } = row;
+  if (version < MIN_SERVER_VERSION) throw new Error(`PostgreSQL 15 or newer is needed: ${version}`);
+  if (encoding !== 'UTF8') throw new Error(`its encoding must be UTF8, not ${encoding}`);
+  if (maxConnections >= all) {
+    throw new Error(`DATABASE_CONNECTIONS=${maxConnections} of one process, and it takes ${all}`);
+  }
+  return `PostgreSQL ${Math.floor(version / 10_000)}, ${all} connections`;
+}
+
+/** Faults that a start only warns of, because they may pass, are worth a word before it. */
+function strictLog(): Log {
+  const fail = (message: string) => {
+    throw new Error(message);
+  };
+  return { ...silentLog, warn: fail, error: fail };
+}
+
+async function lookAtChain(settings: NetworkSettings, production: boolean): Promise<Finding[]> {
+  const { network } = settings;
+  const findings: Finding[] = [];
+  const opened = await openChain(settings, strictLog()).catch((error) => {
+    findings.push({ check: `${network}: chain`, ok: false, detail: describeError(error) });
+    return null;
+  });
+  if (opened === null) return findings;
+  try {
+    const { chainId, rpcUrls, lowBalanceWei } = opened.config;
+    findings.push({
+      check: `${network}: chain`,
+      ok: true,
+      detail: `chain ${chainId}, ${rpcUrls.length} address(es), contract and token fit`,
+    });
+    findings.push(
+      await finding(`${network}: clock`, async () => {
+        const { time } = await opened.newest();
+        return requireClock(time.getTime(), Date.now(), 'the newest block');
+      }),
+      await finding(`${network}: delays of the contract`, async () => {
+        if (production) await requireContractDelays(opened, strictLog());
+        return 'long enough';
+      }),
+      await finding(`${network}: roles of the keys`, async () => {
+        await requireRoles(opened);
+        return `${configuredLanes(opened.config).length} keys have theirs`;
+      }),
+      await finding(`${network}: coin for gas`, async () => {
+        const addresses = configuredLanes(opened.config).map(({ address }) => address);
+        const balances = await opened.balances(addresses);
+        const poor = addresses.filter((_, index) => (balances[index] ?? 0n) < lowBalanceWei);
+        if (poor.length > 0) throw new Error(`send coin to ${poor.join(', ')}`);
+        return `${addresses.length} addresses have enough`;
+      }),
+    );
+  } finally {
+    await opened.close();
+  }
+  return findings;
+}
+
+async function lookAtRedis(url: string): Promise<string> {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    await redis.ping();
+    return 'it answers';
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** How people reach the service: a certificate for its name that browsers believe. */
+function lookAtTls(publicUrl: string): Promise<string> {
+  const { hostname, port, protocol } = new URL(publicUrl);
+  if (protocol !== 'https:') throw new Error(`${publicUrl} is no https address`);
+  return new Promise((resolve, reject) => {
+    const options = { host: hostname, port: Number(port || HTTPS_PORT), servername: hostname };
+    const socket = connect(options, () => {
+      const { valid_to: until } = socket.getPeerCertificate();
+      const days = Math.floor((Date.parse(until) - Date.now()) / DAY_MS);
+      socket.end();
+      if (days >= CERTIFICATE_DAYS)
+        resolve(`the certificate of ${hostname} is good for ${days} days`);
+      else reject(new Error(`the certificate of ${hostname} ends in ${days} days: renew it`));
+    });
+    socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error(`${hostname} does not answer`)));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      const isAway = error.code === 'ECONNREFUSED' || error.code === 'ENOTFOUND';
+      const hint = isAway ? ': start the proxy, and look at the DNS entry' : '';
+      reject(new Error(`${hostname}: ${describeError(error)}${hint}`));
+    });
+  });
+}
+
+export type EnvOfRole = Readonly<Record<Role, Env>>;
+
+/** Each role with the settings that it would start with. */
+function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<Role, Config> } {
+  const findings: Finding[] = [];
+  const configs = new Map<Role, Config>();
+  for (const [role, env] of Object.entries(envs) as [Role, Env][]) {
+    try {
+      configs.set(role, readConfig(env, ['--roles', role]));
+      findings.push({ check: `settings of ${role}`, ok: true, detail: 'a start takes them' });
+    } catch (error) {
+      findings.push({ check: `settings of ${role}`, ok: false, detail: describeError(error) });
+    }
+  }
+  return { findings, configs };
+}
+
+/** Everything that a start, or the first payment, would trip over. Changes nothing anywhere. */
+export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
+  const { findings, configs } = readRoles(envs);
+  const config = configs.get('api');
+  if (config === undefined) return findings;
+  findings.push(...(await lookAtDatabase(config)));
+  for (const network of NETWORKS) {
+    const settings = config.chains[network];
+    if (settings === null) continue;
+    const relayerKeys = configs.get('worker')?.chains[network]?.relayerKeys ?? [];
+    const registrarKey = configs.get('registrar')?.chains[network]?.registrarKey ?? null;
+    const whole = { ...settings, relayerKeys, registrarKey };
+    findings.push(...(await lookAtChain(whole, config.production)));
+  }
+  const { smtpUrl, redisUrl, publicUrl } = config;
+  if (smtpUrl !== null) findings.push(await finding('mail', () => checkMailServer(smtpUrl)));
+  if (redisUrl !== null) findings.push(await finding('Redis', () => lookAtRedis(redisUrl)));
+  if (publicUrl !== null) findings.push(await finding('TLS', async () => lookAtTls(publicUrl)));
+  return findings;
+}

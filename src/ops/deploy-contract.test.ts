@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import {
+  createWalletClient,
+  encodeDeployData,
+  http,
+  numberToHex,
+  parseEther,
+  publicActions,
+  zeroAddress,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { newKey } from '#ops/deploy-contract.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { testDatabase } from '#testing/database.ts';
+import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+import { deployFiatToken, FIAT_TOKEN_MISSING } from '../../contracts/test/fiat-token.ts';
+
+/** docs/operate.md, section 2: what the deployment refuses, with the real command. */
+
+const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
+const CHAIN_ID = 31_510;
+const PAYING = newKey();
+const PROXY_ADMIN = newKey();
+const SPARE = [newKey().address, newKey().address].join(',');
+
+describe('npm run chain -- deploy', () => {
+  let chain: ThrowawayChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startThrowawayChain({ chainId: CHAIN_ID, blockTime: 'automine' });
+    for (const { address } of [PAYING, PROXY_ADMIN]) {
+      const params = [address, numberToHex(parseEther('10'))] as never;
+      await walletOf(PAYING.key).request({ method: 'anvil_setBalance' as never, params });
+    }
+    const args = [PAYING.address] as const;
+    usdc = await send(
+      PAYING.key,
+      null,
+      encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args }),
+    );
+  });
+
+  after(() => chain?.stop());
+
+  function walletOf(key: Hex) {
+    const account = privateKeyToAccount(key);
+    const options = { account, transport: http(chain.rpcUrl), pollingInterval: 20 };
+    return createWalletClient(options).extend(publicActions);
+  }
+
+  async function send(key: Hex, to: Hex | null, data: Hex): Promise<Hex> {
+    const wallet = walletOf(key);
+    const hash = await wallet.sendTransaction({ chain: null, to, data });
+    const receipt = await wallet.waitForTransactionReceipt({ hash });
+    assert.equal(receipt.status, 'success');
+    return receipt.contractAddress ?? '0x';
+  }
+
+  /** A deployment that nothing is wrong with, but that the token is not Circle's. */
+  function inOrder(): Record<string, string> {
+    return {
+      network: 'testnet',
+      'rpc-url': chain.rpcUrl,
+      usdc,
+      admin: newKey().address,
+      guardian: newKey().address,
+      treasurer: newKey().address,
+      registrar: newKey().address,
+      operators: `${newKey().address},${SPARE}`,
+      'hourly-ceiling': '1000',
+    };
+  }
+
+  const NAMED = { 'usdc-name': 'Test USD Coin', 'usdc-version': '1' };
+
+  function deploy(
+    options: Record<string, string>,
+    ...switches: string[]
+  ): Promise<{ code: number; out: string }> {
+    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+    return new Promise((resolve) => {
+      const all = [COMMAND, 'deploy', ...args, ...switches];
+      const child = execFile(process.execPath, all, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : 1, out: stdout + stderr });
+      });
+      child.stdin?.end(PAYING.key);
+    });
+  }
+
+  async function refusal(other: Record<string, string>, ...switches: string[]): Promise<string> {
+    const before = await nonce();
+    const { code, out } = await deploy({ ...inOrder(), ...other }, ...switches);
+    assert.equal(code, 1, out);
+    assert.equal(await nonce(), before, 'nothing was sent');
+    return out;
+  }
+
+  const nonce = () => walletOf(PAYING.key).getTransactionCount({ address: PAYING.address });
+
+  it('keeps the floors of what holds real money', async () => {
+    const admin = newKey().address;
+    const cases: readonly [Record<string, string>, RegExp][] = [
+      [{ 'wallet-delay-hours': '23' }, /wallet-delay-hours must be at least 24/],
+      [{ 'payout-hold-hours': '23' }, /payout-hold-hours must be at least 24/],
+      [{ operators: SPARE }, /operators needs 3 addresses or more/],
+      [{ admin, guardian: admin }, /each role and each operator needs an address of its own/],
+    ];
+    for (const [other, complaint] of cases) {
+      assert.match(await refusal({ ...NAMED, ...other }), complaint);
+    }
+  });
+
+  it('compares what the token calls itself with what is expected of it', async () => {
+    assert.match(await refusal({}), /calls itself "Test USD Coin", not "USD Coin" or "USDC"/);
+    const name = { 'usdc-name': 'Test USD Coin' };
+    assert.match(await refusal(name), /has the version "1", not "2"/);
+    const other = { 'usdc-name': 'USD Coin' };
+    assert.match(await refusal(other, '--test-network'), /not "USD Coin": --usdc-name allows it/);
+    assert.match(await refusal({ usdc: newKey().address }), /there is no contract/);
+    const { out } = await deploy({ ...inOrder(), ...NAMED });
+    const settlement = /^CHAIN_TESTNET_SETTLEMENT=(0x.*)$/m.exec(out)?.[1] ?? out;
+    // Has code, and is no token.
+    assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
+  });
+
+  it('takes Circle’s token as it is', { skip: FIAT_TOKEN_MISSING }, async () => {
+    const { address } = PAYING;
+    const roles = { owner: address, minter: address, pauser: address, blacklister: address };
+    const real = await deployFiatToken(
+      {
+        deploy: (data) => send(PROXY_ADMIN.key, null, data),
+        call: (to, data) => send(PAYING.key, to, data),
+      },
+      roles,
+    );
+    const { code, out } = await deploy({ ...inOrder(), usdc: real });
+    assert.equal(code, 0, out);
+    assert.match(out, /settles in "USD Coin", version 2, of 6 decimals/);
+  });
+
+  it('refuses nobody as the holder of a role', async () => {
+    for (const role of ['admin', 'guardian', 'treasurer', 'registrar']) {
+      await refusal({ ...NAMED, [role]: zeroAddress });
+    }
+    await refusal({ ...NAMED, operators: `${zeroAddress},${SPARE}` });
+  });
+
+  it('lifts the floors for a test network, and production refuses such a contract', async () => {
+    const lax = { 'wallet-delay-hours': '1', 'payout-hold-hours': '0' };
+    const { code, out } = await deploy({ ...inOrder(), ...lax }, '--test-network');
+    assert.equal(code, 0, out);
+    const settlement = /^CHAIN_TESTNET_SETTLEMENT=(0x.*)$/m.exec(out)?.[1] ?? '';
+    const folder = await temporaryDataDir();
+    const database = await testDatabase(2);
+    const ofChain = (prefix: string) => ({
+      [`${prefix}RPC_URL`]: chain.rpcUrl,
+      [`${prefix}CHAIN_ID`]: String(CHAIN_ID),
+      [`${prefix}USDC`]: usdc,
+      [`${prefix}SETTLEMENT`]: settlement,
+      [`${prefix}RELAYER_KEYS`]: newKey().key,
+      [`${prefix}REGISTRAR_KEY`]: newKey().key,
+    });
+    const { child, logs } = spawnMain({
+      dataDir: folder.path,
+      env: {
+        NODE_ENV: 'production',
+        DATABASE_URL: database.url,
+        DATABASE_DURABILITY: 'single',
+        TAPLINE_SECRET: randomBytes(32).toString('hex'),
+        TAPLINE_PUBLIC_URL: 'https://pay.tapline.test',
+        SMTP_URL: 'smtp://127.0.0.1:1',
+        ...ofChain('CHAIN_TESTNET_'),
+        ...ofChain('CHAIN_MAINNET_'),
+      },
+    });
+    const [exit] = (await once(child, 'close')) as [number | null];
+    await Promise.all([database.close(), folder.remove()]);
+    assert.equal(exit, 1, logs());
+    const wanted =
+      /WALLET_DELAY of the settlement contract of \w+ is 3600 s; production needs 86400 s/;
+    assert.match(logs(), wanted);
+  });
+});

@@ -1,0 +1,73 @@
+import { createPublicClient, domainSeparator, http, parseAbi } from 'viem';
+import { StartError } from '#core/start-error.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+const TOKEN_ABI = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function eip712Domain() view returns (bytes1,string,string,uint256,address,bytes32,uint256[])',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+]);
+/** Circle's token bears either name, depending on the chain; its version is the same on all. */
+const CIRCLE = { names: ['USD Coin', 'USDC'], version: '2' };
+/** The contract counts its ceiling in USDC of so many atoms. */
+const DECIMALS = 6;
+
+/** What a token should call itself; null: anything. */
+export interface ExpectedToken {
+  readonly names: readonly string[] | null;
+  readonly version: string | null;
+}
+
+/** As given, or else Circle's; on a test network only what is given. */
+export function expectedToken(given: {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+  readonly isTest: boolean;
+}): ExpectedToken {
+  const { name, version, isTest } = given;
+  const usual = isTest ? { names: null, version: null } : CIRCLE;
+  return { names: name === undefined ? usual.names : [name], version: version ?? usual.version };
+}
+
+/**
+ * A contract is bound to its token for ever, so another token at that address is noticed before:
+ * decimals, name, version, and whether signatures over these are what the token takes.
+ * @throws StartError @returns what the token calls itself.
+ */
+export async function requireToken(
+  place: { readonly rpcUrl: string; readonly usdc: Hex },
+  expected: ExpectedToken,
+): Promise<{ readonly name: string; readonly version: string }> {
+  const reader = createPublicClient({ transport: http(place.rpcUrl) });
+  const contract = { address: place.usdc, abi: TOKEN_ABI } as const;
+  const refuse = (what: string) => new StartError(`--usdc ${place.usdc}: ${what}`);
+  const code = await reader.getCode({ address: place.usdc });
+  if (code === undefined) throw refuse('there is no contract');
+  const told = async <T>(read: Promise<T>) => read.catch(() => null);
+  const decimals = await told(reader.readContract({ ...contract, functionName: 'decimals' }));
+  if (decimals !== DECIMALS) throw refuse(`has ${decimals ?? 'no'} decimals, not ${DECIMALS}`);
+  const own = await told(reader.readContract({ ...contract, functionName: 'eip712Domain' }));
+  const name = own?.[1] ?? (await told(reader.readContract({ ...contract, functionName: 'name' })));
+  const version =
+    own?.[2] ?? (await told(reader.readContract({ ...contract, functionName: 'version' })));
+  if (name === null || version === null) throw refuse('does not tell its name and version');
+  const { names } = expected;
+  if (names !== null && !names.includes(name)) {
+    throw refuse(`calls itself "${name}", not "${names.join('" or "')}": --usdc-name allows it`);
+  }
+  if (expected.version !== null && expected.version !== version) {
+    const wanted = expected.version;
+    throw refuse(`has the version "${version}", not "${wanted}": --usdc-version allows it`);
+  }
+  const chainId = await reader.getChainId();
+  const domain = { name, version, chainId, verifyingContract: place.usdc };
+  const separator = await told(
+    reader.readContract({ ...contract, functionName: 'DOMAIN_SEPARATOR' }),
+  );
+  if (separator !== domainSeparator({ domain })) {
+    throw refuse(`its DOMAIN_SEPARATOR is not made of "${name}", "${version}", chain ${chainId}`);
+  }
+  return { name, version };
+}

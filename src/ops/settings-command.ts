@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import { redact } from '#core/redact.ts';
+import { StartError } from '#core/start-error.ts';
+import { checkSettings, type Finding } from '#ops/check-settings.ts';
+import { makeSettings, readSettingsOf } from '#ops/settings-folder.ts';
+import { secretValues } from '#secret-settings.ts';
+
+/**
+ * `settings-command.ts init|check --folder <folder> [--json]`, for `tapline init` and `tapline
+ * doctor`: makes the files of settings, and looks at all that a start would trip over.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    folder: { type: 'string', default: '.' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const [command] = positionals;
+
+function show(finding: Finding): void {
+  const { check, ok, detail } = finding;
+  console.log(values.json ? JSON.stringify(finding) : `${ok ? 'ok ' : 'NO '} ${check}: ${detail}`);
+}
+
+async function run(): Promise<number> {
+  if (command === 'init') {
+    const { files, addresses } = await makeSettings(values.folder);
+    for (const file of files) show({ check: 'made', ok: true, detail: `${values.folder}/${file}` });
+    for (const address of addresses) {
+      const detail = `${address}: give it its role (chain -- deploy) and send coin to it`;
+      show({ check: 'key', ok: true, detail });
+    }
+  }
+  const envs = {
+    api: await readSettingsOf(values.folder, 'api'),
+    worker: await readSettingsOf(values.folder, 'worker'),
+    registrar: await readSettingsOf(values.folder, 'registrar'),
+  };
+  const secrets = Object.values(envs).flatMap(secretValues);
+  const findings = await checkSettings(envs);
+  for (const one of findings) show({ ...one, detail: redact(one.detail, secrets) });
+  return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+
+try {
+  process.exitCode = await run();
+} catch (error) {
+  if (!(error instanceof StartError)) throw error;
+  console.error(`tapline: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Role } from '#config.ts';
+import { NETWORKS } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
+import { newKey } from '#ops/deploy-contract.ts';
+import { chainPrefix, type Env } from '#setting-names.ts';
+
+/** Which of the files of a folder each role reads, in this order (docs/deploy.md). */
+export const FILES_OF_ROLE: Readonly<Record<Role, readonly string[]>> = {
+  api: ['tapline.env'],
+  worker: ['tapline.env', 'worker.env'],
+  registrar: ['tapline.env', 'registrar.env'],
+};
+
+/** Lanes that settle beside each other; two more keys wait offline. */
+const RELAYERS = 4;
+const EXAMPLE = path.join(import.meta.dirname, '../../.env.example');
+/** What a real network sets; the rest of the example is commented out, with its default. */
+const FILLED: Readonly<Record<string, () => string>> = {
+  NODE_ENV: () => 'production',
+  DRAIN_SECONDS: () => '10',
+  METRICS_TOKEN: () => randomBytes(24).toString('base64url'),
+  TAPLINE_SECRET: () => randomBytes(32).toString('hex'),
+};
+/** What only its operator knows. */
+const ASKED = /^(DATABASE_URL|SMTP_URL|MAIL_FROM|TAPLINE_PUBLIC_URL|TRUSTED_PROXIES)$/;
+const ASKED_OF_CHAIN = /^CHAIN_\w+?_(RPC_URL|CHAIN_ID|USDC|SETTLEMENT|DEPLOYED_AT_BLOCK)$/;
+const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY)$/;
+
+function commonSettings(example: string): string {
+  const lines = example.split('\n').map((line) => {
+    const [, name = ''] = /^([A-Z][A-Z0-9_]*)=/.exec(line) ?? [];
+    if (name === '') return line;
+    if (KEYS.test(name)) return `# ${name}: in worker.env or registrar.env.`;
+    const fill = FILLED[name];
+    if (fill !== undefined) return `${name}=${fill()}`;
+    return ASKED.test(name) || ASKED_OF_CHAIN.test(name) ? `${name}=` : `# ${line}`;
+  });
+  return `${lines.slice(3).join('\n')}`;
+}
+
+interface Made {
+  /** The files that were not there yet. */
+  readonly files: readonly string[];
+  /** What the new keys sign for: to be funded and given their roles. */
+  readonly addresses: readonly string[];
+}
+
+function signingKeys(role: 'worker' | 'registrar'): { text: string; addresses: string[] } {
+  const addresses: string[] = [];
+  const lines = NETWORKS.map((network) => {
+    const count = role === 'worker' ? RELAYERS : 1;
+    const keys = Array.from({ length: count }, newKey);
+    const what = role === 'worker' ? 'relayer' : 'registrar';
+    for (const { address } of keys) addresses.push(`${network} ${what} ${address}`);
+    const setting = role === 'worker' ? 'RELAYER_KEYS' : 'REGISTRAR_KEY';
+    return `${chainPrefix(network)}${setting}=${keys.map(({ key }) => key).join(',')}`;
+  });
+  return { text: `# Signing keys: for the ${role} alone.\n${lines.join('\n')}\n`, addresses };
+}
+
+/** Makes the files of settings that are not there, with fresh secrets; touches no other. */
+export async function makeSettings(folder: string): Promise<Made> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const example = await readFile(EXAMPLE, 'utf8');
+  const [worker, registrar] = [signingKeys('worker'), signingKeys('registrar')];
+  const wanted: readonly (readonly [string, { text: string; addresses: string[] }])[] = [
+    ['tapline.env', { text: commonSettings(example), addresses: [] }],
+    ['worker.env', worker],
+    ['registrar.env', registrar],
+  ];
+  const files: string[] = [];
+  const addresses: string[] = [];
+  for (const [name, made] of wanted) {
+    const written = await writeFile(path.join(folder, name), made.text, { flag: 'wx', mode: 0o600 })
+      .then(() => true)
+      .catch((error) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      });
+    if (!written) continue;
+    files.push(name);
+    addresses.push(...made.addresses);
+  }
+  return { files, addresses };
+}
+
+/** The settings that a role of this folder starts with. @throws StartError: a file is missing. */
+export async function readSettingsOf(folder: string, role: Role): Promise<Env> {
+  const env: Record<string, string | undefined> = {};
+  for (const name of FILES_OF_ROLE[role]) {
+    const file = path.join(folder, name);
+    const text = await readFile(file, 'utf8').catch(() => {
+      throw new StartError(`${file} cannot be read: tapline init --folder ${folder} makes it`);
+    });
+    Object.assign(env, parseEnv(text));
+  }
+  return env;
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '#core/clock.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Database } from '#db/database.ts';
+import {
+  type DeclaredDurability,
+  type Durability,
+  fallsShort,
+  judgeReplication,
+  type ReplicationRow,
+  selectReplication,
+} from '#db/durability.ts';
+import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
+
+/** A failover takes seconds, and standbys come back by themselves. */
+const LOOK_EVERY_MS = 5_000;
+
+export interface DurabilityWatch {
+  /** What was seen last; null before the first look. */
+  seen(): { readonly row: ReplicationRow; readonly found: Durability } | null;
+  /** Less than was declared. */
+  isShort(): boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks at the database's standbys while the service runs. A change is told loudly and never stops
+ * anything: people are paying, and a standby that went away comes back or is replaced.
+ */
+export function watchDurability(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly declared: DeclaredDurability | null;
+}): DurabilityWatch {
+  const { db, clock, log, declared } = deps;
+  let seen: ReturnType<DurabilityWatch['seen']> = null;
+  const look = async () => {
+    const row = await selectReplication(db);
+    const found = judgeReplication(row);
+    const before = seen;
+    seen = { row, found };
+    const fields = { found, declared, standbys: row.standbys, names: row.names };
+    if (before === null && !fallsShort(found, declared)) return;
+    if (before?.found === found) return;
+    if (!fallsShort(found, declared)) {
+      return log.warn('the durability of commits has changed', fields);
+    }
+    log.error('commits are less durable than declared', fields);
+    const alarm = { kind: 'durability', subject: found, details: fields };
+    await db.transaction((tx) => insertAlarms(tx, true, [alarm], clock.now()));
+  };
+  const loop: Loop = startLoop({
+    name: 'look at the standbys',
+    pollMs: LOOK_EVERY_MS,
+    run: async () => {
+      await look();
+      return false;
+    },
+    onError: (name, error) => log.warn(`the ${name} failed`, { error: describeError(error) }),
+  });
+  return {
+    seen: () => seen,
+    isShort: () => seen !== null && fallsShort(seen.found, declared),
+    stop: loop.stop,
+  };
+}

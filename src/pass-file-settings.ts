@@ -1,0 +1,80 @@
+import { StartError } from '#core/start-error.ts';
+
+/** What Apple needs of whoever makes passes. Files are PEM. */
+export interface AppleSettings {
+  readonly passType: string;
+  readonly team: string;
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly wwdrFile: string;
+  /** Of the NFC certificate; null: no NFC, for without it such a pass does not open. */
+  readonly nfcPublicKey: string | null;
+}
+
+/** What Google needs of whoever makes save links. */
+export interface GoogleSettings {
+  readonly issuer: string;
+  /** The JSON file of a service account. */
+  readonly credentialsFile: string;
+}
+
+export interface PassFileSettings {
+  readonly apple: AppleSettings | null;
+  readonly google: GoogleSettings | null;
+}
+
+export const APPLE_SETTINGS = [
+  'APPLE_PASS_TYPE',
+  'APPLE_TEAM',
+  'APPLE_PASS_CERTIFICATE',
+  'APPLE_PASS_KEY',
+  'APPLE_WWDR_CERTIFICATE',
+] as const;
+
+export const GOOGLE_SETTINGS = ['GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_CREDENTIALS'] as const;
+
+type PassFileSetting =
+  | (typeof APPLE_SETTINGS)[number]
+  | (typeof GOOGLE_SETTINGS)[number]
+  | 'APPLE_NFC_PUBLIC_KEY';
+
+type Read = (name: PassFileSetting) => string | null;
+
+/** All of them or none. */
+function group<Name extends PassFileSetting>(
+  names: readonly Name[],
+  read: Read,
+): Record<Name, string> | null {
+  const values = names.map((name) => [name, read(name)] as const);
+  const missing = values.filter(([, value]) => value === null).map(([name]) => name);
+  if (missing.length === names.length) return null;
+  if (missing.length > 0) {
+    const given = names.find((name) => !missing.includes(name));
+    throw new StartError(`${given} needs ${missing.join(', ')}: see docs/operate.md`);
+  }
+  return Object.fromEntries(values) as Record<Name, string>;
+}
+
+/** @throws StartError when a part is missing. The files are read by {@link loadPassFiles}. */
+export function readPassFileSettings(read: Read): PassFileSettings {
+  const apple = group(APPLE_SETTINGS, read);
+  const google = group(GOOGLE_SETTINGS, read);
+  const nfcPublicKey = read('APPLE_NFC_PUBLIC_KEY');
+  if (nfcPublicKey !== null && apple === null) {
+    throw new StartError(`APPLE_NFC_PUBLIC_KEY needs ${APPLE_SETTINGS.join(', ')}`);
+  }
+  return {
+    apple: apple && {
+      passType: apple.APPLE_PASS_TYPE,
+      team: apple.APPLE_TEAM,
+      certificateFile: apple.APPLE_PASS_CERTIFICATE,
+      keyFile: apple.APPLE_PASS_KEY,
+      wwdrFile: apple.APPLE_WWDR_CERTIFICATE,
+      nfcPublicKey,
+    },
+    google: google && {
+      issuer: google.GOOGLE_WALLET_ISSUER,
+      credentialsFile: google.GOOGLE_WALLET_CREDENTIALS,
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { createECDH } from 'node:crypto';
+import { StartError } from '#core/start-error.ts';
+
+/** What this service proves itself with to push services (RFC 8292). */
+export interface PushSettings {
+  /** 32 bytes: the scalar of a P-256 key. */
+  readonly privateKey: Buffer;
+  /** The uncompressed point, 65 bytes: browsers subscribe for it. */
+  readonly publicKey: Buffer;
+  /** Whom a push service turns to: `mailto:…` or `https://…`. */
+  readonly subject: string;
+}
+
+export const PUSH_SETTINGS = ['VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'] as const;
+
+const KEY_BYTES = 32;
+
+function publicKeyOf(privateKey: Buffer): Buffer {
+  const wrong = 'VAPID_PRIVATE_KEY must be 32 bytes in base64url: see docs/operate.md';
+  if (privateKey.length !== KEY_BYTES) throw new StartError(wrong);
+  const curve = createECDH('prime256v1');
+  try {
+    curve.setPrivateKey(privateKey);
+    return curve.getPublicKey();
+  } catch (cause) {
+    throw new StartError(wrong, { cause });
+  }
+}
+
+/** null: nobody is rung. @throws StartError */
+export function readPushSettings(
+  read: (name: (typeof PUSH_SETTINGS)[number]) => string | null,
+): PushSettings | null {
+  const [key, subject] = PUSH_SETTINGS.map(read);
+  if (key == null && subject == null) return null;
+  if (key == null || subject == null) {
+    throw new StartError('VAPID_PRIVATE_KEY and VAPID_SUBJECT need each other');
+  }
+  if (!/^(mailto:\S+@\S+|https:\/\/\S+)$/.test(subject)) {
+    throw new StartError('VAPID_SUBJECT must be mailto:… or https://…');
+  }
+  const privateKey = Buffer.from(key, 'base64url');
+  return { privateKey, publicKey: publicKeyOf(privateKey), subject };
+}

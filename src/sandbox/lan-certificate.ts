@@ -1,0 +1,97 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+
+/** Made at each start, and good for this long. */
+const VALID_DAYS = 30;
+/** Phones whose clocks are behind take it, too. */
+const EARLIER_MS = 86_400_000;
+const NAME = 'Tapline sandbox';
+
+export interface LanCertificate {
+  /** PEM, as node:https takes them. */
+  readonly key: string;
+  readonly cert: string;
+  /** SHA-256 of the certificate, as browsers show it: `AB:CD:…`. */
+  readonly fingerprint: string;
+}
+
+/** One element of DER (X.690): what it is, how long, and what it holds. */
+function der(tag: number, ...contents: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  const { length } = content;
+  const size =
+    length < 128
+      ? Buffer.from([length])
+      : length < 256
+        ? Buffer.from([0x81, length])
+        : Buffer.from([0x82, length >> 8, length & 0xff]);
+  return Buffer.concat([Buffer.from([tag]), size, content]);
+}
+
+const sequence = (...contents: readonly Buffer[]) => der(0x30, ...contents);
+const text = (tag: number, value: string) => der(tag, Buffer.from(value));
+
+/** Object identifiers, in DER's own packing. */
+const OID = {
+  ecdsaWithSha256: '2a8648ce3d040302',
+  commonName: '550403',
+  subjectAltName: '551d11',
+  extendedKeyUsage: '551d25',
+  serverAuth: '2b06010505070301',
+} as const;
+const oid = (name: keyof typeof OID) => der(0x06, Buffer.from(OID[name], 'hex'));
+
+function time(ms: number): Buffer {
+  const digits = new Date(ms).toISOString().replace(/\D/g, '').slice(2, 14);
+  return text(0x17, `${digits}Z`);
+}
+
+function extension(name: keyof typeof OID, value: Buffer): Buffer {
+  return sequence(oid(name), der(0x04, value));
+}
+
+function nameOf(host: string): Buffer {
+  return isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : text(0x82, host);
+}
+
+/** What the signature covers: version 3, no authority over others. */
+function body(hosts: readonly string[], publicKey: Buffer, now: number): Buffer {
+  const name = sequence(der(0x31, sequence(oid('commonName'), text(0x0c, NAME))));
+  const serial = Buffer.concat([Buffer.from([0x01]), randomBytes(15)]);
+  return sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, serial),
+    sequence(oid('ecdsaWithSha256')),
+    name,
+    sequence(time(now - EARLIER_MS), time(now + VALID_DAYS * 86_400_000)),
+    name,
+    publicKey,
+    der(
+      0xa3,
+      sequence(
+        extension('subjectAltName', sequence(...hosts.map(nameOf))),
+        extension('extendedKeyUsage', sequence(oid('serverAuth'))),
+      ),
+    ),
+  );
+}
+
+/**
+ * A certificate that nobody vouches for, so that browsers give pages what they give only to https:
+ * camera, NFC, WebCrypto. Written out here because Node makes keys and signatures, but no
+ * certificates, and `openssl` is not on every machine.
+ */
+export function makeCertificate(hosts: readonly string[], now = Date.now()): LanCertificate {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signed = body(hosts, pair.publicKey.export({ type: 'spki', format: 'der' }), now);
+  const signature = sign('sha256', signed, pair.privateKey);
+  const bits = der(0x03, Buffer.from([0]), signature);
+  const whole = sequence(signed, sequence(oid('ecdsaWithSha256')), bits);
+  const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
+  const digest = createHash('sha256').update(whole).digest('hex').toUpperCase();
+  return {
+    key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
+    fingerprint: (digest.match(/../g) ?? []).join(':'),
+  };
+}

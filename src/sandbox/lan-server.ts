@@ -1,0 +1,34 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { describeError } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Lan } from '#lan.ts';
+import { makeCertificate } from '#sandbox/lan-certificate.ts';
+
+export interface LanServer {
+  readonly url: string;
+  readonly fingerprint: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves the same routes to phones, over https on the whole network. This machine's own port stays
+ * as it is, so that no script has to know of a certificate.
+ */
+export async function serveLan(app: FastifyInstance, { host, port }: Lan): Promise<LanServer> {
+  const { key, cert, fingerprint } = makeCertificate([host, 'localhost']);
+  const server = createServer({ key, cert }, app.routing);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new StartError(`--lan: cannot listen on port ${port}: ${describeError(error)}`)),
+    );
+    server.listen(port, '0.0.0.0', resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const stop = async () => {
+    server.close();
+    server.closeIdleConnections();
+  };
+  return { url: `https://${host}:${bound}`, fingerprint, stop };
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { type CardKeys, writeSunMessage } from '#payers/sun-message.ts';
+
+/** What `POST /cards` tells whoever writes the chip. */
+export interface CardSettings {
+  readonly url_template: string;
+  readonly meta_read_key: string;
+  readonly file_read_key: string;
+}
+
+const NXP = 0x04;
+
+/** A new chip's number. */
+export function newUid(): string {
+  return Buffer.concat([Buffer.from([NXP]), randomBytes(6)])
+    .toString('hex')
+    .toUpperCase();
+}
+
+/**
+ * A chip (NTAG 424 DNA) that was written with a card's settings. It knows nothing but those: each
+ * tap counts up, and puts its message over the zeros of the template.
+ */
+export class CardChip {
+  readonly #template: string;
+  readonly #keys: CardKeys;
+  readonly #uid: string;
+  counter = 0;
+
+  constructor(settings: CardSettings, uid = newUid()) {
+    this.#template = settings.url_template;
+    this.#keys = {
+      metaRead: Buffer.from(settings.meta_read_key, 'hex'),
+      fileRead: Buffer.from(settings.file_read_key, 'hex'),
+    };
+    this.#uid = uid;
+  }
+
+  /** Held to a reader once more. */
+  tap(): string {
+    this.counter++;
+    const identity = { uid: this.#uid, counter: this.counter };
+    const { piccData, mac } = writeSunMessage(identity, this.#keys, randomBytes(5));
+    const hex = (bytes: Buffer) => bytes.toString('hex').toUpperCase();
+    return this.#template
+      .replace(`p=${'0'.repeat(32)}`, `p=${hex(piccData)}`)
+      .replace(`c=${'0'.repeat(16)}`, `c=${hex(mac)}`);
+  }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Journal } from '#testing/chaos/chaos-journal.ts';
+import type { Random } from '#testing/chaos/chaos-random.ts';
+
+/** A client that does what the API's rules tell it to: same key until there is an answer. */
+export interface ChaosCaller {
+  get(path: string): Promise<ChaosAnswer | null>;
+  /** @returns null when no answer came in time: what happened is unknown. */
+  post(path: string, body?: unknown, key?: string): Promise<ChaosAnswer | null>;
+  send(method: string, path: string, body?: unknown): Promise<ChaosAnswer | null>;
+}
+
+export interface ChaosAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly replayed: boolean;
+  readonly body: { readonly [field: string]: unknown };
+}
+
+export interface CallerOptions {
+  /** `http://127.0.0.1:1/api/v1` of every node. */
+  readonly urls: readonly string[];
+  readonly key: string;
+  readonly random: Random;
+  readonly journal: Journal;
+}
+
+/** An outage of a run lasts a few seconds; who gets no answer for this long gives up. */
+const GIVE_UP_MS = 40_000;
+const PAUSE_MS = 150;
+/** Now and then a client loses patience, and asks again while the first request goes on. */
+const IMPATIENT_MS = 700;
+const PATIENT_MS = 35_000;
+
+function errorCode(answer: ChaosAnswer): string {
+  const error = answer.body.error as { code?: string } | undefined;
+  return error?.code ?? '';
+}
+
+/** Whether the same request has to be sent again to learn its outcome. */
+function isOpen(answer: ChaosAnswer): boolean {
+  if (answer.status >= 500 || answer.status === 429) return true;
+  return errorCode(answer) === 'idempotency_request_in_progress';
+}
+
+/** Answers that hold their key: everything but validation, permission and what is open. */
+function holdsKey(answer: ChaosAnswer): boolean {
+  return answer.status < 300 || answer.status === 404 || answer.status === 409;
+}
+
+async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | null> {
+  try {
+    const response = await fetch(url, init);
+    const text = await response.text();
+    const body = text === '' ? {} : (JSON.parse(text) as ChaosAnswer['body']);
+    const replayed = response.headers.get('idempotent-replayed') === 'true';
+    return { status: response.status, text, body, replayed };
+  } catch {
+    // Refused, cut, or too slow: nothing is known.
+    return null;
+  }
+}
+
+export function openChaosCaller(options: CallerOptions): ChaosCaller {
+  const { urls, key: bearer, random, journal } = options;
+  /** How often each key was sent by somebody of its own. */
+  const senders = new Map<string, number>();
+  const send = async (method: string, path: string, body?: unknown, key?: string) => {
+    const deadline = performance.now() + GIVE_UP_MS;
+    let node = random.below(urls.length);
+    // Every answer so far has said that nothing was done.
+    let nothingDone = true;
+    if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
+    while (performance.now() < deadline) {
+      const impatient = key !== undefined && random.chance(4);
+      const answer = await attempt(`${urls[node % urls.length]}${path}`, {
+        method,
+        headers: {
+          Authorization: `Bearer ${bearer}`,
+          ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(impatient ? IMPATIENT_MS : PATIENT_MS),
+      });
+      journal.count(
+        `answer ${answer?.status ?? 'none'} ${answer === null ? '' : errorCode(answer)}`,
+      );
+      if (answer?.status === 500) journal.complain(`500 to ${method} ${path}: ${answer.text}`);
+      if (answer !== null && !isOpen(answer)) {
+        if (key !== undefined && holdsKey(answer)) journal.answered(key, answer);
+        if (key !== undefined && answer.replayed && nothingDone && senders.get(key) === 1) {
+          journal.complain(`${method} ${path} was done though all answers said it was not`);
+        }
+        return answer;
+      }
+      if (answer === null || errorCode(answer) !== 'service_unavailable') nothingDone = false;
+      // As a load balancer would: what does not answer is not asked again at once.
+      if (answer === null || answer.status >= 500) node++;
+      await sleep(PAUSE_MS + random.below(PAUSE_MS));
+    }
+    journal.count('gave up');
+    return null;
+  };
+  return {
+    get: (path) => send('GET', path),
+    post: (path, body, key = random.key()) => send('POST', path, body, key),
+    send: (method, path, body) => send(method, path, body),
+  };
+}

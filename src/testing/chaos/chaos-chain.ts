@@ -1,0 +1,114 @@
+import path from 'node:path';
+import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import type { Network } from '#core/mode.ts';
+import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
+import { prepareNetwork } from '#sandbox/deploy.ts';
+import { connectRpc } from '#sandbox/json-rpc.ts';
+import { findByArgument, signalProcess, waitUntil } from '#sandbox/processes.ts';
+import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { wallet } from '#sandbox/wallets.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** One chain of a chaos run. */
+export interface ChaosChain {
+  readonly config: NetworkConfig;
+  /** An address of its node that limits, lies and loses when told to; null: none. */
+  readonly provider: ProviderProxy | null;
+  /** kill -9: blocks since the last saved state are lost. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** The node hangs: connections stay open and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
+  /** Replaces the newest blocks by empty ones and forgets their transactions. */
+  reorganise(blocks: number): Promise<void>;
+  /** The issuer stops all transfers of the token, or lets them again. */
+  pauseToken(paused: boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Where its node can be reached: also by a provider's address with bad days, or only by that. */
+export type Providers = 'none' | 'first' | 'only';
+
+const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
+/** A block or two. */
+const PAUSED_MS = 10_000;
+const GAS = 100_000n;
+
+/** @returns a switch that has an effect when it resolves, whatever the chain has forgotten. */
+function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
+  const { network, usdc, chainId } = config;
+  const [rpcUrl = ''] = config.rpcUrls;
+  const call = connectRpc(rpcUrl);
+  const account = wallet(secret, `${network} admin`);
+  const functionName = 'paused';
+  const isPaused = async () => {
+    const read = { to: usdc, data: encodeFunctionData({ abi: testUsdcAbi, functionName }) };
+    const data = (await call('eth_call', [read, 'latest'])) as Hex;
+    return decodeFunctionResult({ abi: testUsdcAbi, functionName, data });
+  };
+  const send = async (paused: boolean) => {
+    const args = [paused] as const;
+    const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'setPaused', args });
+    const nonce = Number(await call('eth_getTransactionCount', [account.address, 'latest']));
+    const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
+    const to = { to: usdc, data, gas: GAS, nonce, type: 'eip1559', ...fees } as const;
+    const signed = await account.signTransaction({ ...to, chainId });
+    await call('eth_sendRawTransaction', [signed]);
+  };
+  return async (paused: boolean) => {
+    if ((await isPaused()) === paused) return;
+    // The pool may know it already: what counts is what the chain says of it.
+    await send(paused).catch(() => {});
+    if (await waitUntil(async () => (await isPaused()) === paused, PAUSED_MS)) return;
+    throw new Error(`USDC of ${network} did not become ${paused ? 'paused' : 'unpaused'}`);
+  };
+}
+
+export async function openChaosChain(
+  temporary: TemporaryFolder,
+  wanted: { readonly network: Network; readonly secret: Buffer; readonly providers: Providers },
+): Promise<ChaosChain> {
+  const { network, secret } = wanted;
+  const { folder } = temporary;
+  const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
+  const start = async () => {
+    const options = { folder, name: network, chainId: CHAIN_IDS[network], log: () => {} };
+    const node = await startChainNode(options);
+    for (const pid of pids()) temporary.endWithUs(pid);
+    return node;
+  };
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of pids()) signalProcess(pid, name);
+  };
+  let node: ChainNode = await start();
+  const config = await prepareNetwork(node, network, secret);
+  const provider = wanted.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
+  const own = wanted.providers === 'only' ? [] : config.rpcUrls;
+  return {
+    config: { ...config, rpcUrls: provider === null ? own : [provider.url, ...own] },
+    provider,
+    pauseToken: openTokenSwitch(config, secret),
+    kill: async () => {
+      signal('SIGKILL');
+      await waitUntil(() => pids().length === 0, ENDED_MS);
+      // Ends the mining of the dead node; there is nothing left to save.
+      await node.stop();
+    },
+    start: async () => {
+      node = await persistently(start);
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    reorganise: async (blocks) => {
+      await connectRpc(node.rpcUrl)('anvil_reorg', [blocks, []]);
+    },
+    stop: async () => {
+      await provider?.stop();
+      await node.stop();
+    },
+  };
+}

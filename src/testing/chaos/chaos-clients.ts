@@ -1,0 +1,269 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ChaosAnswer,
+  type ChaosCaller,
+  openChaosCaller,
+} from '#testing/chaos/chaos-caller.ts';
+import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos/chaos-journal.ts';
+import type { Random } from '#testing/chaos/chaos-random.ts';
+import { walkList } from '#testing/chaos/chaos-walk.ts';
+import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
+
+export interface ClientsOptions {
+  /** `http://127.0.0.1:1/api` of every node. */
+  readonly urls: readonly string[];
+  /** The clients are shared out among them. */
+  readonly worlds: readonly ChaosWorld[];
+  readonly journal: Journal;
+  /** A stream of its own for each client. */
+  readonly random: (client: number) => Random;
+  readonly clients: number;
+  /** Endpoints that clients may switch off and on. */
+  readonly endpoints: readonly string[];
+}
+
+/** One client with its counter. */
+interface Client {
+  readonly random: Random;
+  readonly journal: Journal;
+  readonly world: ChaosWorld;
+  readonly server: ChaosCaller;
+  readonly counter: { readonly id: string; readonly caller: ChaosCaller };
+  readonly endpoints: readonly string[];
+}
+
+type Scene = (client: Client) => Promise<void>;
+
+interface IntentBody extends Omit<SeenIntent, 'declined'> {
+  readonly last_payment_error: { readonly created: string } | null;
+}
+
+function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | null {
+  if (answer === null || answer.status >= 300) return null;
+  const {
+    id,
+    amount,
+    status,
+    payment,
+    last_payment_error: error,
+  } = answer.body as unknown as IntentBody;
+  // Only while it is open again: the error of an attempt before stays on an intent that is paid.
+  const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
+  const intent = { id, amount, status, payment, declined };
+  client.journal.saw(intent);
+  return intent;
+}
+
+async function create(client: Client, terminal = client.counter.id): Promise<SeenIntent | null> {
+  const { random, server, counter } = client;
+  const amount = random.between(1_000, 2_500_000);
+  const key = random.key();
+  const cashier = terminal === counter.id && random.chance(30);
+  const once = () =>
+    cashier
+      ? counter.caller.post('/payment_intents', { amount }, key)
+      : server.post('/payment_intents', { amount, terminal }, key);
+  // A client that is not sure sends twice at the same time.
+  const [answer] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
+  client.journal.count('create');
+  return noteIntent(client, answer ?? null);
+}
+
+function choosePass(client: Client): string {
+  const { random, world } = client;
+  if (random.chance(8)) return random.pick(world.poorPasses);
+  if (world.confirmPass !== null && random.chance(3)) return world.confirmPass;
+  return random.pick(world.passes);
+}
+
+async function tap(client: Client, intentId: string, pass = choosePass(client)) {
+  const { counter, random } = client;
+  const body = { credential: { type: 'nfc_id', value: pass } };
+  const path = `/payment_intents/${intentId}/tap`;
+  const key = random.key();
+  const once = () => counter.caller.post(path, body, key);
+  const [answer] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
+  client.journal.count('tap');
+  return noteIntent(client, answer ?? null);
+}
+
+/** Looks until the intent is neither being settled nor waiting for its payer. */
+async function follow(client: Client, intentId: string): Promise<SeenIntent | null> {
+  for (let looks = 0; looks < 40; looks++) {
+    const intent = noteIntent(client, await client.server.get(`/payment_intents/${intentId}`));
+    if (intent === null) return null;
+    if (intent.status !== 'processing') return intent;
+    await sleep(500);
+  }
+  return null;
+}
+
+async function answerPayer(client: Client, intent: SeenIntent): Promise<void> {
+  const path = `/test_helpers/payment_intents/${intent.id}/payer_confirm`;
+  const approve = client.random.chance(70);
+  noteIntent(client, await client.server.send('POST', path, { approve }));
+  client.journal.count('payer answer');
+}
+
+async function refund(client: Client, payment: string, amount: number): Promise<void> {
+  const { random, server, counter } = client;
+  const part = random.chance(40) ? {} : { amount: random.between(1, amount) };
+  const from = random.chance(30) ? counter.caller : server;
+  const answer = await from.post('/refunds', { payment, ...part });
+  client.journal.count('refund');
+  if (answer?.status !== 201) return;
+  const { id, amount: moved, status } = answer.body as unknown as SeenRefund;
+  client.journal.sawRefund({ id, amount: moved, payment, status });
+}
+
+async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
+  const { payment, amount } = intent;
+  if (payment === null) return;
+  // Two at once: together they may not take more than there is.
+  const count = client.random.chance(30) ? 2 : 1;
+  await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
+}
+
+const sale: Scene = async (client) => {
+  const made = await create(client);
+  if (made === null) return;
+  if (client.random.chance(10)) await client.counter.caller.get('/payment_intents/next?wait=1');
+  const tapped = await tap(client, made.id);
+  if (tapped?.status === 'requires_action' && client.random.chance(80)) {
+    await answerPayer(client, tapped);
+  }
+  const seen = await follow(client, made.id);
+  if (seen?.status === 'succeeded' && client.random.chance(12)) await refundSome(client, seen);
+};
+
+const cancelRace: Scene = async (client) => {
+  const made = await create(client);
+  if (made === null) return;
+  const path = `/payment_intents/${made.id}/cancel`;
+  const { server, counter, random } = client;
+  const canceling = async () => {
+    await sleep(random.below(60));
+    const answer = await (random.chance(50) ? server : counter.caller).post(path);
+    client.journal.count('cancel');
+    noteIntent(client, answer);
+  };
+  await Promise.all([canceling(), tap(client, made.id)]);
+  await follow(client, made.id);
+};
+
+/** Two customers hold their passes to the counter. */
+const doubleTap: Scene = async (client) => {
+  const made = await create(client);
+  if (made === null) return;
+  await Promise.all([tap(client, made.id), tap(client, made.id)]);
+  await follow(client, made.id);
+};
+
+const agentPays: Scene = async (client) => {
+  const { random, server, world, journal } = client;
+  const made = await create(client, world.agentTerminal);
+  if (made === null) return;
+  const token = await server.send('POST', '/test_helpers/agent_tokens', {
+    amount: made.amount,
+    pass: random.pick(world.passes),
+  });
+  const agentToken = token?.body.agent_token;
+  if (typeof agentToken !== 'string') return;
+  const path = `/payment_intents/${made.id}/confirm`;
+  noteIntent(client, await server.post(path, { agent_token: agentToken }));
+  journal.count('confirm');
+  // The token is spent: a second intent must not be paid with it.
+  if (random.chance(30)) {
+    const second = await create(client, world.agentTerminal);
+    const again = second && `/payment_intents/${second.id}/confirm`;
+    if (again !== null) noteIntent(client, await server.post(again, { agent_token: agentToken }));
+  }
+  await follow(client, made.id);
+};
+
+const expireNow: Scene = async (client) => {
+  const made = await create(client);
+  if (made === null) return;
+  const path = `/test_helpers/payment_intents/${made.id}/expire`;
+  const expiring = client.server.send('POST', path);
+  if (client.random.chance(50)) await tap(client, made.id);
+  noteIntent(client, await expiring);
+  await follow(client, made.id);
+};
+
+const walk: Scene = async ({ random, server, journal }) => {
+  const list = random.pick(['payment_intents', 'payments', 'refunds', 'events']);
+  if (await walkList(server, list, journal)) journal.count('walk');
+};
+
+const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => {
+  if (endpoints.length === 0) return;
+  const path = `/webhook_endpoints/${random.pick(endpoints)}`;
+  await server.send('PATCH', path, { status: 'disabled' });
+  await sleep(random.below(1_000));
+  await server.send('PATCH', path, { status: 'enabled' });
+  journal.count('endpoint off and on');
+};
+
+/** They play the customer with test helpers. */
+const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
+
+/** Out of a hundred. */
+const SCENES: readonly (readonly [number, Scene])[] = [
+  [70, sale],
+  [8, cancelRace],
+  [6, doubleTap],
+  [7, agentPays],
+  [4, expireNow],
+  [3, walk],
+  [2, switchEndpoint],
+];
+
+function chooseScene(random: Random): Scene {
+  let rest = random.below(100);
+  for (const [share, scene] of SCENES) {
+    if (rest < share) return scene;
+    rest -= share;
+  }
+  return sale;
+}
+
+function openClient(options: ClientsOptions, number: number): Client {
+  const { worlds, journal, urls } = options;
+  const random = options.random(number);
+  const world = worlds[number % worlds.length];
+  const place = Math.floor(number / worlds.length);
+  const terminal = world?.terminals[place % world.terminals.length];
+  if (world === undefined || terminal === undefined) throw new Error('a world without terminals');
+  const open = (surface: string, key: string) =>
+    openChaosCaller({ urls: urls.map((url) => url + surface), key, random, journal });
+  return {
+    random,
+    journal,
+    world,
+    server: open('/v1', world.secretKey),
+    counter: { id: terminal.id, caller: open('/device/v1', terminal.deviceKey) },
+    endpoints: world.livemode ? [] : options.endpoints,
+  };
+}
+
+/** Clients that buy, cancel and refund until they are stopped. */
+export function startClients(options: ClientsOptions): { stop(): Promise<void> } {
+  let stopped = false;
+  const live = async (number: number) => {
+    const client = openClient(options, number);
+    while (!stopped) {
+      const scene = chooseScene(client.random);
+      const playable = !client.world.livemode || !TEST_ONLY.has(scene);
+      await (playable ? scene : sale)(client);
+    }
+  };
+  const lives = Array.from({ length: options.clients }, (_, number) => live(number));
+  const done = Promise.all(lives).catch((error) => options.journal.complain(String(error)));
+  return {
+    stop: async () => {
+      stopped = true;
+      await done;
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Secret, TOTP } from 'otpauth';
+import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
+import type { Random } from '#testing/chaos/chaos-random.ts';
+import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
+
+/** An owner of the account, who takes money out of both networks now and then. */
+export interface ChaosOwner {
+  /** Withdraws until it is stopped. */
+  start(random: Random, journal: Journal): { stop(): Promise<void> };
+}
+
+interface OwnerOptions {
+  /** `http://127.0.0.1:1/api` of every node. */
+  readonly urls: readonly string[];
+  readonly account: string;
+  readonly person: { readonly email: string; readonly password: string };
+  /** Of the authenticator app. */
+  readonly secret: string;
+}
+
+const MODES = ['test', 'live'] as const;
+/** About what is sold in a few seconds, so that some are refused. */
+const AMOUNT = { low: 1_000, high: 6_000_000 };
+const PAUSE = { low: 300, high: 2_500 };
+/** An outage of a run lasts a few seconds; who gets no answer for this long gives up. */
+const GIVE_UP_MS = 60_000;
+const AGAIN_MS = 400;
+/** A code holds for this long, and only once. */
+const CODE_MS = 30_000;
+
+/** Sets up the authenticator app that withdrawals need. */
+export async function enrolOwner(
+  url: string,
+  person: OwnerOptions['person'],
+): Promise<OwnerOptions['secret']> {
+  const client = new PersonClient(`${url}/dashboard/v1`);
+  const signedIn = await client.post('/session', person);
+  const begun = await client.post('/me/totp', { current_password: person.password });
+  const secret = String(begun.body.secret);
+  const code = totpCode(secret);
+  const confirmed = await client.post('/me/totp/confirm', { code });
+  if (confirmed.status !== 200) throw new Error(`${signedIn.text} ${confirmed.text}`);
+  return secret;
+}
+
+function totpCode(secret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+}
+
+interface Desk {
+  readonly options: OwnerOptions;
+  readonly random: Random;
+  readonly journal: Journal;
+  readonly isStopped: () => boolean;
+  client: PersonClient;
+}
+
+/** On another node: the last one may be away. Cookies and token hold everywhere. */
+function moveOn(desk: Desk): void {
+  const { client, random, options } = desk;
+  const next = new PersonClient(`${random.pick(options.urls)}/dashboard/v1`);
+  for (const [name, value] of client.cookies) next.cookies.set(name, value);
+  next.csrfToken = client.csrfToken;
+  desk.client = next;
+}
+
+async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
+  // Refused, cut or away: nothing is known.
+  return ask().catch(() => null);
+}
+
+/** Signs in with both factors. A code that was used before is refused: the next one comes. */
+async function signIn(desk: Desk): Promise<void> {
+  const { options } = desk;
+  while (!desk.isStopped()) {
+    moveOn(desk);
+    const { client } = desk;
+    const first = await attempt(() => client.post('/session', options.person));
+    const code = totpCode(options.secret);
+    const second =
+      first?.status === 200
+        ? await attempt(() => client.post('/session/second_factor', { code }))
+        : null;
+    desk.journal.count(`owner signs in ${second?.status ?? first?.status ?? 'unanswered'}`);
+    if (second?.status === 200) return;
+    await rest(desk, second === null ? AGAIN_MS : CODE_MS);
+  }
+}
+
+/** @returns early when the run is over. */
+async function rest(desk: Desk, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  while (performance.now() < until && !desk.isStopped()) await sleep(AGAIN_MS);
+}
+
+/** The same request until it is answered for good. @returns null: nothing is known of it. */
+async function persist(
+  desk: Desk,
+  ask: (client: PersonClient) => Promise<PersonAnswer>,
+): Promise<PersonAnswer | null> {
+  const deadline = performance.now() + GIVE_UP_MS;
+  while (performance.now() < deadline) {
+    const answer = await attempt(() => ask(desk.client));
+    const code = answer?.body.error?.code ?? '';
+    desk.journal.count(`owner answer ${answer?.status ?? 'none'} ${code}`);
+    if (answer?.status === 500) desk.journal.complain(`500 to the owner: ${answer.text}`);
+    if (answer?.status === 401 || code === 'second_factor_required') await signIn(desk);
+    else if (answer !== null && answer.status < 500 && !isInProgress(code)) return answer;
+    else moveOn(desk);
+    await sleep(AGAIN_MS);
+  }
+  return null;
+}
+
+const isInProgress = (code: string) =>
+  code === 'idempotency_request_in_progress' || code === 'rate_limit_exceeded';
+
+function note(desk: Desk, answer: PersonAnswer | null): SeenWithdrawal | null {
+  if (answer === null || answer.status >= 300) return null;
+  const { id, amount, wallet, status } = answer.body as unknown as SeenWithdrawal;
+  desk.journal.sawWithdrawal({ id, amount, wallet, status });
+  return { id, amount, wallet, status };
+}
+
+async function withdraw(desk: Desk): Promise<void> {
+  const { random, journal, options } = desk;
+  const path = `/accounts/${options.account}/${random.pick(MODES)}/withdrawals`;
+  const amount = random.between(AMOUNT.low, AMOUNT.high);
+  const headers = { 'Idempotency-Key': random.key() };
+  const once = () => persist(desk, (client) => client.post(path, { amount }, headers));
+  // An owner who is not sure presses twice.
+  const answers = await Promise.all(random.chance(15) ? [once(), once()] : [once()]);
+  journal.count('withdrawal');
+  const [first, second] = answers.map((answer) => note(desk, answer));
+  if (first != null && second != null && first.id !== second.id) {
+    journal.complain(`one key withdrew twice: ${first.id} and ${second.id}`);
+  }
+  if (first != null) note(desk, await persist(desk, (client) => client.get(`${path}/${first.id}`)));
+}
+
+export function openOwner(options: OwnerOptions): ChaosOwner {
+  return {
+    start: (random, journal) => {
+      let stopped = false;
+      const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
+      const desk: Desk = { options, random, journal, client, isStopped: () => stopped };
+      const live = async () => {
+        await signIn(desk);
+        while (!stopped) {
+          await withdraw(desk);
+          await rest(desk, random.between(PAUSE.low, PAUSE.high));
+        }
+      };
+      const done = live().catch((error) => journal.complain(`the owner: ${error}`));
+      return {
+        stop: () => {
+          stopped = true;
+          return done;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
+
+/** One process of the product, started again whenever it ends. */
+export interface ChaosProcess {
+  readonly name: string;
+  /** Where it serves HTTP; null without the api role. */
+  readonly url: string | null;
+  /** Starts so far. */
+  starts(): number;
+  /** What its lives have written, newest last; bounded. */
+  logs(): string;
+  kill(): void;
+  /** SIGTERM, as at a deployment. */
+  terminate(): void;
+  /** What its next lives are told besides; null: what it was told at first. */
+  tell(env: Readonly<Record<string, string>> | null): void;
+  /** Stands still, holding its connections and leases, for this long. */
+  freeze(ms: number): Promise<void>;
+  /** Ends it for good. */
+  close(): Promise<void>;
+}
+
+export interface ChaosProcessOptions {
+  readonly name: string;
+  readonly role: 'api' | 'worker';
+  /** How wrong the clock of its machine is. */
+  readonly clockOffMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Settings of the first life only: a failpoint. */
+  readonly firstEnv?: Readonly<Record<string, string>>;
+}
+
+/** As a supervisor would: soon, but not at once. */
+const RESTART_MS = 300;
+/** Beside long tests a start has taken more than a minute. */
+const READY_MS = 180_000;
+const LOG_LENGTH_MAX = 2_000_000;
+const READY_LINE = 'Tapline is running';
+const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
+
+function chainEnv(config: NetworkConfig): Record<string, string> {
+  const prefix = `CHAIN_${config.network.toUpperCase()}_`;
+  return {
+    [`${prefix}RPC_URL`]: config.rpcUrls.join(),
+    ...(config.headsUrl === null ? {} : { [`${prefix}HEADS_URL`]: config.headsUrl }),
+    [`${prefix}CHAIN_ID`]: String(config.chainId),
+    [`${prefix}USDC`]: config.usdc,
+    [`${prefix}USDC_NAME`]: config.usdcDomain.name,
+    [`${prefix}USDC_VERSION`]: config.usdcDomain.version,
+    [`${prefix}SETTLEMENT`]: config.settlement,
+    [`${prefix}RELAYER_KEYS`]: config.relayerKeys.join(),
+    [`${prefix}REGISTRAR_KEY`]: config.registrarKey ?? '',
+  };
+}
+
+/** What every process of a run is told. */
+export function groundEnv(ground: {
+  readonly databaseUrl: string;
+  readonly secret: Buffer;
+  readonly networks: readonly NetworkConfig[];
+}): Record<string, string> {
+  return {
+    DATABASE_URL: ground.databaseUrl,
+    // One address, as behind a balancer: answers hold it, and replays have to be the same.
+    TAPLINE_PUBLIC_URL: 'http://127.0.0.1:4242',
+    TAPLINE_SECRET: ground.secret.toString('hex'),
+    RATE_LIMIT: '1000000/1',
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    ...Object.assign({}, ...ground.networks.map(chainEnv)),
+  };
+}
+
+/** The same for a run's own ground. */
+export function chaosEnv({
+  database,
+  secret,
+  testnet,
+  mainnet,
+}: ChaosGround): Record<string, string> {
+  const networks = [testnet.config, mainnet.config];
+  return groundEnv({ databaseUrl: database.url, secret, networks });
+}
+
+const DEMO_FOLDER = 'first';
+
+/** A first process makes the demo account, whose secrets the others are given as a file. */
+export async function makeDemo(ground: ChaosGround) {
+  const dataDir = path.join(ground.folder, DEMO_FOLDER);
+  const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
+  return network;
+}
+
+async function prepareFolder(ground: ChaosGround, name: string): Promise<string> {
+  const dataDir = path.join(ground.folder, name);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const demo = path.join(ground.folder, DEMO_FOLDER, 'demo.json');
+  await copyFile(demo, path.join(dataDir, 'demo.json'));
+  return dataDir;
+}
+
+function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number) {
+  const { clockOffMs = 0 } = options;
+  const wrongClock = {
+    CHAOS_CLOCK_MS: String(clockOffMs),
+    NODE_OPTIONS: `--import=file://${CLOCK}`,
+  };
+  return {
+    ...chaosEnv(ground),
+    ...options.env,
+    PORT: String(port),
+    ...(clockOffMs === 0 ? {} : wrongClock),
+  };
+}
+
+interface Supervised {
+  readonly child: () => ChildProcess | undefined;
+  readonly starts: () => number;
+  readonly logs: () => string;
+  /** Starts it no more; resolves when it has ended. */
+  end(): Promise<void>;
+}
+
+/** Starts the process again and again, with a pause. */
+function supervise(
+  name: string,
+  startLife: (number: number) => { readonly child: ChildProcess; logs(): string },
+): Supervised {
+  let closing = false;
+  let starts = 0;
+  let earlier = '';
+  let life: { readonly child: ChildProcess; logs(): string } | null = null;
+  const logs = () => (earlier + (life?.logs() ?? '')).slice(-LOG_LENGTH_MAX);
+  const run = async () => {
+    while (!closing) {
+      life = startLife(++starts);
+      const { child } = life;
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      earlier = `${logs()}\n(${name} ended: ${child.signalCode ?? child.exitCode})\n`;
+      life = null;
+      await sleep(RESTART_MS);
+    }
+  };
+  const done = run();
+  return {
+    child: () => life?.child,
+    starts: () => starts,
+    logs,
+    end: () => {
+      closing = true;
+      return done;
+    },
+  };
+}
+
+/** Starts one process and keeps it running. */
+export async function startChaosProcess(
+  ground: ChaosGround,
+  options: ChaosProcessOptions,
+): Promise<ChaosProcess> {
+  const { name, role } = options;
+  const dataDir = await prepareFolder(ground, name);
+  const port = role === 'api' ? await freePort() : 0;
+  const env = lifeEnv(ground, options, port);
+  let told: Readonly<Record<string, string>> = {};
+  const { child, starts, logs, end } = supervise(name, (number) => {
+    const ofThisLife = { ...env, ...(number === 1 ? options.firstEnv : told) };
+    const life = spawnMain({ dataDir, env: ofThisLife, args: ['--roles', role] });
+    if (life.child.pid !== undefined) ground.endWithUs(life.child.pid);
+    return life;
+  });
+  const signal = (which: NodeJS.Signals) => void child()?.kill(which);
+  if (!(await waitUntil(() => logs().includes(READY_LINE), READY_MS))) {
+    const ended = end();
+    signal('SIGKILL');
+    await ended;
+    throw new Error(`${name} did not start:\n${logs()}`);
+  }
+  return {
+    name,
+    url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
+    starts,
+    logs,
+    kill: () => signal('SIGKILL'),
+    terminate: () => signal('SIGTERM'),
+    tell: (other) => {
+      told = other ?? {};
+    },
+    freeze: async (ms) => {
+      const frozen = child();
+      frozen?.kill('SIGSTOP');
+      await sleep(ms);
+      frozen?.kill('SIGCONT');
+    },
+    close: async () => {
+      const ended = end();
+      signal('SIGCONT');
+      signal('SIGTERM');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { ChaosCaller } from '#testing/chaos/chaos-caller.ts';
+import type { Journal } from '#testing/chaos/chaos-journal.ts';
+
+/** Enough to meet what is written meanwhile. */
+const PAGES = 5;
+
+/** Walks a list while others write: no object may come twice. @returns whether it got through. */
+export async function walkList(
+  server: Pick<ChaosCaller, 'get'>,
+  list: string,
+  journal: Pick<Journal, 'complain'>,
+): Promise<boolean> {
+  const seen = new Set<string>();
+  let cursor = '';
+  for (let page = 0; page < PAGES; page++) {
+    const answer = await server.get(`/${list}?limit=100${cursor}`);
+    if (answer?.status !== 200) return false;
+    for (const { id } of answer.body.data as { id: string }[]) {
+      if (seen.has(id)) journal.complain(`${id} came twice in one walk of ${list}`);
+      seen.add(id);
+    }
+    if (answer.body.next_cursor === null) return true;
+    cursor = `&cursor=${encodeURIComponent(String(answer.body.next_cursor))}`;
+  }
+  return true;
+}

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRefusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Database } from '#db/database.ts';
+import type { DemoMode } from '#sandbox/demo.ts';
+import { createDemoPayers } from '#sandbox/demo-payers.ts';
+import type { DemoWallet } from '#sandbox/demo-wallets.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { createTerminal } from '#terminals/create-terminal.ts';
+
+/** Who takes part in a chaos run on one network: one merchant, many counters, many payers. */
+export interface ChaosWorld {
+  readonly livemode: boolean;
+  readonly accountId: string;
+  readonly secretKey: string;
+  readonly agentTerminal: string;
+  readonly terminals: readonly { readonly id: string; readonly deviceKey: string }[];
+  /** Passes that pay. */
+  readonly passes: readonly string[];
+  /** Passes of payers that are declined sooner or later: by a limit, by an empty wallet, … */
+  readonly poorPasses: readonly string[];
+  /** A pass of a payer that confirms each first payment at a merchant; null: there is none. */
+  readonly confirmPass: string | null;
+}
+
+export interface WorldSize {
+  readonly terminals: number;
+  readonly payers: number;
+  /** Payers with limits of their own. */
+  readonly limited: number;
+  /** Atoms that may be refunded per day: small enough to be reached. */
+  readonly refundDailyLimit: bigint;
+}
+
+const FUNDS = 10_000_000_000_000n;
+const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
+/** Atoms per payment and per day of a limited payer: reached after a dozen payments. */
+const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
+/** In test mode, payments from here on have to be confirmed by their payer: one in 25. */
+const CONFIRM_FROM = 2_400_000;
+const WAIT_MS = 60_000;
+const POLL_MS = 100;
+const ACTOR = { type: 'system', name: 'chaos' } as const;
+
+async function addTerminals(db: Database, tenant: Tenant, count: number) {
+  const terminals: { id: string; deviceKey: string }[] = [];
+  for (let number = 0; number < count; number++) {
+    const created = await db.transaction((tx) =>
+      createTerminal(tx, { tenant, label: `Counter ${number}`, actor: ACTOR, now: new Date() }),
+    );
+    if (isRefusal(created)) throw new Error(created.message);
+    terminals.push({ id: created.row.id, deviceKey: created.secret });
+  }
+  return terminals;
+}
+
+async function waitForChain(db: Database, subjects: readonly string[]): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  for (;;) {
+    const [row] = await db.query<{ done: number }>(
+      `select count(*)::int as done from chain_requests
+       where subject_id = any($1) and status = 'succeeded'`,
+      [subjects],
+    );
+    if (row?.done === subjects.length) return;
+    if (performance.now() > deadline) throw new Error('the payers were not enrolled in time');
+    await sleep(POLL_MS);
+  }
+}
+
+interface Filling {
+  readonly db: Database;
+  readonly secret: Buffer;
+  readonly network: NetworkConfig;
+}
+
+async function addPayers({ db, secret, network }: Filling, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, number) => `chaos_${number}`);
+  const { passes, subjects } = await createDemoPayers(db, {
+    network,
+    secret,
+    funded: true,
+    wallets: Object.fromEntries(names.map((name) => [name, RICH])),
+    now: new Date(),
+  });
+  await waitForChain(db, subjects);
+  return names.map((name) => passes[name] ?? '');
+}
+
+async function limitNewest({ db, network }: Filling, count: number): Promise<void> {
+  await db.query(
+    `update payers set limit_per_payment = $2, limit_per_day = $3
+     where id in (select s.payer_id from passes s join payers p on p.id = s.payer_id
+       where s.label like 'Demo: chaos_%' and p.livemode = $4 order by s.payer_id desc limit $1)`,
+    [count, LIMITS.limitPerPayment, LIMITS.limitPerDay, network.livemode],
+  );
+}
+
+async function selectRich({ db, network }: Filling): Promise<Set<string>> {
+  const rows = await db.query<{ label: string }>(
+    `select s.label from passes s join payers p on p.id = s.payer_id
+     where s.label like 'Demo: chaos_%' and p.limit_per_day is null and p.livemode = $1`,
+    [network.livemode],
+  );
+  return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
+}
+
+/** The demo account with more counters and payers, made while a first process works. */
+export async function fillWorld(
+  ground: Filling,
+  { sandbox, size }: { readonly sandbox: SandboxFile; readonly size: WorldSize },
+): Promise<ChaosWorld> {
+  const { db, network } = ground;
+  const { livemode } = network;
+  const { account: accountId } = sandbox;
+  const mode: DemoMode = livemode ? sandbox.live : sandbox.test;
+  await db.query('update accounts set refund_daily_limit = $2 where id = $1', [
+    accountId,
+    size.refundDailyLimit,
+  ]);
+  await db.query(
+    `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
+     values ($1, $2, $3, now())`,
+    [accountId, livemode, livemode ? null : CONFIRM_FROM],
+  );
+  const added = await addPayers(ground, size.payers);
+  await limitNewest(ground, size.limited);
+  const richNames = await selectRich(ground);
+  const isRich = (_: string, number: number) => richNames.has(`chaos_${number}`);
+  const poor = ['insufficient_funds', 'no_approval', 'over_limit', 'revoked', 'blocked'];
+  return {
+    livemode,
+    accountId,
+    secretKey: mode.secret_key,
+    agentTerminal: mode.agent_terminal,
+    terminals: await addTerminals(db, { accountId, livemode }, size.terminals),
+    passes: added.filter(isRich),
+    poorPasses: [
+      ...added.filter((pass, number) => !isRich(pass, number)),
+      ...poor.flatMap((name) => mode.passes[name] ?? []),
+    ],
+    confirmPass: mode.passes.confirm ?? null,
+  };
+}

@@ -1,0 +1,313 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import type { ChaosChain } from '#testing/chaos/chaos-chain.ts';
+import { startClients } from '#testing/chaos/chaos-clients.ts';
+import { type Reach, startFaults } from '#testing/chaos/chaos-faults.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type Journal, openJournal } from '#testing/chaos/chaos-journal.ts';
+import { type ChaosOwner, enrolOwner, openOwner } from '#testing/chaos/chaos-owner.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { createRandom } from '#testing/chaos/chaos-random.ts';
+import { type ChaosReceiver, startChaosReceiver, TEMPERS } from '#testing/chaos/chaos-receivers.ts';
+import { type ChaosWorld, fillWorld, type WorldSize } from '#testing/chaos/chaos-world.ts';
+import { checkDeliveries, checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { checkCharges } from '#testing/invariants/invariants-charges.ts';
+import { checkPromises } from '#testing/invariants/invariants-journal.ts';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  /** How long clients and faults go on. */
+  readonly seconds: number;
+  readonly clients: number;
+  readonly size: WorldSize;
+  /** Which faults there are. */
+  readonly reach: Reach;
+  readonly log: (line: string) => void;
+}
+
+export interface ChaosReport {
+  readonly seed: number;
+  /** Broken promises: empty is success. */
+  readonly broken: readonly string[];
+  readonly payments: number;
+  readonly refunds: number;
+  readonly withdrawals: number;
+  readonly events: number;
+  readonly deliveries: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly starts: Readonly<Record<string, number>>;
+  readonly answers: Readonly<Record<string, number>>;
+  /** Lines that the processes logged as errors, by message. */
+  readonly errors: Readonly<Record<string, number>>;
+  readonly secondsToRest: number;
+}
+
+/** While faults strike, the rules that hold at any moment are checked this often. */
+const CHECK_EVERY_MS = 10_000;
+/** After the last fault everything comes to rest by itself within this. */
+const REST_MS = 150_000;
+const REST_POLL_MS = 500;
+/** One process's machine has a clock that is wrong by a minute. */
+const CLOCK_OFF_MS = 60_000;
+/** The shortest that there is: a payment that nobody settles ends within the run. */
+const SETTLE_WITHIN_S = 30;
+/** Of so many clients one sells on the live network. */
+const TEST_WORLDS = 3;
+
+interface Endpoint {
+  readonly id: string;
+  readonly receiver: ChaosReceiver;
+  readonly accepted: ReadonlySet<string>;
+}
+
+/** What each endpoint asks for; the last one is switched off and on. */
+const ENABLED_EVENTS = [
+  ['*'],
+  ['payment.*', 'refund.*'],
+  ['payment_intent.succeeded'],
+  ['payment.succeeded', 'refund.succeeded'],
+  ['payment.*'],
+];
+
+async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]> {
+  const endpoints: Endpoint[] = [];
+  for (const [number, enabled_events] of ENABLED_EVENTS.entries()) {
+    const temper = TEMPERS[number % TEMPERS.length] ?? 'good';
+    const random = createRandom(seed, `receiver ${number}`);
+    const receiver = await startChaosReceiver(temper, random);
+    const url = `${receiver.url}/${temper}`;
+    const answer = await merchant.post('/webhook_endpoints', { url, enabled_events });
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    endpoints.push({ id: String(answer.body.id), receiver, accepted: receiver.accepted });
+  }
+  return endpoints;
+}
+
+async function startProcesses(ground: ChaosGround): Promise<ChaosProcess[]> {
+  const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S) };
+  const start = (name: string, role: 'api' | 'worker', clockOffMs = 0) =>
+    startChaosProcess(ground, { name, role, clockOffMs, env });
+  const starting = await Promise.allSettled([
+    start('api-1', 'api'),
+    start('api-2', 'api', -CLOCK_OFF_MS),
+    start('worker-1', 'worker'),
+    start('worker-2', 'worker', CLOCK_OFF_MS),
+  ]);
+  const started = starting.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = starting.find((one) => one.status === 'rejected');
+  if (failed === undefined) return started;
+  await Promise.all(started.map((process) => process.close()));
+  throw failed.reason;
+}
+
+/** The rules that hold at any moment, again and again, while the database answers. */
+function watchInvariants(db: Database, log: (line: string) => void) {
+  const broken: string[] = [];
+  let checks = 0;
+  const timer = setInterval(() => {
+    checkInvariants(db, { atRest: false }).then(
+      (found) => {
+        checks++;
+        if (found.length > 0) log(`broken: ${found.join('; ')}`);
+        broken.push(...found);
+      },
+      () => {}, // The database is down: the next check sees what it has become.
+    );
+  }, CHECK_EVERY_MS);
+  return {
+    broken,
+    checks: () => checks,
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Retries, expiries and confirmations are a minute and more away: let them be due now. */
+async function hurry(db: Database): Promise<void> {
+  await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
+  await db.query(`update webhook_lanes set not_before = '-infinity'`);
+  await db.query(
+    `update payment_intents set expires_at = now() where status = 'requires_payment_method'`,
+  );
+  await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
+}
+
+/** Waits until all rules hold. @returns what is still broken when the time is up. */
+async function comeToRest(db: Database): Promise<{ broken: string[]; seconds: number }> {
+  const started = performance.now();
+  // A database that was killed again and again has no statistics, and plans badly without.
+  await db.query('analyze').catch(() => {});
+  for (;;) {
+    const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
+    const seconds = (performance.now() - started) / 1000;
+    if (broken.length === 0 || seconds * 1000 > REST_MS) return { broken, seconds };
+    await hurry(db).catch(() => {});
+    await sleep(REST_POLL_MS);
+  }
+}
+
+async function count(db: Database, table: string): Promise<number> {
+  const rows = await db.query<{ n: number }>(`select count(*)::int as n from ${table}`);
+  return rows[0]?.n ?? 0;
+}
+
+/** What an outage that we made is bound to be logged as. */
+const EXPECTED = new RegExp(
+  'cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit' +
+    '|ended: (SIGKILL|SIGTERM|0)',
+);
+
+/** Error lines that no outage explains, alike ones counted. */
+function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name, logs } of processes) {
+    for (const line of logs().split('\n')) {
+      if (!/"level":"error"|Error|tapline:|\(.* ended/.test(line) || EXPECTED.test(line)) continue;
+      const text = line
+        .replace(/"time":"[^"]*",?/, '')
+        .replace(/[a-z]+_[0-9A-Za-z]{22}|0x[0-9a-f]+|\b\d+\b/g, '…');
+      const key = `${name.slice(0, -2)} ${text}`.slice(0, 300);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]).slice(0, 60));
+}
+
+interface Stage {
+  readonly ground: ChaosGround;
+  readonly db: Database;
+  readonly worlds: readonly ChaosWorld[];
+  readonly owner: ChaosOwner;
+  readonly processes: readonly ChaosProcess[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Clients and faults, until the time is up; then only what runs by itself. */
+async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
+  const { seed, log } = options;
+  const { ground, db, processes, worlds, endpoints } = stage;
+  const watch = watchInvariants(db, log);
+  const owner = stage.owner.start(createRandom(seed, 'owner'), journal);
+  const clients = startClients({
+    urls: urlsOf(processes),
+    worlds,
+    journal,
+    random: (client) => createRandom(seed, `client ${client}`),
+    clients: options.clients,
+    endpoints: endpoints.slice(-1).map(({ id }) => id),
+  });
+  const random = createRandom(seed, 'faults');
+  const { reach } = options;
+  const settleWithinMs = SETTLE_WITHIN_S * 1000;
+  const field = { ground, processes, journal, settleWithinMs, reach };
+  const faults = startFaults({ ...field, random, log });
+  await sleep(options.seconds * 1000);
+  await faults.stop();
+  log('no more faults');
+  await Promise.all([clients.stop(), owner.stop()]);
+  watch.stop();
+  log(`clients have stopped; ${watch.checks()} checks were made meanwhile`);
+  for (const { receiver } of endpoints) receiver.heal();
+  return { during: watch.broken, struck: Object.fromEntries(faults.struck) };
+}
+
+/** Each ledger against its own chain. */
+async function compareWithChains(db: Database, ground: ChaosGround): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { config } of ground.chains) {
+    const chain = await openChain(config, silentLog);
+    const found = [...(await checkAgainstChain(db, chain)), ...(await checkCharges(db, chain))];
+    broken.push(...found.map((one) => `${config.network}: ${one}`));
+    await chain.close();
+  }
+  return broken;
+}
+
+async function judge(stage: Stage, journal: Journal): Promise<{ broken: string[]; rest: number }> {
+  const { db, ground, endpoints } = stage;
+  const { broken, seconds } = await comeToRest(db);
+  // The last endpoint was switched off and on: what it missed is not told again.
+  const always = endpoints.slice(0, -1);
+  const all = [
+    ...broken,
+    ...(await checkPromises(db, journal)),
+    ...(await checkDeliveries(db, always)),
+    ...(await compareWithChains(db, ground)),
+  ];
+  return { broken: all, rest: seconds };
+}
+
+function urlsOf(processes: readonly ChaosProcess[]): string[] {
+  return processes.flatMap(({ url }) => (url === null ? [] : [url]));
+}
+
+/** Most clients sell on the test network, the others on the live one. */
+async function fillWorlds(
+  ground: { readonly ground: ChaosGround; readonly db: Database; readonly sandbox: SandboxFile },
+  size: WorldSize,
+): Promise<ChaosWorld[]> {
+  const { db, sandbox } = ground;
+  const { secret, testnet, mainnet } = ground.ground;
+  const fill = ({ config: network }: ChaosChain) =>
+    fillWorld({ db, secret, network }, { sandbox, size });
+  const [test, live] = await Promise.all([fill(testnet), fill(mainnet)]);
+  return [...Array.from({ length: TEST_WORLDS }, () => test), live];
+}
+
+/** Everything that a run needs, and one way to end all of it, half-way starts included. */
+async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
+  const { seed, log } = options;
+  const ground = await openChaosGround({ providers: 'first' });
+  stops.push(ground.close);
+  log('ground is up');
+  const first = await makeDemo(ground);
+  const db = openDatabase({ url: ground.database.url, maxConnections: 6 });
+  stops.push(db.close);
+  const { sandbox } = first;
+  const { base_url, account, dashboard: person } = sandbox;
+  const worlds = await fillWorlds({ ground, db, sandbox }, options.size);
+  const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
+  stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
+  const secret = await enrolOwner(base_url, person);
+  await first.stop();
+  const processes = await startProcesses(ground);
+  stops.push(() => Promise.all(processes.map((process) => process.close())));
+  log('four processes are up');
+  const owner = openOwner({ urls: urlsOf(processes), account, person, secret });
+  return { ground, db, worlds, owner, processes, endpoints };
+}
+
+async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport> {
+  const journal = openJournal();
+  const { db, processes } = stage;
+  const played = await play(stage, options, journal);
+  const judged = await judge(stage, journal);
+  return {
+    seed: options.seed,
+    broken: [...new Set([...played.during, ...judged.broken])],
+    payments: await count(db, 'payments'),
+    refunds: await count(db, 'refunds'),
+    withdrawals: await count(db, 'withdrawals'),
+    events: await count(db, 'events'),
+    deliveries: await count(db, 'webhook_deliveries'),
+    faults: played.struck,
+    starts: Object.fromEntries(processes.map(({ name, starts }) => [name, starts()])),
+    answers: Object.fromEntries([...journal.counts].sort()),
+    errors: countErrors(processes),
+    secondsToRest: Math.round(judged.rest),
+  };
+}
+
+/** Plays one chaos run from a seed. Choices repeat with it; the timing of a machine does not. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    return await perform(options, await setStage(options, stops));
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}

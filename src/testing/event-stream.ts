@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface StreamOf {
+  /** With its query: `http://…/api/v1/events/stream?types=refund.*`. */
+  readonly url: string;
+  readonly key: string;
+  readonly lastEventId?: string;
+}
+
+export interface OpenedStream {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** The whole text when it was refused. */
+  readonly text: string;
+  /** Ids in the order in which they came. */
+  readonly ids: string[];
+  /** `data:` of the same events, as it came. */
+  readonly data: string[];
+  /** When the last one came, in milliseconds of `performance.now()`. */
+  lastAt: number;
+  comments: number;
+  /** Stops and goes on reading from the connection. */
+  readonly response: IncomingMessage;
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+function takeBlock(stream: OpenedStream, block: string): void {
+  const lines = block.split('\n');
+  if (lines.some((line) => line.startsWith(':'))) stream.comments++;
+  const id = lines.find((line) => line.startsWith('id: '));
+  const data = lines.find((line) => line.startsWith('data: '));
+  if (id === undefined || data === undefined) return;
+  stream.lastAt = performance.now();
+  stream.ids.push(id.slice('id: '.length));
+  stream.data.push(data.slice('data: '.length));
+}
+
+/** A client of server-sent events that keeps all it hears. Resolves with the headers. */
+export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
+  const { url, key, lastEventId } = wanted;
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+  };
+  const sent = request(url, { headers, agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  sent.on('error', () => {});
+  response.setEncoding('utf8');
+  const status = response.statusCode ?? 0;
+  let rest = '';
+  if (status !== 200) for await (const chunk of response) rest += chunk;
+  const stream: OpenedStream = {
+    ...{ status, headers: response.headers, text: rest, response },
+    ...{ ids: [], data: [], comments: 0, lastAt: 0 },
+    ended: new Promise((resolve) => {
+      response.once('close', resolve);
+    }),
+    close: () => sent.destroy(),
+  };
+  response.on('error', () => {});
+  response.on('data', (chunk: string) => {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) takeBlock(stream, block);
+  });
+  return stream;
+}
+
+const HEARD_WITHIN_MS = 8_000;
+
+/** Waits until so many events have come. @throws when they do not. */
+export async function heard({ ids }: OpenedStream, count: number): Promise<void> {
+  const end = performance.now() + HEARD_WITHIN_MS;
+  while (ids.length < count) {
+    if (performance.now() > end) throw new Error(`${ids.length} of ${count} events came`);
+    await sleep(5);
+  }
+}

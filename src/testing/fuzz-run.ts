@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import { type Dispatcher, Pool } from 'undici';
+import type { Doc } from '#http/openapi-schemas.ts';
+import { createAnswerCheck } from '#testing/check-answer.ts';
+import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
+
+/** `FUZZ_SEED` repeats a run. */
+export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+/** Made and sent in portions: making them all at once takes memory and shows nothing. */
+const PORTION = 1_000;
+const CONCURRENCY = 24;
+/** Some wait 20 s for a chain that is away; nothing should take longer. */
+const HANG_MS = 45_000;
+
+const REQUEST_TIMEOUT = 408;
+
+export interface FuzzRun {
+  readonly url: string;
+  readonly document: Doc;
+  readonly known: KnownIds;
+  readonly requests: number;
+  /** Who asks: `Authorization`, or a cookie with its token. */
+  headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
+  readonly leaveOut?: readonly string[];
+}
+
+/** How often each operation was answered with each status. */
+export type Seen = ReadonlyMap<string, ReadonlyMap<number, number>>;
+
+/** A stream that has begun has no end: it is left at once, and has no text. */
+async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
+  if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
+  body.on('error', () => {}).destroy();
+  return null;
+}
+
+function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, number>>) {
+  const check = createAnswerCheck(run.document);
+  return async (request: FuzzRequest): Promise<void> => {
+    const { method, path, headers, body, operationId } = request;
+    if (run.leaveOut?.includes(operationId)) return;
+    const response = await pool.request({
+      method: method as Dispatcher.HttpMethod,
+      path,
+      headers: { ...headers, ...run.headersOf(request) },
+      body,
+      headersTimeout: HANG_MS,
+      bodyTimeout: HANG_MS,
+    });
+    const { statusCode: status } = response;
+    const text = await textOf(response);
+    const statuses = seen.get(operationId) ?? new Map<number, number>();
+    seen.set(operationId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
+    const shown = Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+    );
+    const isFile = status === 200 && !/^application\/json(;|$)/.test(shown['content-type'] ?? '');
+    // Of a machine that stood still for longer than a request may take to arrive.
+    if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
+      check({ method, path, status, headers: shown, text });
+    assert.notEqual(status, 500, text ?? '');
+  };
+}
+
+function describe(request: FuzzRequest, error: unknown): Error {
+  const { body, ...rest } = request;
+  const shown = JSON.stringify({ ...rest, body: body?.toString('latin1').slice(0, 500) ?? null });
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(`FUZZ_SEED=${FUZZ_SEED}: ${shown}\n${message}`, { cause: error });
+}
+
+/** Sends them all. @throws at the first answer that is not documented, and at any 500. */
+export async function runFuzz(run: FuzzRun): Promise<Seen> {
+  const requests = fuzzRequests(run.document, run.known);
+  const pool = new Pool(run.url, { connections: CONCURRENCY });
+  const seen = new Map<string, Map<number, number>>();
+  const send = createSender(pool, run, seen);
+  for (let sent = 0; sent < run.requests; sent += PORTION) {
+    const numRuns = Math.min(PORTION, run.requests - sent);
+    const portion = fc.sample(requests, { numRuns, seed: FUZZ_SEED + sent }).values();
+    const work = Array.from({ length: CONCURRENCY }, async () => {
+      for (const request of portion) {
+        await send(request).catch((error) => {
+          throw describe(request, error);
+        });
+      }
+    });
+    await Promise.all(work);
+  }
+  await pool.close();
+  return seen;
+}
+
+/** A fuzz that is refused at the door everywhere would pass as well: most routes are reached. */
+export function assertReached(seen: Seen, share = 0.8): void {
+  const counts = [...seen].map(([name, statuses]) => [name, Object.fromEntries(statuses)] as const);
+  const isReached = (status: string) => Number(status) < 300 || ['409', '503'].includes(status);
+  const reached = counts.filter(([, statuses]) => Object.keys(statuses).some(isReached));
+  assert.ok(reached.length >= counts.length * share, JSON.stringify(counts));
+}

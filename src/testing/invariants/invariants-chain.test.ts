@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { Abandon } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { eventTopics } from '#settlement/contract/contract-events.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+const PAID = 2_000_000n;
+const REFUNDED = 500_000n;
+const WITHDRAWN = 300_000n;
+
+let world: RelayerWorld;
+let payer: PrivateKeyAccount;
+let stopMining: () => Promise<void>;
+/** Of a payment of which a part was refunded, and of one that was not. */
+let refunded: string;
+let untouched: string;
+
+before(async () => {
+  world = await startRelayerWorld();
+  const { network, database, merchant } = world;
+  [payer] = (await network.addPayers(1)) as [PrivateKeyAccount];
+  stopMining = network.mineEvery(60);
+  world.startRelayer();
+  await database.db.query(
+    `insert into accounts (id, name, created) values ('acct_test', 'Shop', now())`,
+  );
+  await database.db.query(
+    `insert into account_modes (account_id, livemode, merchant_number, live_at)
+     values ('acct_test', false, $1, now())`,
+    [merchant.merchantNumber],
+  );
+  refunded = await settle(PAID);
+  untouched = await settle(PAID + 1n);
+  await refund(refunded, REFUNDED);
+  await bookRefund(refunded, REFUNDED);
+  await bookWithdrawal(await withdraw(WITHDRAWN), WITHDRAWN);
+});
+
+after(async () => {
+  await stopMining?.();
+  await world?.stop();
+});
+
+async function ended(subject: string): Promise<string> {
+  const [outcome] = await world.outcomes([subject]);
+  assert.equal(outcome?.succeeded, true);
+  return subject;
+}
+
+/** On the chain, and in the ledger. @returns the payment's id. */
+async function settle(amount: bigint): Promise<string> {
+  return world.recordPayment(await ended(await world.pay({ payer, amount })));
+}
+
+/** On the chain alone. */
+async function refund(paymentId: string, amount: bigint): Promise<void> {
+  const payload = { paymentId, amount: amount.toString() };
+  await ended(await world.ask({ kind: 'refund', payload }));
+}
+
+/** On the chain alone. @returns the withdrawal's id. */
+async function withdraw(amount: bigint): Promise<string> {
+  const merchantNumber = world.merchant.merchantNumber.toString();
+  const wallet = world.merchant.wallet.address;
+  const payload = { merchantNumber, wallet, amount: amount.toString() };
+  return ended(await world.ask({ kind: 'withdrawal', payload }));
+}
+
+/** In the ledger alone. */
+async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
+  await world.database.db.query(
+    `update payments set amount_reserved = amount_reserved + $2,
+       amount_refunded = amount_refunded + $2 where id = $1`,
+    [paymentId, amount],
+  );
+}
+
+/** In the ledger alone. */
+async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
+  await world.database.db.query(
+    `insert into withdrawals (id, account_id, livemode, position, created, updated, amount, wallet,
+       status, requested_by)
+     values ($1, 'acct_test', false, 1, now(), now(), $2, $3, 'succeeded', 'usr_test')`,
+    [id, amount, world.merchant.wallet.address],
+  );
+}
+
+const check = () => checkAgainstChain(world.database.db, world.network.chain);
+
+/** What is found after these statements, which come to nothing. */
+function checkAfter(...damage: readonly string[]): Promise<string[]> {
+  return world.database.db.transaction(async (tx) => {
+    for (const sql of damage) await tx.query(sql);
+    return new Abandon(await checkAgainstChain(tx, world.network.chain));
+  });
+}
+
+/** A figure of the payment, and what makes it another one. */
+const FIGURES: readonly string[] = [
+  `payer_address = '0x${'11'.repeat(20)}'`,
+  `order_id = 'other'`,
+  'amount = amount + 1',
+  'fee_acquirer = fee_acquirer + 1',
+  'fee_protocol = fee_protocol + 1',
+  'fee_cashback = fee_cashback - 1',
+];
+
+/** What only the relayer's own record says. */
+const PLACES: readonly string[] = [
+  'batch_number = batch_number + 1',
+  `tx_hash = '0x${'22'.repeat(32)}'`,
+];
+
+describe('the ledger against the chain', () => {
+  it('is found alike in every figure', async () => {
+    assert.deepEqual(await check(), []);
+  });
+
+  for (const change of FIGURES) {
+    it(`is found to differ after: ${change}`, async () => {
+      const broken = await checkAfter(`update payments set ${change} where id = '${untouched}'`);
+      assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
+    });
+  }
+
+  for (const change of PLACES) {
+    it(`is found to differ after the relayer's record says: ${change}`, async () => {
+      const broken = await checkAfter(`update chain_payments set ${change}`);
+      assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
+    });
+  }
+
+  it('is found to differ when it loses the record of where a payment was settled', async () => {
+    const broken = await checkAfter('delete from chain_payments');
+    assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
+  });
+
+  it('is found to have a payment that was never settled', async () => {
+    const invented = await checkAfter(
+      `update payments set settlement_number = 1000 where id = '${untouched}'`,
+    );
+    assert.ok(invented.includes(`${untouched} was not settled on the chain`), invented.join('\n'));
+  });
+
+  it('is found to lack a payment', async () => {
+    const lost = await checkAfter(`delete from payments where id = '${untouched}'`);
+    assert.match(lost.join('\n'), /settlement \d+ of the chain is no payment of ours/);
+  });
+
+  it('is found to have two payments of one settlement', async () => {
+    const twice = await checkAfter(
+      'alter table payments drop constraint payments_livemode_settlement_number_key',
+      'alter table payments drop constraint payments_payment_intent_id_key',
+      `insert into payments select (jsonb_populate_record(p, '{"id": "pay_second"}')).*
+       from payments p where id = '${untouched}'`,
+    );
+    assert.match(twice.join('\n'), /settlement \d+ of the chain is 2 payments of ours/);
+  });
+
+  it('is found to have a refund that was never paid', async () => {
+    const broken = await checkAfter(
+      `update payments set amount_reserved = 7, amount_refunded = 7 where id = '${untouched}'`,
+    );
+    const found = `${untouched} was refunded 0 on the chain, 7 in the ledger`;
+    assert.ok(broken.includes(found), broken.join('\n'));
+  });
+
+  it('is found to have a withdrawal that was never paid', async () => {
+    const broken = await checkAfter(`update withdrawals set id = 'wdr_other'`);
+    assert.match(broken.join('\n'), /wdr_other was not withdrawn on the chain/);
+    assert.match(broken.join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
+  });
+
+  it('is found to have a withdrawal of another amount', async () => {
+    const broken = await checkAfter('update withdrawals set amount = amount + 1');
+    assert.match(broken.join('\n'), /differs from its withdrawal/);
+  });
+
+  it('is found to have paid a withdrawal to another wallet', async () => {
+    const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
+    assert.match(broken.join('\n'), /differs from its withdrawal/);
+  });
+
+  it('is found to know a withdrawal by another number', async () => {
+    const broken = await checkAfter('update withdrawals set number = 77');
+    assert.match(broken.join('\n'), /has another number than its request/);
+  });
+
+  it('is found to have two withdrawals of one transfer', async () => {
+    const broken = await checkAfter(
+      `insert into withdrawals select (jsonb_populate_record(w, '{"id": "wdr_second"}')).*
+       from withdrawals w`,
+      `insert into chain_requests (livemode, kind, subject_id, number, payload, status, outcome,
+         created)
+       select livemode, kind, 'wdr_second', number, payload, status, outcome, created
+       from chain_requests where kind = 'withdrawal'`,
+    );
+    assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
+  });
+
+  it('is found to owe another merchant', async () => {
+    const broken = await checkAfter('update account_modes set merchant_number = 77');
+    assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);
+    assert.ok(broken.includes(`${untouched} differs from its settlement`));
+  });
+});
+
+/** A node that shows these events again, or not at all: the contract itself refuses both. */
+function chainWithLogs(times: number, topic: string): Chain {
+  const { chain } = world.network;
+  return {
+    ...chain,
+    logs: async (filter) => {
+      const logs = await chain.logs(filter);
+      return logs.flatMap((log) => (log.topics[0] === topic ? Array(times).fill(log) : [log]));
+    },
+  };
+}
+
+function topicOf(event: 'PaymentSettled' | 'Withdrawn' | 'PaymentRefunded'): string {
+  return String(eventTopics({ event, number: 1n })[0]);
+}
+
+describe('the chain against the ledger', () => {
+  it('is found to have settled a payment twice', async () => {
+    const twice = chainWithLogs(2, topicOf('PaymentSettled'));
+    const broken = await checkAgainstChain(world.database.db, twice);
+    assert.ok(broken.includes(`${untouched} was settled 2 times`), broken.join('\n'));
+  });
+
+  it('is found to have refunded a payment twice', async () => {
+    const twice = chainWithLogs(2, topicOf('PaymentRefunded'));
+    const broken = await checkAgainstChain(world.database.db, twice);
+    const sums = `${2n * REFUNDED} on the chain, ${REFUNDED} in the ledger`;
+    assert.deepEqual(broken, [`${refunded} was refunded ${sums}`]);
+  });
+
+  it('is found to have paid a withdrawal twice', async () => {
+    const twice = chainWithLogs(2, topicOf('Withdrawn'));
+    const broken = await checkAgainstChain(world.database.db, twice);
+    assert.match(broken.join('\n'), /was withdrawn 2 times/);
+  });
+
+  it('is found to have taken from a merchant without an event of it', async () => {
+    const silent = chainWithLogs(0, topicOf('Withdrawn'));
+    const broken = (await checkAgainstChain(world.database.db, silent)).join('\n');
+    assert.match(broken, /merchant \d+ has \d+ on the chain, \d+ in the ledger/);
+    assert.match(broken, /the contract holds \d+ USDC atoms, the ledger knows \d+/);
+  });
+
+  it('is found to have settled what the ledger does not know', async () => {
+    const intent = await ended(await world.pay({ payer, amount: PAID }));
+    assert.match((await check()).join('\n'), /settlement \d+ of the chain is no payment of ours/);
+    await world.recordPayment(intent);
+    assert.deepEqual(await check(), []);
+  });
+
+  it('is found to have refunded what the ledger does not know', async () => {
+    await refund(untouched, 9n);
+    const found = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
+    assert.ok((await check()).includes(found));
+    await bookRefund(untouched, 9n);
+    assert.deepEqual(await check(), []);
+  });
+
+  it('is found to have paid a withdrawal that the ledger does not know', async () => {
+    const id = await withdraw(11n);
+    assert.match((await check()).join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
+    await bookWithdrawal(id, 11n);
+    assert.deepEqual(await check(), []);
+  });
+
+  it('is found to have forgotten everything', async () => {
+    const empty: Chain = { ...world.network.chain, logs: async () => [] };
+    const broken = await checkAgainstChain(world.database.db, empty);
+    assert.ok(broken.includes(`${untouched} was not settled on the chain`), broken.join('\n'));
+  });
+
+  it('is found to hold tokens that no payment brought', async () => {
+    const { network } = world;
+    const { settlement, usdc } = network.config;
+    const gift = { abi: testUsdcAbi, functionName: 'mint', args: [settlement, 1n] } as const;
+    await network.send(payer, usdc, encodeFunctionData(gift));
+    const broken = await check();
+    assert.equal(broken.length, 1);
+    assert.match(broken[0] ?? '', /the contract holds \d+ USDC atoms, the ledger knows \d+/);
+  });
+});

@@ -1,0 +1,243 @@
+import { decodeFunctionResult, encodeFunctionData, hexToBigInt } from 'viem';
+import type { Sql } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+/** The number of a withdrawal that the merchant's wallet asked the contract for by itself. */
+const OF_THE_WALLET = 0n;
+/** Blocks of one `eth_getLogs`. */
+const RANGE = 500n;
+
+type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
+type Refunded = Extract<SettlementEvent, { event: 'PaymentRefunded' }>;
+type Withdrawn = Extract<SettlementEvent, { event: 'Withdrawn' }>;
+
+interface PaymentRow {
+  id: string;
+  settlement_number: bigint;
+  payer_address: string;
+  order_id: string;
+  amount: bigint;
+  fee_acquirer: bigint;
+  fee_protocol: bigint;
+  fee_cashback: bigint;
+  /** null: the relayer's own record of it is missing. */
+  batch_number: bigint | null;
+  tx_hash: string | null;
+  amount_refunded: bigint;
+  merchant_number: bigint | null;
+}
+
+/** Every event that the settlement contract has ever emitted. */
+export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
+  const head = (await chain.block('latest'))?.number ?? 0n;
+  const events: SettlementEvent[] = [];
+  for (let fromBlock = 0n; fromBlock <= head; fromBlock += RANGE) {
+    const end = fromBlock + RANGE - 1n;
+    const logs = await chain.logs({ fromBlock, toBlock: end < head ? end : head });
+    events.push(...readEvents(chain.config.settlement, logs));
+  }
+  return events;
+}
+
+/** Joined loosely: a payment that only its own row knows of must not drop out here. */
+async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
+  return db.query<PaymentRow>(
+    `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
+       p.fee_protocol, p.fee_cashback, c.batch_number, c.tx_hash, p.amount_refunded,
+       m.merchant_number
+     from payments p
+     left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number
+     left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
+     where p.livemode = $1`,
+    [livemode],
+  );
+}
+
+/** Alike in every figure, and where the relayer knows it to be: a reorganisation may move it. */
+function samePayment(row: PaymentRow, event: Settled): boolean {
+  return (
+    row.payer_address.toLowerCase() === event.payer.toLowerCase() &&
+    row.order_id === event.orderId &&
+    row.amount === event.amount &&
+    row.merchant_number === event.merchantNumber &&
+    row.fee_acquirer === event.feeAcquirer &&
+    row.fee_protocol === event.feeProtocol &&
+    row.fee_cashback === event.cashback &&
+    row.batch_number === event.batchNumber &&
+    row.tx_hash === event.txHash
+  );
+}
+
+/** One settlement per payment, one payment per settlement, alike in every figure. */
+function comparePayments(rows: readonly PaymentRow[], settled: readonly Settled[]): string[] {
+  const broken: string[] = [];
+  const byNumber = Map.groupBy(settled, (event) => event.number);
+  for (const row of rows) {
+    const events = byNumber.get(row.settlement_number) ?? [];
+    const [event] = events;
+    if (event === undefined) broken.push(`${row.id} was not settled on the chain`);
+    else if (events.length > 1) broken.push(`${row.id} was settled ${events.length} times`);
+    else if (!samePayment(row, event)) broken.push(`${row.id} differs from its settlement`);
+  }
+  const known = Map.groupBy(rows, (row) => row.settlement_number);
+  for (const number of byNumber.keys()) {
+    if (!known.has(number)) broken.push(`settlement ${number} of the chain is no payment of ours`);
+  }
+  for (const [number, { length }] of known) {
+    if (length > 1) broken.push(`settlement ${number} of the chain is ${length} payments of ours`);
+  }
+  return broken;
+}
+
+function compareRefunds(rows: readonly PaymentRow[], refunded: readonly Refunded[]): string[] {
+  const byNumber = Map.groupBy(refunded, (event) => event.number);
+  return rows.flatMap((row) => {
+    const events = byNumber.get(row.settlement_number) ?? [];
+    const onChain = events.reduce((sum, event) => sum + event.amount, 0n);
+    if (onChain === row.amount_refunded) return [];
+    return [`${row.id} was refunded ${onChain} on the chain, ${row.amount_refunded} in the ledger`];
+  });
+}
+
+interface WithdrawalRow {
+  id: string;
+  /** null: neither the withdrawal nor its request has one. */
+  number: bigint | null;
+  /** The withdrawal says another one than its request. */
+  two_numbers: boolean;
+  wallet: string;
+  amount: bigint;
+  merchant_number: bigint | null;
+}
+
+async function selectWithdrawals(db: Sql, livemode: boolean): Promise<WithdrawalRow[]> {
+  return db.query<WithdrawalRow>(
+    `select w.id, coalesce(w.number, r.number) as number, w.wallet, w.amount, m.merchant_number,
+       coalesce(w.number <> r.number, false) as two_numbers
+     from withdrawals w
+     left join chain_requests r
+       on r.kind = 'withdrawal' and r.subject_id = w.id and r.status = 'succeeded'
+     left join account_modes m on m.account_id = w.account_id and m.livemode = w.livemode
+     where w.livemode = $1 and w.status = 'succeeded'`,
+    [livemode],
+  );
+}
+
+function sameWithdrawal(row: WithdrawalRow, event: Withdrawn): boolean {
+  return (
+    row.amount === event.amount &&
+    row.merchant_number === event.merchantNumber &&
+    row.wallet.toLowerCase() === event.wallet.toLowerCase()
+  );
+}
+
+/** One transfer per withdrawal of ours and the other way; wallets may withdraw by themselves. */
+function compareWithdrawals(
+  rows: readonly WithdrawalRow[],
+  withdrawn: readonly Withdrawn[],
+): string[] {
+  const ours = withdrawn.filter(({ number }) => number !== OF_THE_WALLET);
+  const byNumber = Map.groupBy(ours, ({ number }) => number);
+  const broken = rows.flatMap((row) => {
+    if (row.two_numbers) return [`${row.id} has another number than its request`];
+    const events = row.number === null ? [] : (byNumber.get(row.number) ?? []);
+    const [event] = events;
+    if (event === undefined) return [`${row.id} was not withdrawn on the chain`];
+    if (events.length > 1) return [`${row.id} was withdrawn ${events.length} times`];
+    return sameWithdrawal(row, event) ? [] : [`${row.id} differs from its withdrawal`];
+  });
+  const known = new Set(rows.map(({ number }) => number));
+  for (const [number, { length }] of Map.groupBy(rows, (row) => row.number)) {
+    if (length > 1) broken.push(`transfer ${number} of the chain is ${length} withdrawals of ours`);
+  }
+  for (const number of byNumber.keys()) {
+    if (!known.has(number)) broken.push(`transfer ${number} of the chain is no withdrawal of ours`);
+  }
+  return broken;
+}
+
+async function readCall(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
+  const [answer] = await chain.calls([{ to, data, words: 'any' }]);
+  if (answer?.ok !== true) throw new Error('a read of the chain reverted');
+  return answer.data;
+}
+
+/** What the contract holds for a merchant: its payments less its refunds and withdrawals. */
+async function compareBalances(
+  chain: Chain,
+  rows: readonly PaymentRow[],
+  withdrawn: readonly Withdrawn[],
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (const [merchant, payments] of Map.groupBy(rows, (row) => row.merchant_number)) {
+    if (merchant === null) continue; // Its payments differ from what the chain says already.
+    const paid = payments.reduce((sum, row) => sum + row.amount - row.amount_refunded, 0n);
+    const taken = withdrawn
+      .filter(({ merchantNumber }) => merchantNumber === merchant)
+      .reduce((sum, { amount }) => sum + amount, 0n);
+    const data = encodeFunctionData({
+      abi: settlementAbi,
+      functionName: 'merchantAccount',
+      args: [Number(merchant)],
+    });
+    const [, held] = decodeFunctionResult({
+      abi: settlementAbi,
+      functionName: 'merchantAccount',
+      data: await readCall(chain, chain.config.settlement, data),
+    });
+    if (held !== paid - taken) {
+      broken.push(`merchant ${merchant} has ${held} on the chain, ${paid - taken} in the ledger`);
+    }
+  }
+  return broken;
+}
+
+/** The tokens of the contract are its merchants' balances and the fees that it kept. */
+async function compareTokens(
+  chain: Chain,
+  rows: readonly PaymentRow[],
+  withdrawn: readonly Withdrawn[],
+): Promise<string[]> {
+  const data = encodeFunctionData({
+    abi: testUsdcAbi,
+    functionName: 'balanceOf',
+    args: [chain.config.settlement],
+  });
+  const held = hexToBigInt(await readCall(chain, chain.config.usdc, data));
+  const taken = withdrawn.reduce((sum, { amount }) => sum + amount, 0n);
+  const owed = rows.reduce(
+    (sum, row) =>
+      sum +
+      row.amount -
+      row.amount_refunded +
+      row.fee_acquirer +
+      row.fee_protocol -
+      row.fee_cashback,
+    -taken,
+  );
+  return held === owed ? [] : [`the contract holds ${held} USDC atoms, the ledger knows ${owed}`];
+}
+
+/**
+ * Compares the ledger with the contract's own events and balances; call it at rest.
+ * @returns what differs, as sentences; empty when the ledger is what the chain says.
+ */
+export async function checkAgainstChain(db: Sql, chain: Chain): Promise<string[]> {
+  const events = await readLedger(chain);
+  const { livemode } = chain.config;
+  const rows = await selectPayments(db, livemode);
+  const settled = events.filter((event): event is Settled => event.event === 'PaymentSettled');
+  const refunded = events.filter((event): event is Refunded => event.event === 'PaymentRefunded');
+  const withdrawn = events.filter((event): event is Withdrawn => event.event === 'Withdrawn');
+  return [
+    ...comparePayments(rows, settled),
+    ...compareRefunds(rows, refunded),
+    ...compareWithdrawals(await selectWithdrawals(db, livemode), withdrawn),
+    ...(await compareBalances(chain, rows, withdrawn)),
+    ...(await compareTokens(chain, rows, withdrawn)),
+  ];
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { Abandon } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { eventTopics } from '#settlement/contract/contract-events.ts';
+import { checkCharges } from '#testing/invariants/invariants-charges.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
+
+const PAID = 2_000_000n;
+const REFUNDED = 500_000n;
+/** Acquirer and protocol together less the cashback: 0.45 % of what was paid. */
+const CHARGED = (PAID * 10_045n) / 10_000n;
+
+let world: RelayerWorld;
+let payer: PrivateKeyAccount;
+let stranger: PrivateKeyAccount;
+let stopMining: () => Promise<void>;
+/** Intents of the payer, of which the first was refunded in part. */
+let intents: string[];
+let refunded: string;
+
+before(async () => {
+  world = await startRelayerWorld();
+  const { network, database } = world;
+  const { db } = database;
+  [payer, stranger] = (await network.addPayers(2)) as [PrivateKeyAccount, PrivateKeyAccount];
+  stopMining = network.mineEvery(60);
+  world.startRelayer();
+  intents = [await settle('ORDER-1'), await settle('ORDER-2')];
+  refunded = await world.recordPayment(intents[0] ?? '');
+  await world.recordPayment(intents[1] ?? '');
+  const payload = { paymentId: refunded, amount: REFUNDED.toString() };
+  await ended(await world.ask({ kind: 'refund', payload }));
+  await db.query('update payments set amount_reserved = $2, amount_refunded = $2 where id = $1', [
+    refunded,
+    REFUNDED,
+  ]);
+});
+
+after(async () => {
+  await stopMining?.();
+  await world?.stop();
+});
+
+async function ended(subject: string): Promise<string> {
+  const [outcome] = await world.outcomes([subject]);
+  assert.equal(outcome?.succeeded, true);
+  return subject;
+}
+
+/** On the chain alone. @returns the intent. */
+async function settle(orderId: string): Promise<string> {
+  return ended(await world.pay({ payer, amount: PAID, orderId }));
+}
+
+const check = (chain = world.network.chain) => checkCharges(world.database.db, chain);
+
+/** What is found after these statements, which come to nothing. */
+function checkAfter(...damage: readonly string[]): Promise<string[]> {
+  return world.database.db.transaction(async (tx) => {
+    for (const sql of damage) await tx.query(sql);
+    return new Abandon(await checkCharges(tx, world.network.chain));
+  });
+}
+
+async function numberOf(intent: string | undefined): Promise<bigint> {
+  const rows = await world.database.db.query<{ number: bigint }>(
+    'select settlement_number as number from payment_intents where id = $1',
+    [intent],
+  );
+  return rows[0]?.number ?? 0n;
+}
+
+/** A node that shows each settlement again: the contract itself refuses that. */
+function chainOfTwice(): Chain {
+  const { chain } = world.network;
+  const [settled] = eventTopics({ event: 'PaymentSettled', number: 1n });
+  return {
+    ...chain,
+    logs: async (filter) => {
+      const logs = await chain.logs(filter);
+      return logs.flatMap((log) => (log.topics[0] === settled ? [log, log] : [log]));
+    },
+  };
+}
+
+async function call(from: PrivateKeyAccount, data: `0x${string}`): Promise<void> {
+  await world.network.send(from, world.network.config.usdc, data);
+}
+
+describe('what was charged', () => {
+  it('is found to be what the ledger says', async () => {
+    assert.deepEqual(await check(), []);
+  });
+
+  it('is missed when the intent was told to be canceled', async () => {
+    const broken = await checkAfter(
+      `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
+         canceled_at = now(), cancellation_reason = 'expired' where id = '${intents[1]}'`,
+    );
+    assert.deepEqual(broken, [`${intents[1]} is canceled and was charged`]);
+  });
+
+  it('is missed when the intent was told to be declined', async () => {
+    const broken = await checkAfter(
+      `update payment_intents set status = 'requires_payment_method', payment_id = null,
+         tx_hash = null where id = '${intents[1]}'`,
+    );
+    assert.deepEqual(broken, [`${intents[1]} is requires_payment_method and was charged`]);
+  });
+
+  it('is missed when the payment names another settlement', async () => {
+    const broken = await checkAfter(
+      `update payments set settlement_number = 1000 where payment_intent_id = '${intents[1]}'`,
+    );
+    const number = await numberOf(intents[1]);
+    assert.deepEqual(broken, [`${intents[1]} was charged by ${number}, not by 1000`]);
+  });
+
+  it('is missed when one intent was charged under two numbers', async () => {
+    const other = await numberOf(intents[0]);
+    const broken = await checkAfter(
+      `update payment_intents set settlement_number = null where id = '${intents[0]}'`,
+      'alter table settlement_numbers disable trigger settlement_numbers_given',
+      `insert into settlement_numbers values (false, ${other}, '${intents[1]}')`,
+    );
+    assert.ok(broken.includes(`${intents[1]} was charged 2 times`), broken.join('\n'));
+  });
+
+  it('is missed when it was settled twice', async () => {
+    const broken = await check(chainOfTwice());
+    assert.ok(broken.includes(`${intents[1]} was charged 2 times`), broken.join('\n'));
+    assert.match(broken.join('\n'), /order ORDER-2 of merchant \d+ was charged 2 times/);
+  });
+
+  it('is missed when no intent has its number', async () => {
+    const broken = await checkAfter('update payment_intents set settlement_number = null');
+    const number = await numberOf(intents[1]);
+    const found = `${payer.address} was charged for no intent: ${number}`;
+    assert.ok(broken.includes(found), broken.join('\n'));
+  });
+
+  for (const change of [
+    'amount = amount + 1',
+    'fee_acquirer = fee_acquirer + 1',
+    'fee_protocol = fee_protocol + 1',
+    'fee_cashback = fee_cashback - 1',
+    'amount_refunded = amount_refunded + 1, amount_reserved = amount_reserved + 1',
+    `payer_address = '0x${'11'.repeat(20)}'`,
+  ]) {
+    it(`is missed when the ledger says: ${change}`, async () => {
+      const broken = await checkAfter(`update payments set ${change} where id = '${refunded}'`);
+      const sums = new RegExp(`${payer.address.toLowerCase()} paid \\d+ atoms, the ledger says`);
+      assert.match(broken.join('\n'), sums);
+    });
+  }
+
+  it('is missed when the ledger knows nothing of a payer', async () => {
+    const broken = await checkAfter('delete from payments');
+    const sum = 2n * CHARGED - REFUNDED;
+    const found = `${payer.address.toLowerCase()} paid ${sum} atoms, the ledger says nothing of it`;
+    assert.ok(broken.includes(found), broken.join('\n'));
+  });
+
+  it('is missed when tokens left a wallet in another way than by a settlement', async () => {
+    const args = [world.network.config.settlement, 3n] as const;
+    const transfer = { abi: testUsdcAbi, functionName: 'transfer', args } as const;
+    await call(stranger, encodeFunctionData(transfer));
+    const found = `${stranger.address.toLowerCase()} paid 3 atoms, the ledger says nothing of it`;
+    assert.deepEqual(await check(), [found]);
+  });
+
+  it('is missed when one order was charged under two intents', async () => {
+    await settle('ORDER-1');
+    assert.match((await check()).join('\n'), /order ORDER-1 of merchant \d+ was charged 2 times/);
+  });
+});

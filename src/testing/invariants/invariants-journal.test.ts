@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Abandon } from '#db/database.ts';
+import { openChaosCaller } from '#testing/chaos/chaos-caller.ts';
+import {
+  type Journal,
+  openJournal,
+  type SeenIntent,
+  type SeenRefund,
+  type SeenWithdrawal,
+} from '#testing/chaos/chaos-journal.ts';
+import { createRandom } from '#testing/chaos/chaos-random.ts';
+import { walkList } from '#testing/chaos/chaos-walk.ts';
+import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
+import { checkPromises } from '#testing/invariants/invariants-journal.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+
+let store: HealthyStore;
+let intent: SeenIntent;
+let refund: SeenRefund;
+let withdrawal: SeenWithdrawal;
+
+before(async () => {
+  store = await openHealthyStore();
+  const { id: payment, paymentIntentId: id } = store.payment;
+  intent = { id, amount: 2_500_000, status: 'succeeded', payment, declined: null };
+  const [row] = await store.db.query<{ id: string }>('select id from refunds');
+  refund = { id: row?.id ?? '', amount: 500_000, status: 'succeeded', payment };
+  const [paid] = await store.db.query<{ id: string }>('select id from withdrawals');
+  withdrawal = { id: paid?.id ?? '', amount: 250_000, status: 'succeeded', wallet: '0x' };
+});
+after(() => store?.close());
+
+/** A journal of clients that were told the truth. */
+function honest(): Journal {
+  const journal = openJournal();
+  journal.saw(intent);
+  journal.sawRefund(refund);
+  journal.sawWithdrawal(withdrawal);
+  journal.answered('key', { status: 201, text: '{}' });
+  return journal;
+}
+
+/** What is found after these statements, which come to nothing. */
+function checkAfter(...damage: readonly string[]): Promise<string> {
+  return store.db.transaction(async (tx) => {
+    for (const sql of damage) await tx.query(sql);
+    return new Abandon((await checkPromises(tx, honest())).join('\n'));
+  });
+}
+
+const CANCELED = `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
+  canceled_at = now(), cancellation_reason = 'requested_by_customer' where status = 'succeeded'`;
+
+describe('what clients were told', () => {
+  it('is found to be so when it is', async () => {
+    assert.deepEqual(await checkPromises(store.db, honest()), []);
+  });
+
+  it('is missed when an intent is lost', async () => {
+    const found = await checkAfter(
+      'delete from refunds',
+      'delete from payments',
+      'delete from payment_intents',
+    );
+    assert.match(found, new RegExp(`${intent.id} was answered and is lost`));
+    assert.match(found, new RegExp(`${refund.id} was answered and is lost`));
+  });
+
+  it('is missed when an intent has another amount', async () => {
+    const found = await checkAfter('update payment_intents set amount = amount + 1');
+    assert.equal(found, `${intent.id} has another amount`);
+  });
+
+  it('is missed when an intent has another end', async () => {
+    assert.equal(await checkAfter(CANCELED), `${intent.id} was told succeeded and is canceled`);
+  });
+
+  it('is missed when an intent has another payment', async () => {
+    const found = await checkAfter(
+      `update payment_intents set payment_id = 'pay_other' where payment_id is not null`,
+    );
+    assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
+  });
+
+  it('is missed when a refund has another amount', async () => {
+    const found = await checkAfter('update refunds set amount = amount + 1');
+    assert.equal(found, `${refund.id} has another amount`);
+  });
+
+  it('is missed when a refund is of another payment', async () => {
+    const found = await checkAfter(
+      `update refunds set payment_id = (select id from payments where id <> payment_id limit 1)`,
+    );
+    assert.equal(found, `${refund.id} has another payment`);
+  });
+
+  it('is missed when a refund has another end', async () => {
+    const found = await checkAfter(
+      `update refunds set status = 'failed', failure_code = 'settlement_failed'`,
+    );
+    assert.equal(found, `${refund.id} was told succeeded and is failed`);
+  });
+});
+
+describe('what the owner was told of a withdrawal', () => {
+  it('is missed when it is lost', async () => {
+    const found = await checkAfter('delete from withdrawals');
+    assert.equal(found, `${withdrawal.id} was answered and is lost`);
+  });
+
+  it('is missed when it has another amount', async () => {
+    const found = await checkAfter('update withdrawals set amount = amount + 1');
+    assert.equal(found, `${withdrawal.id} has another amount`);
+  });
+
+  it('is missed when it went to another wallet', async () => {
+    const found = await checkAfter(`update withdrawals set wallet = '0x1'`);
+    assert.equal(found, `${withdrawal.id} has another wallet`);
+  });
+
+  it('is missed when it has another end', async () => {
+    const found = await checkAfter(`update withdrawals set status = 'failed'`);
+    assert.equal(found, `${withdrawal.id} was told succeeded and is failed`);
+  });
+});
+
+/** When it was declined, as an answer says it. */
+const DECLINED = '2026-01-02T03:04:05.678Z';
+
+/** What is found when its client was told "declined", and these events say so, in this order. */
+function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
+  return store.db.transaction(async (tx) => {
+    const body = { data: { object: { last_payment_error: { created: DECLINED } } } };
+    await tx.query(`delete from events where object_id = $1 and type = any($2)`, [
+      intent.id,
+      ['payment_intent.processing', 'payment_intent.payment_failed'],
+    ]);
+    for (const [place, type] of types.entries()) {
+      await tx.query(
+        `insert into events select (jsonb_populate_record(v, jsonb_build_object('id', $2::text,
+           'type', $3::text, 'position', $4::bigint, 'body', $5::text))).*
+         from events v where object_id = $1 and type = 'payment_intent.created'`,
+        [intent.id, `evt_${place}`, `payment_intent.${type}`, 1000 + place, JSON.stringify(body)],
+      );
+    }
+    for (const sql of damage) await tx.query(sql);
+    const journal = honest();
+    journal.saw({ ...intent, status: 'requires_payment_method', declined: DECLINED });
+    return new Abandon((await checkPromises(tx, journal)).join('\n'));
+  });
+}
+
+const ALARM = `insert into chain_alarms (livemode, kind, subject, details, created)
+  select livemode, 'settled_after_decline', id, '{}', now() from payment_intents`;
+
+describe('who was told "declined"', () => {
+  it('may pay by an attempt that begins later', async () => {
+    assert.equal(await checkDeclined(['processing', 'payment_failed', 'processing']), '');
+  });
+
+  it('is missed when the chain was charged by the attempt that had been declined', async () => {
+    const found = await checkDeclined(['processing', 'payment_failed']);
+    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
+  });
+
+  it('is missed when no event tells of it', async () => {
+    const found = await checkDeclined(['processing']);
+    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, without an event`);
+  });
+
+  it('may have been charged when an alarm names it', async () => {
+    assert.equal(await checkDeclined(['processing', 'payment_failed'], ALARM), '');
+  });
+
+  it('may not have been charged when only another intent is named', async () => {
+    const others = `${ALARM} where id <> '${intent.id}'`;
+    const found = await checkDeclined(['processing', 'payment_failed'], others);
+    assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
+  });
+});
+
+describe('what was told before the database was put back', () => {
+  /** What is found when these were told before and after the copy that is put back. */
+  async function checkRestored(
+    tell: (journal: Journal) => void,
+    ...damage: readonly string[]
+  ): Promise<string> {
+    return store.db.transaction(async (tx) => {
+      for (const sql of damage) await tx.query(sql);
+      const journal = openJournal();
+      journal.copied();
+      tell(journal);
+      journal.restored();
+      return new Abandon((await checkPromises(tx, journal)).join('\n'));
+    });
+  }
+
+  it('may be lost, but not what was paid', async () => {
+    const told = (journal: Journal) => {
+      journal.saw({ ...intent, id: 'pi_open', status: 'requires_payment_method', payment: null });
+      journal.saw({ ...intent, id: 'pi_canceled', status: 'canceled', payment: null });
+      journal.saw(intent);
+      journal.saw({ ...intent, id: 'pi_paid', payment: 'pay_lost' });
+    };
+    assert.equal(await checkRestored(told), 'pi_paid was answered and is lost');
+  });
+
+  it('is missed when what was paid has another payment', async () => {
+    const other = `update payment_intents set payment_id = 'pay_other' where id = '${intent.id}'`;
+    const found = await checkRestored((journal) => journal.saw(intent), other);
+    assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
+  });
+});
+
+/** What is found when clients were told this as well. */
+async function checkTold(tell: (journal: Journal) => void): Promise<string> {
+  const journal = honest();
+  tell(journal);
+  return (await checkPromises(store.db, journal)).join('\n');
+}
+
+describe('answers that contradict each other', () => {
+  it('are found when one key was answered in two ways', async () => {
+    const found = await checkTold((journal) =>
+      journal.answered('key', { status: 201, text: '{"id":"other"}' }),
+    );
+    assert.equal(found, 'key key answered first 201 {} then 201 {"id":"other"}');
+  });
+
+  it('are found when one key was answered with two statuses', async () => {
+    const found = await checkTold((journal) =>
+      journal.answered('key', { status: 200, text: '{}' }),
+    );
+    assert.equal(found, 'key key answered first 201 {} then 200 {}');
+  });
+
+  it('are found when an intent ended in two ways', async () => {
+    const found = await checkTold((journal) => journal.saw({ ...intent, status: 'canceled' }));
+    assert.equal(found, `${intent.id} was succeeded and became canceled`);
+  });
+
+  it('are found when an owner was told two ends of a withdrawal', async () => {
+    const found = await checkTold((journal) =>
+      journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
+    );
+    assert.equal(found, `${withdrawal.id} was succeeded and became failed`);
+  });
+
+  it('are found when an intent changed its amount', async () => {
+    const found = await checkTold((journal) => journal.saw({ ...intent, amount: 1 }));
+    assert.equal(found, `${intent.id} changed its amount`);
+  });
+
+  it('are found when a refund ended in two ways', async () => {
+    const found = await checkTold((journal) => journal.sawRefund({ ...refund, status: 'failed' }));
+    assert.equal(found, `${refund.id} was succeeded and became failed`);
+  });
+
+  it('are no older answers that come late', async () => {
+    const found = await checkTold((journal) => {
+      journal.saw({ ...intent, status: 'processing', payment: null });
+      journal.sawRefund({ ...refund, status: 'pending' });
+      journal.answered('key', { status: 201, text: '{}' });
+    });
+    assert.equal(found, '');
+  });
+});
+
+describe('a client of a chaos run', () => {
+  let receiver: TestReceiver;
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver?.close());
+
+  interface Said {
+    readonly status: number;
+    readonly code?: string;
+    readonly replayed?: boolean;
+  }
+
+  /** What it complains of when its one request, sent again and again, is answered like this. */
+  async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
+    const said = [...answers];
+    receiver.answer((_received, response) => {
+      const { status, code, replayed } = said.shift() ?? { status: 418 };
+      if (replayed) response.setHeader('Idempotent-Replayed', 'true');
+      response.statusCode = status;
+      response.end(JSON.stringify(code === undefined ? {} : { error: { code } }));
+    });
+    const journal = openJournal();
+    const random = createRandom(1, 'client');
+    const caller = openChaosCaller({ urls: [receiver.url], key: 'sk', random, journal });
+    await caller.post('/payment_intents', {}, 'one key');
+    assert.deepEqual(said, []);
+    return journal.complaints;
+  }
+
+  it('complains of an answer 500', async () => {
+    const [complaint] = await complaintsOf([{ status: 500 }, { status: 201 }]);
+    assert.match(complaint ?? '', /^500 to POST \/payment_intents/);
+  });
+
+  it('complains of what was done though every answer said that nothing was', async () => {
+    const nothing = { status: 503, code: 'service_unavailable' };
+    const [complaint] = await complaintsOf([nothing, nothing, { status: 201, replayed: true }]);
+    assert.match(complaint ?? '', /was done though all answers said it was not/);
+  });
+
+  it('does not complain of what may have been done, and was', async () => {
+    const nothing = { status: 503, code: 'service_unavailable' };
+    const unknown = { status: 503, code: 'outcome_unknown' };
+    assert.deepEqual(await complaintsOf([nothing, unknown, { status: 201, replayed: true }]), []);
+  });
+
+  it('does not complain of what was refused and done later', async () => {
+    const nothing = { status: 503, code: 'service_unavailable' };
+    assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
+  });
+
+  /** What it complains of when a list has these ids on its pages. */
+  async function complaintsOfWalk(pages: readonly (readonly string[])[]): Promise<string[]> {
+    receiver.answer(({ path }, response) => {
+      const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));
+      const data = (pages[page] ?? []).map((id) => ({ id }));
+      const next_cursor = page + 1 < pages.length ? String(page + 1) : null;
+      response.end(JSON.stringify({ data, next_cursor }));
+    });
+    const journal = openJournal();
+    const random = createRandom(1, 'walker');
+    const server = openChaosCaller({ urls: [receiver.url], key: 'sk', random, journal });
+    assert.equal(await walkList(server, 'events', journal), true);
+    return [...journal.complaints];
+  }
+
+  it('complains of an object that came twice in one walk of a list', async () => {
+    const twice = await complaintsOfWalk([
+      ['evt_1', 'evt_2'],
+      ['evt_2', 'evt_3'],
+    ]);
+    assert.deepEqual(twice, ['evt_2 came twice in one walk of events']);
+  });
+
+  it('does not complain of a walk that meets everything once', async () => {
+    assert.deepEqual(await complaintsOfWalk([['evt_1'], ['evt_2'], []]), []);
+  });
+});

@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Abandon, codeOf } from '#db/database.ts';
+import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
+import { checkDeliveries, checkInvariants, PROMISES } from '#testing/invariants/invariants.ts';
+
+/** What somebody breaks: statements, of which a few are refused unless others come `first`. */
+interface Damage {
+  /** Takes a constraint away, in a transaction that comes to nothing. */
+  readonly first?: readonly string[];
+  readonly sql: readonly string[];
+}
+
+/** The second half of `update payment_intents` for one that is over without a payment. */
+const CANCEL = `set status = 'canceled', payment_id = null, tx_hash = null, canceled_at = now(),
+  cancellation_reason = 'requested_by_customer'`;
+
+const WITHOUT_REFUNDS_OF_PAYMENTS = `alter table refunds drop constraint refunds_payment_id_fkey`;
+
+function dropChecks(table: string): string {
+  return `do $$ declare name text; begin
+    for name in select conname from pg_constraint
+      where conrelid = '${table}'::regclass and contype = 'c'
+    loop execute format('alter table ${table} drop constraint %I', name); end loop;
+  end $$`;
+}
+
+/** Another row like those of `where`, but for what `changes` (SQL, to a JSON object) says. */
+function copy(table: string, where: string, changes: string): string {
+  return `insert into ${table}
+    select (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
+    from ${table} t where ${where} limit 1`;
+}
+
+/** The event is missing, and it is there twice. */
+function wrongEvents(types: readonly string[]): Damage[] {
+  return types.flatMap((type) => [
+    { sql: [`delete from events where type = '${type}'`] },
+    { sql: [copy('events', `type = '${type}'`, `'id', 'evt_second'`)] },
+  ]);
+}
+
+/** An event tells of something that has not happened. */
+function falseEvent(type: string, like: string): Damage {
+  return { sql: [copy('events', `type = '${like}'`, `'id', 'evt_false', 'type', '${type}'`)] };
+}
+
+function alarm(kind: string): Damage {
+  return {
+    sql: [
+      `insert into chain_alarms (livemode, kind, subject, details, created)
+       values (false, '${kind}', 'subject', '{}', now())`,
+    ],
+  };
+}
+
+const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, number, payload,
+    status, outcome, created, applied_at)
+  select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
+  from chain_requests where kind = `;
+
+/** By promise: each of these has to be found, and named for it. */
+const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
+  'an intent has a payment exactly when it has succeeded': [
+    { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },
+    { sql: ['update payments set amount = amount + 1'] },
+    { sql: [`update payment_intents ${CANCEL} where status = 'succeeded'`] },
+    { sql: [`update payment_intents set payment_id = 'pay_other' where status = 'succeeded'`] },
+    {
+      first: ['alter table payments drop constraint payments_payment_intent_id_key'],
+      sql: [copy('payments', 'true', `'id', 'pay_second', 'settlement_number', 1000`)],
+    },
+  ],
+  'a payment was asked of the chain once, and that request succeeded': [
+    { sql: [`update chain_requests set number = number + 1 where kind = 'payment'`] },
+    { sql: [`delete from chain_requests where kind = 'payment'`] },
+    { first: ['drop index chain_requests_once'], sql: [`${SECOND_REQUEST} 'payment'`] },
+  ],
+  'an intent that did not succeed was never settled': [
+    { sql: [`update payment_intents ${CANCEL} where status = 'succeeded'`] },
+  ],
+  'what was declined is paid by a later attempt only, or an alarm names it': [
+    {
+      sql: [
+        `insert into events select (jsonb_populate_record(v, jsonb_build_object('id', 'evt_late',
+           'type', 'payment_intent.payment_failed', 'position', v.position + 1000))).*
+         from events v where v.type = 'payment_intent.processing' limit 1`,
+      ],
+    },
+  ],
+  'what an alarm says the chain has settled after all, the ledger has followed': [
+    {
+      sql: [
+        `insert into chain_alarms (livemode, kind, subject, details, created)
+         select livemode, 'settled_after_decline', id, '{}', now() from payment_intents
+         where status = 'requires_payment_method' limit 1`,
+      ],
+    },
+  ],
+  'refunds never exceed their payment, and their sums are the sums of their rows': [
+    { sql: ['update payments set amount_reserved = 5, amount_refunded = 5'] },
+    { sql: ['update payments set amount_refunded = 0'] },
+    { sql: ['update payments set amount_reserved = amount'] },
+    { sql: ['delete from refunds'] },
+    {
+      first: [dropChecks('payments')],
+      sql: [
+        'update refunds set amount = 2500001',
+        `update payments set amount_reserved = 2500001, amount_refunded = 2500001
+         where amount_refunded > 0`,
+      ],
+    },
+  ],
+  'refunds of a day stay below the limit of the account': [
+    { sql: ['update accounts set refund_daily_limit = 499999'] },
+  ],
+  'no payment is above the limit of its payer': [
+    { sql: ['update payers set limit_per_payment = 2499999'] },
+  ],
+  'payments of a day stay below the limit of their payer': [
+    { sql: ['update payers set limit_per_day = 2499999'] },
+    {
+      sql: [
+        'update payers set limit_per_day = 4999999',
+        'update payments set payer_id = (select min(payer_id) from payments)',
+      ],
+    },
+  ],
+  'a blocked payer, a revoked pass and a spent token never pay': [
+    { sql: [`update payers set blocked_at = '2020-01-01'`] },
+    { sql: [`update passes set revoked_at = '2020-01-01'`] },
+    {
+      sql: [
+        `update payment_intents set attempt = (select attempt from payment_intents
+           where attempt #>> '{credential,type}' = 'agent_token')
+         where status = 'succeeded'`,
+      ],
+    },
+  ],
+  'a payment is made with a credential of its payer, for what that is good for': [
+    { sql: ['update passes set payer_id = (select max(payer_id) from payments)'] },
+    {
+      sql: [
+        `update agent_tokens t set payer_id = p.payer_id from payments p
+         where p.credential_type = 'nfc_id'`,
+      ],
+    },
+    { sql: [`update payment_intents set attempt = attempt - 'credential'`] },
+    {
+      sql: [
+        `update payment_intents set attempt = attempt
+           || '{"payerAddress": "0x01", "credential": {"type": "authorization"}}'`,
+      ],
+    },
+    { sql: ['update agent_tokens set amount = amount - 1'] },
+    { sql: ['update agent_tokens set livemode = true'] },
+    { sql: [`update agent_tokens set expires_at = '2020-01-01'`] },
+    { sql: [`update agent_tokens set revoked_at = '2020-01-01'`] },
+    {
+      sql: [
+        `insert into accounts (id, name, created) values ('acct_other', 'Other', now())`,
+        `update agent_tokens set account_id = 'acct_other'`,
+      ],
+    },
+  ],
+  'a payment is of the sale that its intent is of, and a refund of the account of both': [
+    ...['account_id', 'terminal_id', 'order_id', 'split_group'].map((column) => ({
+      sql: [`update payments set ${column} = 'other'`],
+    })),
+    { sql: ['update payments set livemode = true'] },
+    { sql: [`update refunds set account_id = 'acct_other'`] },
+    { sql: ['update refunds set livemode = true'] },
+  ],
+  'each intent has one event of its creation and one of its end': [
+    ...wrongEvents([
+      'payment_intent.created',
+      'payment_intent.processing',
+      'payment_intent.succeeded',
+    ]),
+    falseEvent('payment_intent.canceled', 'payment_intent.created'),
+    { sql: [`update payment_intents ${CANCEL} where status = 'requires_payment_method'`] },
+  ],
+  'each payment has one event of its success and one of its cashback': wrongEvents([
+    'payment.succeeded',
+    'payment.cashback_paid',
+    'payment.refunded',
+  ]),
+  'each refund has one event per step': [
+    ...wrongEvents(['refund.created', 'refund.succeeded']),
+    falseEvent('refund.failed', 'refund.succeeded'),
+  ],
+  'no event tells of an intent, a payment or a refund that its account does not have': [
+    { sql: ['delete from refunds'] },
+    { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },
+    { sql: [`delete from payment_intents where status = 'requires_payment_method'`] },
+    { sql: [`update refunds set livemode = true`] },
+  ],
+  'an event has at most one delivery per endpoint': [
+    { sql: [copy('webhook_deliveries', 'true', `'status', 'failed'`)] },
+    {
+      sql: [
+        `insert into webhook_due (endpoint_id, event_created, event_position, id, account_id,
+           livemode, event_id, event_type, created, updated, due_at)
+         select endpoint_id, event_created, event_position, id, account_id, livemode, event_id,
+           event_type, created, updated, updated from webhook_deliveries`,
+      ],
+    },
+  ],
+  'places in the order of an account are unique and in the order of time': [
+    { sql: ['update events set position = 7'] },
+    ...['payments', 'refunds', 'withdrawals', 'terminals'].map((table) => ({
+      sql: [`update ${table} set position = (select min(position) from payment_intents)`],
+    })),
+    {
+      sql: [
+        `update payment_intents set position = (select min(position) from events)
+         where position = (select max(position) from payment_intents)`,
+      ],
+    },
+    {
+      sql: [
+        `update events set created = created - interval '1 day'
+         where position = (select max(position) from events)`,
+      ],
+    },
+  ],
+  'no place is behind the last one that its account has given away': [
+    { sql: ['update account_modes set position = position - 1'] },
+    { sql: ['update refunds set livemode = true'] },
+  ],
+  'an event says its own id, type and place': [
+    { sql: [`update events set body = replace(body, '"sequence":', '"sequence":1')`] },
+    { sql: [`update events set body = replace(body, '"evt_', '"evt_0')`] },
+    { sql: [`update events set type = 'ping' where type = 'refund.created'`] },
+  ],
+  'no intent is left on its way': [
+    {
+      sql: [
+        `update payment_intents set status = 'processing', attempt = '{}'
+         where status = 'requires_payment_method'`,
+      ],
+    },
+    {
+      sql: [
+        `update payment_intents set status = 'requires_action', attempt = '{}', confirm_by = now()
+         where status = 'requires_payment_method'`,
+      ],
+    },
+    { sql: [`update payment_intents set expires_at = now() - interval '11 s'`] },
+  ],
+  'every request to a chain has its outcome, and somebody has read it': [
+    { sql: [`update chain_requests set status = 'queued', outcome = null`] },
+    ...['payment', 'refund', 'withdrawal'].map((kind) => ({
+      sql: [`update chain_requests set applied_at = null where kind = '${kind}'`],
+    })),
+  ],
+  'no refund and no withdrawal is left pending': [
+    { sql: [`update refunds set status = 'pending'`] },
+    { sql: [`update withdrawals set status = 'pending'`] },
+  ],
+  'a refund or a withdrawal has succeeded exactly when the chain has paid it, once': [
+    { sql: [`delete from chain_requests where kind = 'refund'`] },
+    { sql: [`delete from chain_requests where kind = 'withdrawal'`] },
+    { sql: [`update refunds set status = 'failed', failure_code = 'settlement_failed'`] },
+    { sql: ['update refunds set amount = amount - 1'] },
+    { first: ['drop index chain_requests_once'], sql: [`${SECOND_REQUEST} 'refund'`] },
+  ],
+  'no idempotency key is left in progress': [
+    {
+      sql: [
+        `update idempotency_keys set status = 'in_progress', response_status = null,
+           response_body = null`,
+      ],
+    },
+  ],
+  'no delivery is left to an endpoint that works': [
+    {
+      sql: [
+        `insert into webhook_due (endpoint_id, event_created, event_position, id, account_id,
+           livemode, event_id, event_type, created, updated, due_at)
+         select w.id, v.created, v.position, 'wdl_late', v.account_id, v.livemode, v.id, v.type,
+           v.created, v.created, v.created
+         from webhook_endpoints w, events v where v.type = 'payment_intent.created' limit 1`,
+      ],
+    },
+  ],
+  'nobody was alarmed of money': [
+    alarm('number_taken'),
+    alarm('payment_missing'),
+    alarm('request_invalid'),
+    alarm('request_stuck'),
+    alarm('nonce_foreign'),
+    alarm('outcome_unfit'),
+    alarm('foreign_settlement'),
+    alarm('order_id_taken'),
+    alarm('paid_after_failure'),
+    alarm('outcome_unreadable'),
+  ],
+};
+
+const short = (sql: readonly string[]) => sql.join('; ').replace(/\s+/g, ' ');
+const all = Object.entries(DAMAGES).flatMap(([promise, damages]) =>
+  damages.map((damage) => ({ promise, damage })),
+);
+
+let store: HealthyStore;
+before(async () => {
+  store = await openHealthyStore();
+});
+after(() => store?.close());
+
+describe('the invariant checker', () => {
+  it('finds nothing in a database that is well', async () => {
+    assert.deepEqual(await checkInvariants(store.db, { atRest: true }), []);
+  });
+
+  it('has no promise that nobody has seen broken', () => {
+    assert.deepEqual(Object.keys(DAMAGES).sort(), [...PROMISES].sort());
+  });
+
+  for (const { promise, damage } of all) {
+    it(`finds that "${promise}" is broken by: ${short(damage.sql)}`, async () => {
+      const broken = await store.db.transaction(async (tx) => {
+        for (const sql of [...(damage.first ?? []), ...damage.sql]) await tx.query(sql);
+        return new Abandon(await checkInvariants(tx, { atRest: true }));
+      });
+      const named = broken.filter((line) => line.startsWith(`${promise}: `));
+      assert.ok(named.length > 0, `found only: ${broken.join('\n')}`);
+    });
+  }
+});
+
+describe('the database', () => {
+  for (const { damage } of all.filter(({ damage: { first } }) => first !== undefined)) {
+    it(`refuses by itself: ${short(damage.sql)}`, async () => {
+      const refused = store.db.transaction(async (tx) => {
+        for (const sql of damage.sql) await tx.query(sql);
+        return new Abandon(null);
+      });
+      // 23…: an integrity constraint.
+      await assert.rejects(refused, (error) => /^23/.test(codeOf(error)));
+    });
+  }
+});
+
+describe('the check of deliveries', () => {
+  const check = (of = store.endpoint) => checkDeliveries(store.db, [of]);
+  const checkAfter = (sql: string) =>
+    store.db.transaction(async (tx) => {
+      await tx.query(sql);
+      return new Abandon(await checkDeliveries(tx, [store.endpoint]));
+    });
+
+  it('finds nothing while each event has reached its endpoint', async () => {
+    assert.ok(store.endpoint.accepted.size > 0);
+    assert.deepEqual(await check(), []);
+  });
+
+  it('finds an event whose delivery was lost', async () => {
+    const lost = `delete from webhook_deliveries where event_type = 'refund.created'`;
+    assert.match((await checkAfter(lost)).join(), /lacks 1 events, evt_/);
+  });
+
+  it('finds an event whose delivery was given up', async () => {
+    const failed = `update webhook_deliveries set status = 'failed'
+      where event_type = 'refund.created'`;
+    assert.match((await checkAfter(failed)).join(), /lacks 1 events, evt_/);
+  });
+
+  it('finds a success that its receiver never answered', async () => {
+    const [, ...accepted] = store.endpoint.accepted;
+    const broken = await check({ ...store.endpoint, accepted: new Set(accepted) });
+    assert.match(broken.join(), /has 1 successes that its receiver never answered/);
+  });
+
+  it('finds an endpoint that is gone', async () => {
+    assert.match((await checkAfter('delete from webhook_endpoints')).join(), /is gone/);
+  });
+});

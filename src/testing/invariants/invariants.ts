@@ -1,0 +1,371 @@
+import type { Sql } from '#db/database.ts';
+
+/**
+ * What must hold in the database whatever was killed when. Each rule is a statement that finds the
+ * rows that break it; so an empty answer is the proof, and a broken rule names its rows.
+ */
+interface Rule {
+  /** The promise. */
+  readonly name: string;
+  /** Selects one text column: what is wrong, per row. */
+  readonly sql: string;
+  /** Holds at any moment; the others only once everything has come to rest. */
+  readonly always: boolean;
+}
+
+/** Broken rules are reported with this many of their rows. */
+const SHOWN = 5;
+
+/** Each of these has one place of its own in the order of its account and mode. */
+const LISTED = ['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals']
+  .map((table) => `select id, account_id, livemode, position, created from ${table}`)
+  .join(' union all ');
+
+const MONEY: readonly Rule[] = [
+  {
+    name: 'an intent has a payment exactly when it has succeeded',
+    always: true,
+    sql: `select i.id || ' is ' || i.status || ' with payment ' || coalesce(p.id, 'none')
+      from payment_intents i full join payments p on p.payment_intent_id = i.id
+      where (coalesce(i.status, '') = 'succeeded') <> (p.id is not null)
+        or i.payment_id is distinct from p.id or (not p.recovered and i.amount + p.tip <> p.amount)
+        or (p.recovered and (p.tip > 0 or i.amount > p.amount))`,
+  },
+  {
+    name: 'a payment was asked of the chain once, and that request succeeded',
+    always: true,
+    sql: `select p.id || ' has ' || count(r.id) from payments p
+      left join chain_requests r on r.kind = 'payment' and r.subject_id = p.payment_intent_id
+        and r.status = 'succeeded'
+      where not p.recovered
+      group by p.id, p.settlement_number
+      having count(r.id) <> 1 or bool_or(r.number is distinct from p.settlement_number)`,
+  },
+  {
+    name: 'an intent that did not succeed was never settled',
+    always: false,
+    sql: `select i.id || ' is ' || i.status from payment_intents i
+      join chain_requests r on r.kind = 'payment' and r.subject_id = i.id
+      where r.status = 'succeeded' and i.status <> 'succeeded'`,
+  },
+  {
+    name: 'what was declined is paid by a later attempt only, or an alarm names it',
+    always: true,
+    sql: `with told as (
+        select object_id,
+          max(position) filter (where type = 'payment_intent.payment_failed') as declined,
+          max(position) filter (where type = 'payment_intent.processing') as begun
+        from events
+        where type in ('payment_intent.payment_failed', 'payment_intent.processing')
+        group by object_id
+      )
+      select i.id || ' was declined and is ' || i.status
+      from payment_intents i join told t on t.object_id = i.id
+      where i.status = 'succeeded' and not i.recovered and t.declined > coalesce(t.begun, 0)
+        and not exists (select from chain_alarms a
+          where a.kind = 'settled_after_decline' and a.subject = i.id)`,
+  },
+  {
+    name: 'what an alarm says the chain has settled after all, the ledger has followed',
+    always: false,
+    sql: `select i.id || ' is ' || i.status from payment_intents i
+      join chain_alarms a on a.subject = i.id and a.kind = 'settled_after_decline'
+      where i.status <> 'succeeded'`,
+  },
+  {
+    name: 'refunds never exceed their payment, and their sums are the sums of their rows',
+    always: true,
+    sql: `select p.id || ' refunded ' || p.amount_refunded || ' reserved ' || p.amount_reserved
+      from payments p left join refunds r on r.payment_id = p.id
+      group by p.id, p.amount, p.amount_refunded, p.amount_reserved
+      having p.amount_reserved > p.amount
+        or p.amount_refunded <> coalesce(sum(r.amount) filter (where r.status = 'succeeded'), 0)
+        or p.amount_reserved <> coalesce(sum(r.amount) filter (where r.status <> 'failed'), 0)`,
+  },
+  {
+    name: 'refunds of a day stay below the limit of the account',
+    always: true,
+    sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
+      join accounts a on a.id = r.account_id where r.status <> 'failed'
+      group by a.id, a.refund_daily_limit, r.livemode, (r.created at time zone 'UTC')::date
+      having sum(r.amount) > a.refund_daily_limit`,
+  },
+  {
+    name: 'no payment is above the limit of its payer',
+    always: true,
+    sql: `select p.id || ' of ' || p.amount from payments p join payers y on y.id = p.payer_id
+      where p.amount > y.limit_per_payment`,
+  },
+  {
+    name: 'payments of a day stay below the limit of their payer',
+    always: true,
+    sql: `select y.id || ' paid ' || sum(p.amount) from payments p
+      join payers y on y.id = p.payer_id
+      group by y.id, y.limit_per_day, (p.settled_at at time zone 'UTC')::date
+      having sum(p.amount) > y.limit_per_day`,
+  },
+  {
+    name: 'a blocked payer, a revoked pass and a spent token never pay',
+    always: true,
+    sql: `select p.id || ' by a blocked payer' from payments p join payers y on y.id = p.payer_id
+      where y.blocked_at < p.created
+      union all
+      select i.id || ' by a revoked pass' from payment_intents i
+      join passes s on s.id = i.attempt #>> '{credential,passId}'
+      where i.status = 'succeeded' and s.revoked_at < i.created
+      union all
+      select i.attempt #>> '{credential,tokenId}' || ' paid ' || count(*) from payment_intents i
+      where i.status = 'succeeded' and i.attempt #>> '{credential,type}' = 'agent_token'
+      group by i.attempt #>> '{credential,tokenId}' having count(*) > 1`,
+  },
+  {
+    name: 'a payment is made with a credential of its payer, for what that is good for',
+    always: true,
+    sql: `select p.id || ' by ' || coalesce(i.attempt ->> 'credential', 'nothing') from payments p
+      join payment_intents i on i.id = p.payment_intent_id
+      left join passes s on s.id = i.attempt #>> '{credential,passId}'
+      left join cards c on c.id = i.attempt #>> '{credential,cardId}'
+      left join agent_tokens t on t.id = i.attempt #>> '{credential,tokenId}'
+      left join payers w on i.attempt #>> '{credential,type}' = 'authorization'
+        and w.address = i.attempt ->> 'payerAddress' and w.livemode = i.livemode
+      where not p.recovered and coalesce(s.payer_id, c.payer_id, t.payer_id, w.id, '') <> p.payer_id
+        or t.amount <> p.amount or t.account_id <> p.account_id or t.livemode <> p.livemode
+        or t.expires_at < i.created or t.revoked_at < i.created`,
+  },
+  {
+    name: 'a payment is of the sale that its intent is of, and a refund of the account of both',
+    always: true,
+    sql: `select p.id || ' differs from ' || i.id from payments p
+      join payment_intents i on i.id = p.payment_intent_id
+      where (p.account_id, p.livemode, p.terminal_id, p.split_group)
+        is distinct from (i.account_id, i.livemode, i.terminal_id, i.split_group)
+        or p.order_id <> i.order_id and not i.recovered
+      union all
+      select r.id || ' differs from ' || p.id from refunds r join payments p on p.id = r.payment_id
+      where (r.account_id, r.livemode) <> (p.account_id, p.livemode)`,
+  },
+];
+
+const EVENTS: readonly Rule[] = [
+  {
+    name: 'each intent has one event of its creation and one of its end',
+    always: true,
+    sql: `with told as (
+        select object_id, string_agg(type, ' ') as types,
+          count(*) filter (where type = 'payment_intent.created') as created,
+          count(*) filter (where type = 'payment_intent.succeeded') as succeeded,
+          count(*) filter (where type = 'payment_intent.canceled') as canceled,
+          count(*) filter (where type = 'payment_intent.processing') as processing
+        from events where object_id like 'pi\\_%' group by object_id
+      ), asked as (
+        select subject_id, count(*) as requests from chain_requests
+        where kind = 'payment' group by subject_id
+      )
+      select i.id || ' ' || i.status || ': ' || coalesce(t.types, 'no events')
+      from payment_intents i left join told t on t.object_id = i.id
+      left join asked a on a.subject_id = i.id
+      where t.created is distinct from 1
+        or t.succeeded <> (i.status = 'succeeded')::int
+        or t.canceled <> (i.status = 'canceled')::int and not i.recovered
+        or t.processing <> coalesce(a.requests, 0)`,
+  },
+  {
+    name: 'each payment has one event of its success and one of its cashback',
+    always: true,
+    sql: `with told as (
+        select object_id, string_agg(type, ' ') as types,
+          count(*) filter (where type = 'payment.succeeded') as succeeded,
+          count(*) filter (where type = 'payment.cashback_paid') as cashback,
+          count(*) filter (where type = 'payment.refunded') as refunded
+        from events where object_id like 'pay\\_%' group by object_id
+      ), back as (
+        select payment_id, count(*) as refunds from refunds
+        where status = 'succeeded' group by payment_id
+      )
+      select p.id || ': ' || coalesce(t.types, 'no events')
+      from payments p left join told t on t.object_id = p.id
+      left join back b on b.payment_id = p.id
+      where t.succeeded is distinct from 1
+        or t.cashback <> (p.fee_cashback > 0)::int
+        or t.refunded <> coalesce(b.refunds, 0)`,
+  },
+  {
+    name: 'each refund has one event per step',
+    always: true,
+    sql: `select r.id || ' ' || r.status || ': ' || coalesce(string_agg(e.type, ' '), 'no events')
+      from refunds r left join events e on e.object_id = r.id
+      group by r.id, r.status
+      having count(*) filter (where e.type = 'refund.created') <> 1
+        or count(*) filter (where e.type = 'refund.succeeded') <> (r.status = 'succeeded')::int
+        or count(*) filter (where e.type = 'refund.failed') <> (r.status = 'failed')::int`,
+  },
+  {
+    name: 'no event tells of an intent, a payment or a refund that its account does not have',
+    always: true,
+    sql: `with objects as (
+        select id, account_id, livemode from payment_intents
+        union all select id, account_id, livemode from payments
+        union all select id, account_id, livemode from refunds
+      )
+      select v.id || ' tells of ' || v.object_id from events v
+      left join objects o on o.id = v.object_id
+        and o.account_id = v.account_id and o.livemode = v.livemode
+      where split_part(v.type, '.', 1) in ('payment_intent', 'payment', 'refund')
+        and o.id is null`,
+  },
+  {
+    name: 'an event has at most one delivery per endpoint',
+    always: true,
+    sql: `select endpoint_id || ' ' || event_id || ' ' || count(*) from (
+        select endpoint_id, event_id from webhook_due
+        union all select endpoint_id, event_id from webhook_deliveries) d
+      group by endpoint_id, event_id having count(*) > 1`,
+  },
+];
+
+const PLACES: readonly Rule[] = [
+  {
+    name: 'places in the order of an account are unique and in the order of time',
+    always: true,
+    sql: `select id || ' at ' || position from (
+        select id, position, created,
+          lag(position) over w as before, max(created) over
+            (partition by account_id, livemode order by position
+             rows between unbounded preceding and 1 preceding) as latest
+        from (${LISTED}) l window w as (partition by account_id, livemode order by position)) o
+      where before = position or created < latest`,
+  },
+  {
+    name: 'no place is behind the last one that its account has given away',
+    always: true,
+    sql: `select l.id || ' at ' || l.position from (${LISTED}) l
+      left join account_modes m on m.account_id = l.account_id and m.livemode = l.livemode
+      where m.position is null or l.position > m.position`,
+  },
+  {
+    name: 'an event says its own id, type and place',
+    always: true,
+    // Searched as text: to read them all as JSON every few seconds would be a load by itself.
+    sql: `select id || ' says ' || left(body, 200) from events
+      where strpos(body, '"id":"' || id || '",') = 0
+        or strpos(body, '"type":"' || type || '",') = 0
+        or strpos(body, '"sequence":' || position || ',') = 0`,
+  },
+];
+
+const AT_REST: readonly Rule[] = [
+  {
+    name: 'no intent is left on its way',
+    always: false,
+    sql: `select id || ' is ' || status from payment_intents
+      where status in ('processing', 'requires_action')
+        or (status = 'requires_payment_method' and expires_at < now() - interval '10 s')`,
+  },
+  {
+    name: 'every request to a chain has its outcome, and somebody has read it',
+    always: false,
+    sql: `select kind || ' ' || subject_id || ' is ' || status from chain_requests
+      where status in ('queued', 'submitted')
+        or (applied_at is null
+          and kind in ('payment', 'refund', 'withdrawal', 'merchant_registration'))`,
+  },
+  {
+    name: 'no refund and no withdrawal is left pending',
+    always: false,
+    sql: `select id || ' is pending' from refunds where status = 'pending'
+      union all select id || ' is pending' from withdrawals where status = 'pending'`,
+  },
+  {
+    name: 'a refund or a withdrawal has succeeded exactly when the chain has paid it, once',
+    always: false,
+    sql: `with transfers as (
+        select 'refund' as kind, id, status, amount from refunds where not recovered
+        union all
+        select 'withdrawal', id, status, amount from withdrawals where not recovered
+      )
+      select t.id || ' is ' || t.status || ' with ' || count(r.id) || ' on the chain'
+      from transfers t left join chain_requests r
+        on r.kind = t.kind and r.subject_id = t.id and r.status = 'succeeded'
+      group by t.id, t.status, t.amount
+      having count(r.id) <> (t.status = 'succeeded')::int
+        or bool_or((r.payload ->> 'amount')::bigint <> t.amount)`,
+  },
+  {
+    name: 'no idempotency key is left in progress',
+    always: false,
+    sql: `select path || ' ' || key from idempotency_keys where status = 'in_progress'`,
+  },
+  {
+    name: 'no delivery is left to an endpoint that works',
+    always: false,
+    sql: `select d.endpoint_id || ' waits for ' || d.event_type || ' ' || d.id from webhook_due d
+      join webhook_endpoints e on e.id = d.endpoint_id where e.status = 'enabled'`,
+  },
+  {
+    name: 'nobody was alarmed of money',
+    always: false,
+    sql: `select kind || ' ' || subject || ' ' || details from chain_alarms
+      where kind in ('number_taken', 'payment_missing', 'request_invalid', 'nonce_foreign',
+        'foreign_settlement', 'order_id_taken', 'paid_after_failure', 'outcome_unreadable',
+        'outcome_unfit', 'request_stuck')`,
+  },
+];
+
+const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...PLACES, ...AT_REST];
+
+/** The promises, as a broken one is named. */
+export const PROMISES: readonly string[] = RULES.map(({ name }) => name);
+
+async function checkRule(db: Sql, rule: Rule): Promise<string[]> {
+  const rows = await db.query<{ wrong: string }>(
+    `select wrong from (${rule.sql}) as broken (wrong) limit ${SHOWN}`,
+  );
+  return rows.map(({ wrong }) => `${rule.name}: ${wrong}`);
+}
+
+/**
+ * Checks the database. `atRest`: all rules; otherwise those that hold at any moment.
+ * @returns what is broken, as sentences; empty when all is well.
+ */
+export async function checkInvariants(
+  db: Sql,
+  options: { readonly atRest: boolean },
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (const rule of RULES) {
+    if (rule.always || options.atRest) broken.push(...(await checkRule(db, rule)));
+  }
+  return broken;
+}
+
+/** Endpoints that were enabled all the time: each event since then has its delivery. */
+export async function checkDeliveries(
+  db: Sql,
+  endpoints: readonly { readonly id: string; readonly accepted: ReadonlySet<string> }[],
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { id, accepted } of endpoints) {
+    const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
+    // Of an endpoint that is gone nothing would be missed.
+    if (endpoint === undefined) broken.push(`${id} is gone`);
+    const missing = await db.query<{ id: string }>(
+      `select v.id from events v join webhook_endpoints e
+         on e.account_id = v.account_id and e.livemode = v.livemode and v.created > e.created
+       where e.id = $1 and v.type <> 'ping'
+         and e.enabled_events && array['*', v.type, split_part(v.type, '.', 1) || '.*']
+       except select event_id from webhook_deliveries
+       where endpoint_id = $1 and status = 'succeeded'`,
+      [id],
+    );
+    const delivered = await db.query<{ event_id: string }>(
+      `select event_id from webhook_deliveries where endpoint_id = $1 and status = 'succeeded'`,
+      [id],
+    );
+    const unheard = delivered.filter(({ event_id }) => !accepted.has(event_id));
+    if (missing.length > 0) broken.push(`${id} lacks ${missing.length} events, ${missing[0]?.id}`);
+    if (unheard.length > 0) {
+      broken.push(`${id} has ${unheard.length} successes that its receiver never answered`);
+    }
+  }
+  return broken;
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import {
+  createWalletClient,
+  encodeDeployData,
+  http,
+  numberToHex,
+  parseEther,
+  publicActions,
+} from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { deployContract, newKey } from '#ops/deploy-contract.ts';
+import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { caller } from '#testing/api-client.ts';
+import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
+
+/** A chain that is not the service's own: it is told of it by settings, as of a public one. */
+export interface OutsideChain {
+  readonly chainId: number;
+  readonly usdc: Hex;
+  /** Owns the token, mints it, and blocks and pauses it. */
+  readonly issuer: Key;
+  walletOf(key: Hex): ReturnType<typeof walletAt>;
+  /** Sends and waits. @returns what was deployed, if anything. @throws when it reverts. */
+  send(key: Hex, to: Hex | null, data: Hex): Promise<Hex>;
+  deploySettlement(): Promise<OutsideContract>;
+  stop(): Promise<void>;
+}
+
+export interface OutsideContract {
+  readonly settlement: Hex;
+  readonly guardian: Key;
+  readonly operators: readonly Key[];
+  /** What `npm start` is told of it. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Key {
+  readonly key: Hex;
+  readonly address: Hex;
+}
+
+const OPERATORS = 3;
+
+function walletAt(rpcUrl: string, key: Hex) {
+  const account = privateKeyToAccount(key);
+  const options = { account, transport: http(rpcUrl), pollingInterval: 50 };
+  return createWalletClient(options).extend(publicActions);
+}
+
+/** With TestUSDC, or Circle's own token where its code is there. */
+export async function startOutsideChain(wanted: {
+  readonly chainId: number;
+  readonly token: 'test' | 'real';
+}): Promise<OutsideChain> {
+  const { chainId } = wanted;
+  const chain = await startThrowawayChain({ chainId, blockTime: 1 });
+  const [issuer, proxyAdmin, deployer] = [newKey(), newKey(), newKey()];
+  const walletOf = (key: Hex) => walletAt(chain.rpcUrl, key);
+  const fund = async (addresses: readonly Hex[]) => {
+    for (const address of addresses) {
+      const params = [address, numberToHex(parseEther('10'))] as never;
+      await walletOf(deployer.key).request({ method: 'anvil_setBalance' as never, params });
+    }
+  };
+  const send = async (key: Hex, to: Hex | null, data: Hex) => {
+    const wallet = walletOf(key);
+    const hash = await wallet.sendTransaction({ chain: null, to, data });
+    const receipt = await wallet.waitForTransactionReceipt({ hash });
+    assert.equal(receipt.status, 'success');
+    return receipt.contractAddress ?? '0x';
+  };
+  const deployTest = () => {
+    const args = [issuer.address] as const;
+    const data = encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args });
+    return send(issuer.key, null, data);
+  };
+  const deployReal = () => {
+    const { address } = issuer;
+    const roles = { owner: address, minter: address, pauser: address, blacklister: address };
+    const sending = {
+      deploy: (data: Hex) => send(proxyAdmin.key, null, data),
+      call: (to: Hex, data: Hex) => send(issuer.key, to, data),
+    };
+    return deployFiatToken(sending, roles);
+  };
+  await fund([issuer.address, proxyAdmin.address, deployer.address]);
+  const usdc = wanted.token === 'real' ? await deployReal() : await deployTest();
+
+  const deploySettlement = () =>
+    deployAt({ rpcUrl: chain.rpcUrl, chainId, usdc, payingKey: deployer.key, fund });
+  return { chainId, usdc, issuer, walletOf, send, deploySettlement, stop: chain.stop };
+}
+
+interface Ground {
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly usdc: Hex;
+  readonly payingKey: Hex;
+  fund(addresses: readonly Hex[]): Promise<void>;
+}
+
+/** With keys of its own. */
+async function deployAt({ rpcUrl, chainId, usdc, payingKey, fund }: Ground) {
+  const [guardian, registrar] = [newKey(), newKey()];
+  const operators = Array.from({ length: OPERATORS }, newKey);
+  await fund([guardian, registrar, ...operators].map(({ address }) => address));
+  const { settlement, blockNumber } = await deployContract(
+    {
+      ...{ rpcUrl, usdc },
+      admin: newKey().address,
+      operators: operators.map(({ address }) => address),
+      registrar: registrar.address,
+      guardian: guardian.address,
+      treasurer: newKey().address,
+      walletDelay: 60,
+      payoutHold: 0,
+      hourlyCeiling: 10_000,
+      rates: { acquirer: 30, protocol: 20, cashback: 5 },
+    },
+    payingKey,
+  );
+  const env = {
+    CHAIN_TESTNET_RPC_URL: rpcUrl,
+    CHAIN_TESTNET_CHAIN_ID: String(chainId),
+    CHAIN_TESTNET_USDC: usdc,
+    CHAIN_TESTNET_SETTLEMENT: settlement,
+    CHAIN_TESTNET_DEPLOYED_AT_BLOCK: String(blockNumber),
+    CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
+    CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
+    CHAIN_TESTNET_CONFIRMATIONS: '1',
+  };
+  return { settlement, guardian, operators, env };
+}
+
+/** A payer's way in, by signatures alone: the wallet owns no coin. @returns a pass. */
+export async function enrolBySignature(
+  account: PrivateKeyAccount,
+  wallet: { readonly webUrl: string; readonly chainId: number },
+): Promise<string> {
+  const { webUrl, chainId } = wallet;
+  const token = await signInWallet(webUrl, account, { chainId });
+  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const { to_sign: ready } = (await me.get('/approvals')).body as {
+    to_sign: Record<'permit' | 'policy', { typed_data: object; body: object }>;
+  };
+  const signed = async ({ typed_data: typed, body }: { typed_data: object; body: object }) => ({
+    ...body,
+    signature: await account.signTypedData(typed as never),
+  });
+  const asked = await me.post('/approvals', {
+    permit: await signed(ready.permit),
+    policy: await signed(ready.policy),
+  });
+  // It waits for the chain at most twenty seconds.
+  let { status } = asked.body;
+  for (let left = 20; status === 'pending' && left > 0; left--) {
+    status = (await me.get(`/approvals/${asked.body.id}`)).body.status;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  assert.equal(status, 'succeeded', JSON.stringify(asked.body));
+  return String((await me.post('/passes', { label: 'Phone' })).body.nfc_id);
+}

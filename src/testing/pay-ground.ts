@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { startLoop } from '#core/loop.ts';
+import { createPreflight } from '#payments/preflight.ts';
+import { applySettlements } from '#payments/settle.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { Reply } from '#testing/api-client.ts';
+import { addBareWallet, tokenOf } from '#testing/pay-links.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { addIntent, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** The sale of {@link PayGround.newLink}. */
+export const AMOUNT = 2_500_000;
+/** What it costs: 30 and 20 basis points on top, 5 of them back. */
+export const PULLED = 2_511_250n;
+
+/** A merchant's terminal, its links over HTTP, and a real chain that settles them. */
+export interface PayGround {
+  readonly world: RelayerWorld;
+  readonly store: TestStore;
+  readonly server: StoreServer;
+  newLink(): Promise<{ readonly intentId: string; readonly token: string }>;
+  /** The intent as the terminal sees it. */
+  onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
+  authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
+  /** A wallet that can pay once, unless told otherwise. */
+  bare(usdc?: bigint): Promise<PrivateKeyAccount>;
+  /** How often the chain was asked for the intent. */
+  requestsOf(intentId: string): Promise<number>;
+  mint(to: Hex, usdc: bigint): Promise<void>;
+  blocklist(address: Hex): Promise<void>;
+  changeRates(rates: FeeRates): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface FeeRates {
+  readonly acquirer: number;
+  readonly protocol: number;
+  readonly cashback: number;
+}
+
+interface Said {
+  readonly error?: { readonly code: string };
+  readonly status?: string;
+  readonly last_payment_error?: { readonly decline_code: string } | null;
+}
+
+/** Status, and the error code, decline code or status of the answer, whichever says most. */
+export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): string {
+  const { error, status: state, last_payment_error: declined }: Said = body;
+  return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
+}
+
+export async function startPayGround(): Promise<PayGround> {
+  const world = await startRelayerWorld();
+  const stopMining = world.network.mineEvery(100);
+  world.startRelayer();
+  const { database, wakeups, merchant, network } = world;
+  const { merchantNumber } = merchant;
+  const preflight = createPreflight([network.chain]);
+  const store = await openStore({ database, wakeups, merchantNumber, preflight });
+  const server = await serveStore(store, { chains: [network.chain] });
+  const stopApplying = keepApplying(world, store);
+  return {
+    world,
+    store,
+    server,
+    newLink: async () => {
+      const intentId = await addIntent(store, { amount: AMOUNT });
+      return { intentId, token: tokenOf(intentId) };
+    },
+    onTerminal: async (id) => (await server.device().get(`/payment_intents/${id}`)).body,
+    authorize: (token, from, signature) =>
+      server.pay.post(`/${token}/authorization`, { from, signature }),
+    bare: (usdc = PULLED) => addBareWallet(network, usdc),
+    requestsOf: async (intentId) => {
+      const sql = 'select id from chain_requests where subject_id = $1';
+      return (await store.db.query(sql, [intentId])).length;
+    },
+    ...chainActs(world),
+    close: async () => {
+      await stopApplying();
+      await server.close();
+      await stopMining();
+      await world.stop();
+    },
+  };
+}
+
+function keepApplying({ wakeups }: RelayerWorld, store: TestStore): () => Promise<void> {
+  const applying = startLoop({
+    name: 'settlements',
+    pollMs: 50,
+    run: () => applySettlements({ ...store, log: silentLog }),
+    onError: (_name, error) => {
+      throw error;
+    },
+  });
+  wakeups.on('chain-outcomes', 'payment', applying.wake);
+  return () => applying.stop();
+}
+
+/** What others do on the chain. */
+function chainActs({ network }: RelayerWorld) {
+  const { admin, config, send } = network;
+  const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {
+    const call = { abi: testUsdcAbi, functionName, args } as Parameters<
+      typeof encodeFunctionData
+    >[0];
+    return send(admin, config.usdc, encodeFunctionData(call));
+  };
+  return {
+    mint: (to: Hex, usdc: bigint) => onToken('mint', [to, usdc]),
+    blocklist: (address: Hex) => onToken('setBlocked', [address, true]),
+    changeRates: async (rates: FeeRates) => {
+      const abi = settlementAbi;
+      const args = [rates] as const;
+      const schedule = encodeFunctionData({ abi, functionName: 'scheduleRates', args });
+      await send(admin, config.settlement, schedule);
+      const apply = encodeFunctionData({ abi, functionName: 'applyRates' });
+      await send(admin, config.settlement, apply);
+    },
+  };
+}
+
+/** Exactly one of the answers says that it has paid. */
+export function assertPaidOnce(replies: readonly Reply[]): void {
+  const told = replies.map(summary);
+  assert.equal(told.filter((one) => one === '200 succeeded').length, 1, String(told));
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type TypedDataDefinition,
+} from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { payToken } from '#payments/pay-link.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { Caller } from '#testing/api-client.ts';
+import { TEST_ID_KEY } from '#testing/store.ts';
+import type { TestNetwork } from '#testing/test-network.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+import { compileContract } from '../../contracts/compile.ts';
+
+/** What a test reads of a pay link. */
+export interface LinkBody {
+  readonly status: string;
+  readonly merchant: { readonly name: string; readonly number: number };
+  readonly amount: number;
+  readonly fees: {
+    readonly acquirer: number;
+    readonly protocol: number;
+    readonly cashback: number;
+  };
+  readonly total_charged: number;
+  readonly order_id: string;
+  readonly number: number;
+  readonly salt: Hex;
+  readonly typed_data: {
+    readonly domain: { readonly chainId: number };
+    readonly message: {
+      readonly to: Hex;
+      readonly value: number;
+      readonly validBefore: number;
+      readonly nonce: Hex;
+    };
+  } | null;
+}
+
+/** The token of an intent of the tests' id key. */
+export function tokenOf(intentId: string, livemode = false): string {
+  const token = payToken(TEST_ID_KEY, { id: intentId, livemode });
+  assert(token !== null);
+  return token;
+}
+
+export async function readLink(pay: Caller, token: string, from?: Hex): Promise<LinkBody> {
+  const answer = await pay.get(`/${token}${from === undefined ? '' : `?from=${from}`}`);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return answer.body as unknown as LinkBody;
+}
+
+/** What a wallet makes of what it is shown. */
+export function sign(account: PrivateKeyAccount, link: LinkBody): Promise<Hex> {
+  return account.signTypedData(link.typed_data as unknown as TypedDataDefinition);
+}
+
+/** Looks, signs and pays. `from`: a contract wallet whose key the account is. */
+export async function payByLink(
+  pay: Caller,
+  token: string,
+  wallet: { readonly account: PrivateKeyAccount; readonly from?: Hex },
+) {
+  const { account, from = account.address } = wallet;
+  const signature = await sign(account, await readLink(pay, token, from));
+  return pay.post(`/${token}/authorization`, { from, signature });
+}
+
+/** A wallet with nothing but USDC: no gas, no allowance, no policy. */
+export async function addBareWallet(
+  network: TestNetwork,
+  usdc: bigint,
+): Promise<PrivateKeyAccount> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  await fundWith(network, account.address, usdc);
+  return account;
+}
+
+async function fundWith(
+  { admin, config, send }: TestNetwork,
+  to: Hex,
+  usdc: bigint,
+): Promise<void> {
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [to, usdc] });
+  await send(admin, config.usdc, data);
+}
+
+const MANNERS = { honest: 0, two_faced: 1, endless: 2 } as const;
+let compiled: ReturnType<typeof compileContract> | undefined;
+
+/** A contract wallet (ERC-1271) with USDC; its key is a fresh one. */
+export async function addContractWallet(
+  network: TestNetwork,
+  made: { readonly usdc: bigint; readonly manner?: keyof typeof MANNERS },
+): Promise<{ readonly from: Hex; readonly account: PrivateKeyAccount }> {
+  const { admin, rpc, send } = network;
+  compiled ??= compileContract('test/KeyWallet');
+  const { abi, bytecode } = compiled;
+  const account = privateKeyToAccount(generatePrivateKey());
+  const args = [account.address, MANNERS[made.manner ?? 'honest']];
+  const nonce = BigInt(
+    (await rpc.call('eth_getTransactionCount', [admin.address, 'latest'])) as Hex,
+  );
+  await send(
+    admin,
+    null,
+    encodeDeployData({ abi: abi as never, bytecode: bytecode as Hex, args } as never),
+  );
+  const from = getContractAddress({ from: admin.address, nonce });
+  await fundWith(network, from, made.usdc);
+  return { from, account };
+}

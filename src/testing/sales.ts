@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '#db/database.ts';
+
+export interface SalesOptions {
+  /** Where the next request goes: `http://127.0.0.1:1/api`. */
+  readonly node: () => string;
+  readonly secretKey: string;
+  readonly deviceKey: string;
+  readonly terminal: string;
+  readonly pass: string;
+  readonly clients: number;
+  /** Milliseconds between two sales of one client; default 0. */
+  readonly pauseMs?: number;
+  /**
+   * `report`: whatever is not answered as it should be is a failure. `repeat`: the request is sent
+   * again, with the same key, until it is answered.
+   */
+  readonly onFailure: 'report' | 'repeat';
+}
+
+export interface Sale {
+  readonly orderId: string;
+  /** null: the create has not been answered. */
+  intentId: string | null;
+  /** What the tap was answered; null: it has not been. */
+  status: string | null;
+}
+
+/** A shop that sells without a pause, over a balancer that it asks for a node at each request. */
+export interface Sales {
+  readonly sales: readonly Sale[];
+  readonly failures: readonly string[];
+  /** When the newest write was answered with success, as `performance.now()` says it. */
+  lastWriteAt(): number;
+  /** Resolves once every sale that was begun has ended. */
+  stop(): Promise<void>;
+}
+
+/** Above the 30 s in which every request is answered. */
+const ANSWER_MS = 35_000;
+const REPEAT_PAUSE_MS = 100;
+/** Longer than any outage that is played. */
+const REPEAT_MS = 180_000;
+
+type Body = { readonly [field: string]: unknown };
+
+interface Post {
+  readonly path: string;
+  readonly bearer: string;
+  readonly key: string;
+  readonly body: Body;
+}
+
+/** The object, or what went wrong. */
+async function attempt(node: string, { path, bearer, key, body }: Post): Promise<Body | string> {
+  try {
+    const response = await fetch(`${node}${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    const text = await response.text();
+    return response.ok ? (JSON.parse(text) as Body) : `${path}: ${response.status} ${text}`;
+  } catch (error) {
+    return `${path}: ${error instanceof Error ? (error.cause ?? error) : error}`;
+  }
+}
+
+export function keepSelling(options: SalesOptions): Sales {
+  const sales: Sale[] = [];
+  const failures: string[] = [];
+  let stopping = false;
+  let lastWriteAt = performance.now();
+  const post = async (request: Omit<Post, 'key'>): Promise<Body | null> => {
+    const whole = { ...request, key: randomUUID() };
+    const deadline = performance.now() + REPEAT_MS;
+    for (;;) {
+      const answer = await attempt(options.node(), whole);
+      if (typeof answer !== 'string') {
+        lastWriteAt = performance.now();
+        return answer;
+      }
+      if (options.onFailure === 'report' || performance.now() > deadline) {
+        failures.push(answer);
+        return null;
+      }
+      await sleep(REPEAT_PAUSE_MS);
+    }
+  };
+  const sell = async () => {
+    const orderId = randomUUID().slice(0, 8);
+    const sale: Sale = { orderId, intentId: null, status: null };
+    sales.push(sale);
+    const { secretKey, deviceKey, terminal, pass } = options;
+    const order = { amount: 1_000, terminal, order_id: orderId };
+    const intent = await post({ path: '/v1/payment_intents', bearer: secretKey, body: order });
+    if (intent === null) return;
+    sale.intentId = String(intent.id);
+    const path = `/device/v1/payment_intents/${intent.id}/tap`;
+    const credential = { type: 'nfc_id', value: pass };
+    const tapped = await post({ path, bearer: deviceKey, body: { credential } });
+    if (tapped !== null) sale.status = String(tapped.status);
+  };
+  const client = async () => {
+    while (!stopping) {
+      await sell();
+      if (options.pauseMs !== undefined) await sleep(options.pauseMs);
+    }
+  };
+  const clients = Array.from({ length: options.clients }, client);
+  return {
+    sales,
+    failures,
+    lastWriteAt: () => lastWriteAt,
+    stop: async () => {
+      stopping = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+interface Booked {
+  readonly order_id: string;
+  readonly id: string;
+  readonly status: string;
+  readonly payments: number;
+}
+
+/** What the shop was told and the books do not say: acknowledged sales that are lost or doubled. */
+export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {
+  const rows = await db.query<Booked>(
+    `select i.order_id, i.id, i.status, count(p.id)::int as payments
+     from payment_intents i left join payments p on p.payment_intent_id = i.id
+     where i.order_id = any($1::text[]) group by i.id`,
+    [sales.map(({ orderId }) => orderId)],
+  );
+  const byOrder = Map.groupBy(rows, ({ order_id }) => order_id);
+  return sales.flatMap(({ orderId, intentId, status }) => {
+    const booked = byOrder.get(orderId) ?? [];
+    const [row] = booked;
+    if (booked.length > 1) return [`${orderId} has ${booked.length} intents`];
+    if (intentId !== null && row?.id !== intentId) return [`${orderId}: ${intentId} is lost`];
+    if (row === undefined) return [];
+    if (status === 'succeeded' && row.payments !== 1) return [`${row.id} was paid and is lost`];
+    return row.payments > 1 ? [`${row.id} has ${row.payments} payments`] : [];
+  });
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { isRefusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { TestStore } from '#testing/store.ts';
+import { LOCAL_CIDRS, type WebhookBench } from '#testing/webhooks.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
+import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
+
+/** An account and what its endpoints' use cases need. */
+type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
+
+/** The endpoints of a store's merchant. */
+export function endpointsOf(store: TestStore): EndpointBench {
+  const { db, wakeups, clock, standing } = store;
+  const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
+  return { db, wakeups, clock, tenant: standing.tenant, secretKey: randomBytes(32), network };
+}
+
+/** An endpoint that listens to everything, or what `enabledEvents` says. */
+export async function addEndpoint(
+  bench: EndpointBench,
+  url: string,
+  of: { readonly enabledEvents?: readonly string[]; readonly tenant?: Tenant } = {},
+): Promise<RevealedEndpoint> {
+  const made = await createEndpoint(
+    bench,
+    of.tenant ?? bench.tenant,
+    {
+      url,
+      enabledEvents: of.enabledEvents ?? ['*'],
+      description: null,
+      apiVersion: '2026-09-28',
+    },
+    bench.clock.now(),
+  );
+  if (isRefusal(made)) throw new Error(made.message);
+  return made;
+}

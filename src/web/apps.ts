@@ -1,0 +1,37 @@
+/** Which page is at which path. `*`: the app decides what it shows there. */
+export interface WebApp {
+  readonly name: string;
+  readonly paths: readonly string[];
+  /** The page that the build made for it. */
+  readonly page: string;
+  /** Can be installed: has a service worker at `/<name>/worker.js`. */
+  readonly installable: boolean;
+  /** Shown by a sandbox only. */
+  readonly sandboxOnly?: boolean;
+}
+
+export const WEB_APPS: readonly WebApp[] = [
+  { name: 'front', paths: ['/'], page: 'front.html', installable: false },
+  {
+    name: 'terminal',
+    paths: ['/terminal', '/terminal/*'],
+    page: 'terminal.html',
+    installable: true,
+  },
+  { name: 'wallet', paths: ['/wallet', '/wallet/*'], page: 'wallet.html', installable: true },
+  {
+    name: 'dashboard',
+    paths: ['/dashboard', '/dashboard/*'],
+    page: 'dashboard.html',
+    installable: false,
+  },
+  {
+    name: 'operator',
+    paths: ['/operator', '/operator/*'],
+    page: 'operator.html',
+    installable: false,
+  },
+  { name: 'pay', paths: ['/pay/*'], page: 'pay.html', installable: false },
+  { name: 'receipt', paths: ['/receipts/*'], page: 'receipt.html', installable: false },
+  { name: 'ui', paths: ['/dev/ui'], page: 'ui.html', installable: false, sandboxOnly: true },
+];

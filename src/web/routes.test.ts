@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { after, before, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import fastify, { type FastifyInstance } from 'fastify';
+import { present } from '#core/assert.ts';
+import { WEB_APPS } from '#web/apps.ts';
+import { ensureBuilt } from '#web/built.ts';
+import { addWebRoutes } from '#web/routes.ts';
+
+let app: FastifyInstance;
+let folder: string;
+
+before(async () => {
+  folder = await ensureBuilt(tmpdir());
+  app = fastify({ exposeHeadRoutes: false });
+  const mayAsk = { receipt: ['https://rpc.example.com'] };
+  await addWebRoutes(app, { folder, production: false, mayAsk });
+});
+
+after(() => app.close());
+
+const get = (url: string, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'GET', url, headers });
+
+test('a second build of the same sources is not made', async () => {
+  const before = performance.now();
+  assert.equal(await ensureBuilt(tmpdir()), folder);
+  assert.ok(performance.now() - before < 500);
+});
+
+test('every app answers at its paths, and at any path below that it decides about', async () => {
+  for (const { paths, page } of WEB_APPS) {
+    for (const path of paths) {
+      const answer = await get(path.replace('*', 'some/where'));
+      assert.equal(answer.statusCode, 200, path);
+      assert.match(String(answer.headers['content-type']), /^text\/html/, path);
+      assert.match(answer.body, / id="app"/, page);
+    }
+  }
+});
+
+test('a page finds its files below whatever path the service stands', async () => {
+  const urls = ['/terminal', '/terminal/', '/dashboard/payments/pay_1', '/pay/abc?x=/y/z'];
+  for (const url of urls) {
+    const { body } = await get(url);
+    const [, base = ''] = /<base href="([^"]+)">/.exec(body) ?? [];
+    const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(body) ?? [];
+    for (const prefix of ['', '/below', '/far/below']) {
+      const root = new URL(base, `https://pay.example.com${prefix}${url}`);
+      assert.equal(root.pathname, `${prefix}/`);
+      const file = new URL(script, root).pathname.slice(prefix.length);
+      assert.equal((await get(file)).statusCode, 200, file);
+    }
+  }
+});
+
+test('a policy allows our own files, and a foreign address to the app that needs it', async () => {
+  for (const { paths, name } of WEB_APPS) {
+    const answer = await get((paths[0] ?? '').replace('*', 'x'));
+    const policy = String(answer.headers['content-security-policy']);
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.equal(policy.includes('https://rpc.example.com'), name === 'receipt');
+    assert.equal(answer.headers['referrer-policy'], 'no-referrer');
+    assert.doesNotMatch(answer.body, /<style|style=|<script>/);
+  }
+});
+
+test('files are sent in the form that the browser takes, and kept for ever', async () => {
+  const { body } = await get('/terminal');
+  const [, name = ''] = /\.\/(assets\/react-[^"]+\.js)/.exec(body) ?? [];
+  const plain = await get(`/${name}`);
+  const brotli = await get(`/${name}`, { 'accept-encoding': 'gzip, deflate, br' });
+  const gzip = await get(`/${name}`, { 'accept-encoding': 'br;q=0, gzip' });
+  assert.equal(brotli.headers['content-encoding'], 'br');
+  assert.equal(gzip.headers['content-encoding'], 'gzip');
+  assert.deepEqual(brotliDecompressSync(brotli.rawPayload), plain.rawPayload);
+  assert.deepEqual(gunzipSync(gzip.rawPayload), plain.rawPayload);
+  assert.ok(brotli.rawPayload.length < plain.rawPayload.length / 3);
+  for (const answer of [plain, brotli]) {
+    assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable');
+    assert.equal(answer.headers.vary, 'Accept-Encoding');
+  }
+});
+
+test('a page is asked for again each time, and not sent again while it is the same', async () => {
+  const first = await get('/terminal');
+  assert.equal(first.headers['cache-control'], 'no-cache');
+  const tag = present(first.headers.etag, 'an ETag');
+  const second = await get('/terminal', { 'if-none-match': tag });
+  assert.equal(second.statusCode, 304);
+  assert.equal(second.body, '');
+});
+
+test('a service worker keeps all files of its app, and may serve the page above it', async () => {
+  for (const { name, installable } of WEB_APPS) {
+    const answer = await get(`/${name}/worker.js`);
+    if (!installable) {
+      assert.doesNotMatch(String(answer.headers['content-type']), /javascript/, name);
+      continue;
+    }
+    assert.equal(answer.headers['service-worker-allowed'], '/');
+    // Without it the browser stops the worker's own requests, and nothing is ever kept.
+    assert.match(String(answer.headers['content-security-policy']), /connect-src 'self'/);
+    const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];
+    const { files } = JSON.parse(json) as { files: string[] };
+    assert.ok(files.length >= 3);
+    for (const file of files) assert.equal((await get(`/${file}`)).statusCode, 200, file);
+    const { body } = await get(`/${name}`);
+    for (const [, file] of body.matchAll(/"\.\/(assets\/[^"]+)"/g)) {
+      assert.ok(files.includes(file ?? ''), `${file} is kept`);
+    }
+    // A worker that imports would not be whole.
+    assert.doesNotMatch(answer.body, /\bimport\s*[{"']/);
+  }
+});
+
+test('the components are not shown in production, nor the list of what was built', async () => {
+  const production = fastify();
+  await addWebRoutes(production, { folder, production: true });
+  assert.equal((await production.inject('/dev/ui')).statusCode, 404);
+  assert.equal((await production.inject('/manifest.json')).statusCode, 404);
+  assert.equal((await production.inject('/terminal')).statusCode, 200);
+  await production.close();
+});

@@ -1,0 +1,121 @@
+import type { FastifyInstance } from 'fastify';
+import { present } from '#core/assert.ts';
+import { WEB_APPS, type WebApp } from '#web/apps.ts';
+import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
+
+export interface WebSettings {
+  /** Where {@link ensureBuilt} left the apps. */
+  readonly folder: string;
+  readonly production: boolean;
+  /** Foreign addresses that one app's page may ask, by the app's name. */
+  readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
+}
+
+type Files = ReadonlyMap<string, WebFile>;
+
+/** An entry of the build's own list of what needs what. */
+interface BuiltEntry {
+  readonly file: string;
+  readonly imports?: readonly string[];
+  readonly dynamicImports?: readonly string[];
+  readonly css?: readonly string[];
+}
+
+/**
+ * Nothing but our own files, no inline script or style, no foreign address. `base-uri`: the page's
+ * own `<base>` is how the apps work below any path.
+ */
+function policyOf(mayAsk: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...mayAsk].join(' '),
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** A worker obeys the policy of its own file, not of its page; it fetches what it is to keep. */
+const WORKER_POLICY = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
+
+/** The way from a page's own address back to the service's root, whatever path it stands below. */
+function rootFrom(url: string): string {
+  const slashes = (url.split('?')[0] ?? '').split('/').length - 2;
+  return '../'.repeat(slashes) || './';
+}
+
+function addPage(app: FastifyInstance, page: WebApp, files: Files, policy: string): void {
+  const html = present(files.get(page.page), page.page).plain.toString();
+  for (const path of page.paths) {
+    app.get(path, async (request, reply) => {
+      const plain = Buffer.from(
+        html.replace('<head>', `<head>\n<base href="${rootFrom(request.url)}">`),
+      );
+      // Addresses of payments and receipts are secrets of those who hold them.
+      reply
+        .header('Content-Security-Policy', policy)
+        .header('Referrer-Policy', 'no-referrer')
+        .header('Cross-Origin-Opener-Policy', 'same-origin');
+      const type = 'text/html; charset=utf-8';
+      const file = { type, plain, packed: {}, tag: tagOf(plain), immutable: false };
+      return sendFile(request, reply, file);
+    });
+  }
+}
+
+/** Everything that an app loads, at once or later. */
+function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): string[] {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    const entry = present(built[name], `${name} in the build's manifest`);
+    if (found.has(entry.file)) return;
+    found.add(entry.file);
+    for (const style of entry.css ?? []) found.add(style);
+    for (const other of [...(entry.imports ?? []), ...(entry.dynamicImports ?? [])]) visit(other);
+  };
+  visit(page);
+  return [...found];
+}
+
+/** The worker keeps this build of this app, so its own text says which one that is. */
+function addWorker(app: FastifyInstance, { name, page }: WebApp, files: Files): void {
+  const manifest = present(files.get('manifest.json'), "the build's manifest");
+  const built = JSON.parse(manifest.plain.toString()) as Record<string, BuiltEntry>;
+  const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
+  const html = present(files.get(page), page);
+  const shell = {
+    app: name,
+    version: html.tag.replaceAll('"', ''),
+    page: name,
+    files: [...filesOf(page, built), 'icons/tapline.svg'],
+  };
+  const text = `globalThis.SHELL=${JSON.stringify(shell)};\n${worker.plain.toString()}`;
+  const plain = Buffer.from(text);
+  const file = { ...worker, plain, packed: {}, tag: tagOf(plain), immutable: false };
+  app.get(`/${name}/worker.js`, async (request, reply) => {
+    reply
+      .header('Content-Security-Policy', WORKER_POLICY)
+      // The app's own page is not below the worker's folder.
+      .header('Service-Worker-Allowed', '/');
+    return sendFile(request, reply, file);
+  });
+}
+
+/** The web apps: their pages, and the files that those load. */
+export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
+  const files = await readBuilt(settings.folder);
+  for (const [name, file] of files) {
+    if (name.endsWith('.html') || name === 'manifest.json') continue;
+    app.get(`/${name}`, async (request, reply) => sendFile(request, reply, file));
+  }
+  for (const page of WEB_APPS) {
+    if (page.sandboxOnly === true && settings.production) continue;
+    addPage(app, page, files, policyOf(settings.mayAsk?.[page.name] ?? []));
+    if (page.installable) addWorker(app, page, files);
+  }
+}
