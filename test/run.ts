@@ -1,16 +1,32 @@
 import { spawn } from 'node:child_process';
-import { glob } from 'node:fs/promises';
+import { glob, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
+import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 
 /**
  * Runs the tests: all of them, or the files that are named. One PostgreSQL serves all test files
- * (each test clones a database of its own from a template in it).
+ * (each test clones a database of its own from a template in it), one Chromium and one sandbox
+ * all tests in a browser (each opens windows and terminals of its own).
  */
-const PATTERNS = ['src/**/*.test.ts', 'contracts/**/*.test.ts', 'test/**/*.test.ts'];
+const PATTERNS = [
+  'src/**/*.test.ts',
+  'contracts/**/*.test.ts',
+  'test/**/*.test.ts',
+  'web/**/*.test.ts',
+];
 /** Two cores: more files at once only slow each other down. */
 const CONCURRENCY = 2;
 /** A test that hangs must not hang the run; the longest takes well under a minute. */
 const TIMEOUT_MS = 300_000;
+/**
+ * Files that failed run once more, one at a time on a ground of their own: what fails then is
+ * wrong, what passes then is too sensitive to its neighbours and is named. More than these at
+ * once are no accident.
+ */
+const MOST_AGAIN = 6;
 
 async function testFiles(named: readonly string[]): Promise<string[]> {
   if (named.length > 0) return [...named];
@@ -22,27 +38,78 @@ async function testFiles(named: readonly string[]): Promise<string[]> {
   return files.sort();
 }
 
-async function main(): Promise<number> {
-  const files = await testFiles(process.argv.slice(2));
-  if (files.length === 0) throw new Error('no test file was found');
-  const postgres = await startThrowawayPostgres();
+/** What tests in a browser share, told to them by the environment. */
+async function startBrowserGround(files: readonly string[]) {
+  if (!files.some((file) => file.endsWith('.browser.test.ts'))) {
+    return { env: {}, stop: async () => {} };
+  }
+  const [browser, shared] = await Promise.all([launchChromium(), startSharedSandbox()]);
+  return {
+    env: {
+      [BROWSER_SETTING]: browser.wsEndpoint(),
+      [SANDBOX_SETTING]: JSON.stringify(shared.sandbox),
+    },
+    stop: async () => {
+      await browser.close();
+      await shared.close();
+    },
+  };
+}
+
+/** Runs `files`. @returns the exit code, and the files with a test that failed. */
+async function runFiles(
+  files: readonly string[],
+  concurrency: number,
+  settings: NodeJS.ProcessEnv,
+): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-failed-'));
+  const list = path.join(folder, 'files');
   const child = spawn(
     process.execPath,
     [
       `--import=${import.meta.resolve('./end-when-done.ts')}`,
       '--test',
-      `--test-concurrency=${CONCURRENCY}`,
+      `--test-concurrency=${concurrency}`,
       `--test-timeout=${TIMEOUT_MS}`,
       '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${import.meta.resolve('./failed-files.ts')}`,
+      `--test-reporter-destination=${list}`,
       ...files,
     ],
-    { stdio: 'inherit', env: { ...process.env, TAPLINE_TEST_DATABASE_URL: postgres.url } },
+    { stdio: 'inherit', env: { ...process.env, ...settings } },
   );
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (exitCode) => resolve(exitCode ?? 1));
   });
+  const failed = (await readFile(list, 'utf8')).split('\n').filter((file) => file !== '');
+  await rm(folder, { recursive: true });
+  return { code, failed };
+}
+
+async function withGround<T>(
+  files: readonly string[],
+  run: (settings: NodeJS.ProcessEnv) => Promise<T>,
+): Promise<T> {
+  const [postgres, ground] = await Promise.all([
+    startThrowawayPostgres(),
+    startBrowserGround(files),
+  ]);
+  const result = await run({ ...ground.env, TAPLINE_TEST_DATABASE_URL: postgres.url });
+  await ground.stop();
   await postgres.stop();
-  return code;
+  return result;
+}
+
+async function main(): Promise<number> {
+  const files = await testFiles(process.argv.slice(2));
+  if (files.length === 0) throw new Error('no test file was found');
+  const first = await withGround(files, (settings) => runFiles(files, CONCURRENCY, settings));
+  if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;
+  console.log(`Again, one file at a time: ${first.failed.join(' ')}`);
+  const again = await withGround(first.failed, (settings) => runFiles(first.failed, 1, settings));
+  if (again.code === 0) console.log(`Passed alone, not beside others: ${first.failed.join(' ')}`);
+  return again.code;
 }
 
 process.exit(await main());

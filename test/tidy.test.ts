@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -12,54 +12,40 @@ import { parseSync, Visitor } from 'oxc-parser';
 
 const ROOT = path.join(import.meta.dirname, '..');
 
-/** Folders of src/ and what each may import beside itself. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  db: ['core'],
-  idempotency: ['core', 'db'],
-  http: ['core', 'db', 'idempotency'],
-  settlement: ['core', 'db'],
-  events: ['core', 'db'],
-  risk: ['core', 'db'],
-  accounts: ['core', 'db', 'events', 'settlement', 'idempotency'],
-  payers: ['core', 'db', 'events', 'settlement', 'idempotency', 'accounts'],
-  webhooks: ['core', 'db', 'events', 'idempotency', 'accounts'],
-  payments: ['core', 'db', 'events', 'settlement', 'idempotency', 'accounts', 'payers', 'risk'],
-  refunds: ['core', 'db', 'events', 'settlement', 'idempotency', 'accounts', 'payments'],
-  recovery: [
-    'core',
-    'db',
-    'events',
-    'settlement',
-    'idempotency',
-    'accounts',
-    'payers',
-    'payments',
-    'refunds',
-    'terminals',
-  ],
-  terminals: [
-    'core',
-    'db',
-    'events',
-    'settlement',
-    'idempotency',
-    'accounts',
-    'payments',
-    'refunds',
-  ],
-};
+/** Rows of ARCHITECTURE.md's table of folders, in its order. */
+interface Folder {
+  /** Below src/; empty for the files that stand in src/ itself. */
+  readonly name: string;
+  readonly mayImport: readonly string[];
+}
 
-/** Composition: these see every folder, and only tests and `main` see them. */
-const ROOTS = new Set(['sandbox', 'testing', 'ops', 'dashboard', 'payer-app', 'test-helpers', '']);
-/** Where a domain meets HTTP. */
-const SEES_HTTP = /(^|[-/])(routes?|schema|surface|catalogue)\.ts$/;
-const MERCHANT_CALLER = 'accounts/merchant-caller.ts';
+function foldersOf(markdown: string): Folder[] {
+  const section = markdown.split('## Folders')[1]?.split('## ')[0] ?? '';
+  const found: Folder[] = [];
+  for (const [, path = '', allowed = ''] of section.matchAll(
+    /^\| `src\/?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
+  )) {
+    const above = found.map(({ name }) => name);
+    const listed = allowed === 'nothing of ours' ? [] : allowed.split(', ');
+    found.push({ name: path, mayImport: allowed === 'anything above' ? above : listed });
+  }
+  return found;
+}
+
+const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8'));
+const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
+/** More imports than this, and a file knows too much. */
+const IMPORT_LIMIT = 12;
+/** How many files put more parts together than {@link IMPORT_LIMIT}. The number may only fall. */
+const FILES_OVER_IMPORT_LIMIT = 24;
 const LINE_LIMIT = 400;
 const FUNCTION_LIMIT = 60;
 const COLUMN_LIMIT = 100;
 /** Fewer would mean that the search looks in the wrong place. */
 const FEWEST_FILES = 100;
+
+/** Written by a command, as long as the documents that they come from. */
+const GENERATED = /^(sdk\/src\/types|web\/data\/types\/\w+)\.ts$/;
 
 interface Source {
   /** From the root, with forward slashes. */
@@ -71,17 +57,27 @@ async function sources(pattern: string): Promise<Source[]> {
   const files: Source[] = [];
   for await (const name of glob(pattern, { cwd: ROOT })) {
     if (name.includes('node_modules') || name.includes('artifacts')) continue;
+    if (GENERATED.test(name)) continue;
     files.push({ name, text: readFileSync(path.join(ROOT, name), 'utf8') });
   }
   return files;
 }
 
-const all = await sources('{src,test,bench,sdk,contracts}/**/*.ts');
+const all = await sources('{src,test,bench,sdk/src,cli/src,x402/src,contracts,web}/**/*.{ts,tsx}');
 const product = all.filter(({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'));
 
-function folderOf(name: string): string {
-  const parts = name.split('/');
-  return parts.length > 2 ? (parts[1] ?? '') : '';
+/** The deepest folder of the table that holds the file; null: the table knows none. */
+function folderOf(name: string): string | null {
+  const parts = name
+    .replace(/^src\//, '')
+    .split('/')
+    .slice(0, -1);
+  if (parts.length === 0) return '';
+  for (let length = parts.length; length > 0; length--) {
+    const folder = parts.slice(0, length).join('/');
+    if (MAY_IMPORT.has(folder)) return folder;
+  }
+  return null;
 }
 
 function importsOf(source: Source): string[] {
@@ -94,17 +90,25 @@ function importsOf(source: Source): string[] {
   ];
 }
 
-function problemOf(source: Source, target: string): string | null {
-  const from = folderOf(source.name);
-  const to = target.includes('/') ? target.split('/')[0] : '';
-  if (from === to || ROOTS.has(from)) return null;
-  const allowed = MAY_IMPORT[from];
-  if (allowed === undefined) return `${source.name}: src/${from} is not in the import table`;
-  if (SEES_HTTP.test(source.name) && (to === 'http' || target === MERCHANT_CALLER)) return null;
-  return allowed.includes(to ?? '') ? null : `${source.name} imports #${target}`;
+/** What is there at run time: types vanish, so a circle of them loads nothing twice. */
+function valueImportsOf(source: Source): string[] {
+  const { module } = parseSync(source.name, source.text);
+  return module.staticImports
+    .filter((one) => one.entries.length === 0 || one.entries.some((entry) => !entry.isType))
+    .map((one) => one.moduleRequest.value)
+    .filter((one) => one.startsWith('#') || one.startsWith('.'));
 }
 
-test('every import follows the import table', () => {
+function problemOf(source: Source, target: string): string | null {
+  const from = folderOf(source.name);
+  const to = folderOf(target);
+  if (from === null) return `${source.name}: its folder is not in the table of ARCHITECTURE.md`;
+  if (from === to) return null;
+  const allowed = MAY_IMPORT.get(from) ?? [];
+  return to !== null && allowed.includes(to) ? null : `${source.name} imports #${target}`;
+}
+
+test('every import follows the table of folders in ARCHITECTURE.md', () => {
   assert.ok(product.length >= FEWEST_FILES, `only ${product.length} files were seen`);
   let seen = 0;
   const problems = product.flatMap((source) =>
@@ -118,10 +122,78 @@ test('every import follows the import table', () => {
   assert.deepEqual(problems, []);
 });
 
+test('a folder may import only folders above it in the table, so there is no circle', () => {
+  assert.ok(FOLDERS.length >= 25, `only ${FOLDERS.length} folders were seen`);
+  const seen = new Set<string>();
+  for (const { name, mayImport } of FOLDERS) {
+    for (const one of mayImport) assert.ok(seen.has(one), `src/${name}: ${one} is not above it`);
+    seen.add(name);
+  }
+});
+
+test('no two files import each other, by whatever way round', () => {
+  const names = new Set(product.map(({ name }) => name));
+  const targets = new Map(
+    product.map((source) => [
+      source.name,
+      valueImportsOf(source).map((one) =>
+        one.startsWith('#') ? `src/${one.slice(1)}` : path.join(path.dirname(source.name), one),
+      ),
+    ]),
+  );
+  const state = new Map<string, 'open' | 'done'>();
+  const circles: string[] = [];
+  const visit = (name: string, trail: readonly string[]): void => {
+    if (state.get(name) === 'done') return;
+    if (state.get(name) === 'open') {
+      circles.push([...trail.slice(trail.indexOf(name)), name].join(' → '));
+      return;
+    }
+    state.set(name, 'open');
+    for (const one of targets.get(name) ?? []) if (names.has(one)) visit(one, [...trail, name]);
+    state.set(name, 'done');
+  };
+  for (const name of names) visit(name, []);
+  assert.deepEqual(circles, []);
+});
+
+test('files with many imports become fewer', () => {
+  const over = product.filter(
+    (source) => importsOf(source).filter((one) => one.startsWith('#')).length > IMPORT_LIMIT,
+  );
+  assert.ok(
+    over.length <= FILES_OVER_IMPORT_LIMIT,
+    `${over.length}: ${over.map(({ name }) => name).join(', ')}`,
+  );
+});
+
+/** What a function gets is named after what it is. The number may only fall. */
+const PARAMETERS_NAMED_OF = 20;
+/** Names that say nothing where a stack trace shows them alone. */
+const SAYS_NOTHING = /^(async )?function (write|read|apply|codeOf|record|save|check)\(/gm;
+
+test('parameters and private functions are named after what they are', () => {
+  let bags = 0;
+  const note = ({ params }: { params: readonly object[] }) => {
+    bags += params.filter((one) => 'name' in one && one.name === 'of').length;
+  };
+  const visitor = new Visitor({
+    FunctionDeclaration: note,
+    FunctionExpression: note,
+    ArrowFunctionExpression: note,
+  });
+  for (const { name, text } of product) visitor.visit(parseSync(name, text).program);
+  assert.ok(bags <= PARAMETERS_NAMED_OF, `${bags} parameters are named "of"`);
+  const nameless = product.flatMap(({ name, text }) =>
+    [...text.matchAll(SAYS_NOTHING)].map(([found]) => `${name}: ${found}`),
+  );
+  assert.deepEqual(nameless, []);
+});
+
 test('nothing but tests imports the test support, and nobody imports main', () => {
   const problems = product.flatMap((source) =>
     importsOf(source)
-      .filter((target) => target === '#main.ts' || target.startsWith('#testing/'))
+      .filter((target) => target === '#app/main.ts' || target.startsWith('#testing/'))
       .filter(() => folderOf(source.name) !== 'testing')
       .map((target) => `${source.name} imports ${target}`),
   );
@@ -177,7 +249,7 @@ const BANS: readonly { readonly pattern: RegExp; readonly instead: string }[] = 
   { pattern: /^\s*enum \w/m, instead: 'a union of strings' },
 ];
 
-const BANNED_NAMES = /(^|[-/])(utils?|helpers?|common|manager|misc)(\.test)?\.ts$/;
+const BANNED_NAMES = /(^|[-/])(utils?|helpers?|common|manager|misc)(\.test)?\.tsx?$/;
 
 test('banned words and file names do not come back', () => {
   const problems = all
@@ -198,6 +270,36 @@ test('no object of a request has a getter, which would keep it until a full coll
     getters.map(({ name }) => name),
     [],
   );
+});
+
+test('docs/where.md names files that are there', () => {
+  const text = readFileSync(path.join(ROOT, 'docs/where.md'), 'utf8');
+  const files = [...text.matchAll(/^\| .* \| \[([^\]]+)\]/gm)].map(([, file]) => String(file));
+  assert.ok(files.length >= 40, `only ${files.length} questions`);
+  assert.deepEqual(
+    files.filter((file) => !existsSync(path.join(ROOT, file))),
+    [],
+  );
+});
+
+test('what comments cite is in the repository: rules of docs/behavior.md by number', async () => {
+  const rules = readFileSync(path.join(ROOT, 'docs/behavior.md'), 'utf8');
+  const numbers = new Set([...rules.matchAll(/^(?:## )?(\d+(?:\.\d+)?)\. /gm)].map(([, n]) => n));
+  const [dangling, cited]: [string[], string[]] = [[], []];
+  for await (const name of glob('{src,web,test,sdk,cli,contracts,bench}/**/*.{ts,tsx,sol,md}', {
+    cwd: ROOT,
+    // forge keeps folders named after its sources in `out`.
+    exclude: (entry) => entry === 'node_modules' || entry === 'out',
+  })) {
+    const text = readFileSync(path.join(ROOT, name), 'utf8');
+    if (/\b(api-v1|decisions)[.]md/.test(text)) dangling.push(name);
+    for (const [, number] of text.matchAll(/behavior\.md,? (\d+(?:\.\d+)?)/g)) {
+      cited.push(String(number));
+      if (!numbers.has(number)) dangling.push(`${name}: ${number}`);
+    }
+  }
+  assert.ok(cited.length >= 60, `only ${cited.length} citations were seen`);
+  assert.deepEqual(dangling, []);
 });
 
 test('migrations are numbered once each, and say why they are there', async () => {

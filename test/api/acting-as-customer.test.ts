@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cardKey } from '#config.ts';
 import { newSecret } from '#core/secrets.ts';
-import { createTestIntent, type TestApi } from '#testing/api.ts';
+import { createCard } from '#payers/card.ts';
+import { createTestIntent, TEST_SECRET, type TestApi } from '#testing/api.ts';
 import { type Endpoint, testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
 import { addPayer } from '#testing/store.ts';
 
@@ -24,6 +26,15 @@ async function addAsking(api: TestApi): Promise<string> {
     [id, JSON.stringify(attempt)],
   );
   return id;
+}
+
+async function addCard(api: TestApi): Promise<string> {
+  const { payer } = await addPayer(api);
+  const of = { payerId: payer.id, label: '', perPaymentLimit: 1n, now: api.clock.now() };
+  const { row } = await api.db.transaction((tx) =>
+    createCard(tx, { ...of, cardKey: cardKey(TEST_SECRET) }),
+  );
+  return row.id;
 }
 
 const shared = { scope: 'payments:write', replay: 'none' } as const;
@@ -115,6 +126,15 @@ const endpoints: readonly Endpoint[] = [
         param: 'expires_in',
       },
     ],
+    elsewhere: 'own',
+  },
+  {
+    ...shared,
+    name: `POST ${BASE}/cards/{id}/taps`,
+    good: async (api) => ({ method: 'POST', path: `${BASE}/cards/${await addCard(api)}/taps` }),
+    status: 201,
+    expect: ({ body }) => assert.match(String(body.url), /\/card\/card_\w+\?p=\w{32}&c=\w{16}$/),
+    wrong: wrongIds((id) => `${BASE}/cards/${id}/taps`, 'card_01QzXo0KcV5sVQ2pWm8Tn3'),
     elsewhere: 'own',
   },
   {

@@ -36,6 +36,12 @@ testEndpoint({
       code: 'parameter_invalid',
       param: 'agent_token',
     })),
+    {
+      because: 'with a tip',
+      call: (good) => withBody(good, { tip_amount: 0 }),
+      code: 'parameter_unknown',
+      param: 'tip_amount',
+    },
   ],
   elsewhere: 'missing',
   replay: 'required',

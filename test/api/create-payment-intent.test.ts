@@ -12,6 +12,23 @@ const invalid = (because: string, changes: object, param: string, code = 'parame
   param,
 });
 
+/** Each wrong in one way, and the parameter that the refusal names. */
+function wrongTippings() {
+  const percentages = (value: unknown) => ({ tipping: { percentages: value } });
+  const both = { percentages: [10], amounts: [1] };
+  return [
+    invalid('with a tipping that is a list', { tipping: [10] }, 'tipping'),
+    invalid('with an empty tipping', { tipping: {} }, 'tipping.percentages', 'parameter_missing'),
+    invalid('with no percentage at all', percentages([]), 'tipping.percentages'),
+    invalid('with four percentages', percentages([5, 10, 15, 20]), 'tipping.percentages'),
+    invalid('with a percentage of 0', percentages([0]), 'tipping.percentages.0'),
+    invalid('with a percentage of 51', percentages([10, 51]), 'tipping.percentages.1'),
+    invalid('with half a percent', percentages([10.5]), 'tipping.percentages.0'),
+    invalid('with a percentage as a string', percentages(['10']), 'tipping.percentages.0'),
+    invalid('with fixed tips', { tipping: both }, 'tipping.amounts', 'parameter_unknown'),
+  ];
+}
+
 const api = testEndpoint({
   name: `POST ${PATH}`,
   scope: 'payments:write',
@@ -61,6 +78,7 @@ const api = testEndpoint({
     invalid('with 501 characters in metadata', { metadata: { a: 'x'.repeat(501) } }, 'metadata.a'),
     invalid('with 29 seconds', { expires_in: 29 }, 'expires_in'),
     invalid('with 601 seconds', { expires_in: 601 }, 'expires_in'),
+    ...wrongTippings(),
     invalid('with a field it does not take', { color: 'red' }, 'color', 'parameter_unknown'),
     {
       because: 'with a body that is no JSON',
@@ -68,7 +86,7 @@ const api = testEndpoint({
       code: 'body_invalid',
     },
     {
-      because: 'with an amount that stands twice',
+      because: 'with an amount that appears more than once',
       call: (good) => ({ ...good, body: '{"amount":1,"amount":2}' }),
       code: 'parameter_invalid',
       param: 'amount',
@@ -183,4 +201,13 @@ test('an integer may be written as 2.5e6', async () => {
 test('characters are counted, not code units', async () => {
   assert.equal((await create({ description: '😀'.repeat(500) })).status, 201);
   assert.equal((await create({ description: '😀'.repeat(501) })).status, 400);
+});
+
+test('tipping is kept as it was sent, and null where none was', async () => {
+  const tipping = { percentages: [20, 10, 15] };
+  const asked = await create({ tipping });
+  assert.deepEqual([asked.body.tipping, asked.body.tip], [tipping, null]);
+  for (const input of [{}, { tipping: null }]) {
+    assert.equal((await create(input)).body.tipping, null);
+  }
 });

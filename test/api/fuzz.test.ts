@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
-import { type Dispatcher, Pool } from 'undici';
-import { declaredMerchantRoutes } from '#declared-routes.ts';
-import { merchantDocument } from '#merchant-document.ts';
+import { declaredMerchantRoutes } from '#app/declared-routes.ts';
+import { merchantDocument } from '#app/merchant-document.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 import {
   addTestEndpoint,
@@ -13,18 +10,12 @@ import {
   LOCAL_WEBHOOKS,
   newestEvent,
 } from '#testing/api-objects.ts';
-import { createAnswerCheck } from '#testing/check-answer.ts';
-import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
+import type { KnownIds } from '#testing/fuzz.ts';
+import { assertReached, FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
 import { addPayer } from '#testing/store.ts';
 
-/** `FUZZ_SEED` repeats a run, `FUZZ_REQUESTS` makes it longer. */
-const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+/** `FUZZ_REQUESTS` makes it longer. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 20_000);
-/** Made and sent in portions: making them all at once takes memory and shows nothing. */
-const PORTION = 1_000;
-const CONCURRENCY = 24;
-/** Refunds wait for their chain, which is played here; nothing should take longer. */
-const HANG_MS = 15_000;
 
 let api: TestApi;
 let stop: () => Promise<void>;
@@ -63,68 +54,23 @@ async function knownIds(): Promise<KnownIds> {
   };
 }
 
-type Seen = Map<string, Map<number, number>>;
-
 /** Whose clock may be moved: it takes events and deadlines with it. */
 const MOVES_CLOCK = 'testAdvanceClock';
 
-function createSender(pool: Pool, seen: Seen, timeTraveller: string) {
-  const check = createAnswerCheck(merchantDocument(declaredMerchantRoutes()));
-  return async (request: FuzzRequest): Promise<void> => {
-    const { method, path, headers, body, operationId } = request;
-    const key = operationId === MOVES_CLOCK ? timeTraveller : api.merchant.test.key;
-    const response = await pool.request({
-      method: method as Dispatcher.HttpMethod,
-      path,
-      headers: { ...headers, authorization: `Bearer ${key}` },
-      body,
-      headersTimeout: HANG_MS,
-      bodyTimeout: HANG_MS,
-    });
-    const text = await response.body.text();
-    const { statusCode: status } = response;
-    const statuses = seen.get(operationId) ?? new Map<number, number>();
-    seen.set(operationId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
-    const shown = Object.fromEntries(
-      Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
-    );
-    check({ method, path, status, headers: shown, text });
-    assert.notEqual(status, 500, text);
-  };
-}
-
-function describe(request: FuzzRequest, error: unknown): Error {
-  const { body, ...rest } = request;
-  const shown = JSON.stringify({ ...rest, body: body?.toString('latin1').slice(0, 500) ?? null });
-  const message = error instanceof Error ? error.message : String(error);
-  return new Error(`FUZZ_SEED=${SEED}: ${shown}\n${message}`, { cause: error });
-}
-
 test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`, async (t) => {
-  const document = merchantDocument(declaredMerchantRoutes());
-  const requests = fuzzRequests(document, await knownIds());
-  const pool = new Pool(api.url, { connections: CONCURRENCY });
-  const seen: Seen = new Map();
-  const send = createSender(pool, seen, (await api.addMerchant()).test.key);
-  t.diagnostic(`seed ${SEED}`);
-  for (let sent = 0; sent < REQUESTS; sent += PORTION) {
-    const portion = fc.sample(requests, { numRuns: PORTION, seed: SEED + sent }).values();
-    const work = Array.from({ length: CONCURRENCY }, async () => {
-      for (const request of portion) {
-        await send(request).catch((error) => {
-          throw describe(request, error);
-        });
-      }
-    });
-    await Promise.all(work);
-  }
-  await pool.close();
-  // A fuzz that is refused at the door everywhere would pass as well: most routes must be reached.
-  const counts = [...seen].map(([name, statuses]) => [name, Object.fromEntries(statuses)] as const);
-  t.diagnostic(JSON.stringify(Object.fromEntries(counts)));
-  const isReached = (status: string) => Number(status) < 300 || ['409', '503'].includes(status);
-  const reached = counts.filter(([, statuses]) => Object.keys(statuses).some(isReached));
-  assert.ok(reached.length >= counts.length * 0.8, JSON.stringify(counts));
+  const timeTraveller = (await api.addMerchant()).test.key;
+  t.diagnostic(`seed ${FUZZ_SEED}`);
+  const seen = await runFuzz({
+    url: api.url,
+    document: merchantDocument(declaredMerchantRoutes()),
+    known: await knownIds(),
+    requests: REQUESTS,
+    headersOf: ({ operationId }) => {
+      const key = operationId === MOVES_CLOCK ? timeTraveller : api.merchant.test.key;
+      return { authorization: `Bearer ${key}` };
+    },
+  });
+  assertReached(seen);
 });
 
 test('what the requests left behind is whole', async () => {

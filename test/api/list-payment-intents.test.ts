@@ -21,7 +21,13 @@ const api = testEndpoint({
     assert.equal(body.has_more, false);
     assert.equal(body.next_cursor, null);
   },
-  wrong: wrongPages({ ...WRONG_DATES, terminal: 'pi_1', source: 'web' }),
+  wrong: wrongPages({
+    ...WRONG_DATES,
+    terminal: 'pi_1',
+    source: 'web',
+    order_id: 'a b',
+    status: 'open',
+  }),
   elsewhere: 'others',
   replay: 'none',
 });
@@ -36,6 +42,16 @@ test('pages follow each other to the end', async () => {
     cursor = `&cursor=${body.next_cursor}`;
   }
   assert.deepEqual(seen, ['N-2', 'N-1', 'N-0']);
+});
+
+test('an order id finds the one intent of the order', async () => {
+  const { body } = await api().call({ path: `${PATH}?order_id=N-1` });
+  assert.deepEqual(
+    body.data.map(({ order_id }) => order_id),
+    ['N-1'],
+  );
+  const none = await api().call({ path: `${PATH}?order_id=N-9` });
+  assert.deepEqual(none.body.data, []);
 });
 
 test('a cursor holds for its own list, filters, account and mode only', async () => {
@@ -75,6 +91,24 @@ test('filters show what they name', async () => {
   assert.equal(await count('terminal=tml_01QzXnyWbB0mJr6vGq2Lk9'), 0);
   assert.equal(await count('source=api'), 3);
   assert.equal(await count('source=terminal'), 0);
+  assert.equal(await count('status=requires_payment_method'), 3);
+  for (const status of ['requires_action', 'processing', 'succeeded', 'canceled']) {
+    assert.equal(await count(`status=${status}`), 0);
+  }
+  assert.equal(await count(`order_id=N-1&status=requires_payment_method&terminal=${terminal}`), 1);
+  assert.equal(await count('order_id=N-1&status=canceled'), 0);
   assert.equal(await count('created_gte=2100-01-01T00:00:00Z'), 0);
   assert.equal(await count('created_lt=2100-01-01T00:00:00%2B02:00'), 3);
+});
+
+test('what has been canceled moves to the list of its status', async () => {
+  const { body } = await api().call({ path: `${PATH}?order_id=N-0` });
+  const id = body.data[0]?.id;
+  await api().call({ path: `${PATH}/${id}/cancel`, body: {} });
+  const listed = async (status: string) =>
+    (await api().call({ path: `${PATH}?status=${status}` })).body.data.map(
+      ({ order_id }) => order_id,
+    );
+  assert.deepEqual(await listed('canceled'), ['N-0']);
+  assert.deepEqual(await listed('requires_payment_method'), ['N-2', 'N-1']);
 });

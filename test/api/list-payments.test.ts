@@ -27,6 +27,7 @@ const api = testEndpoint({
     ...WRONG_DATES,
     terminal: 'x',
     payment_intent: 'pay_1',
+    order_id: '123456789',
     status: 'paid',
   }),
   elsewhere: 'others',
@@ -38,7 +39,29 @@ test('filters show what they name', async () => {
     (await api().call({ path: `/v1/payments?${query}` })).body.data.map(({ id }) => id);
   assert.deepEqual(await listed(`payment_intent=${intentId}`), [ids[0]]);
   assert.deepEqual(await listed(`terminal=${api().merchant.test.terminal}`), ids);
+  const { body } = await api().call({ path: '/v1/payments' });
+  assert.deepEqual(await listed(`order_id=${body.data[1]?.order_id}`), [ids[1]]);
+  assert.deepEqual(await listed(`order_id=${body.data[1]?.order_id}&status=refunded`), []);
+  assert.deepEqual(await listed('order_id=nobody-s'), []);
   assert.deepEqual(await listed('status=succeeded'), ids);
   assert.deepEqual(await listed('status=refunded'), []);
   assert.deepEqual(await listed('status=partially_refunded'), []);
+});
+
+test('a rebuilt payment is found by the order id that the chain says', async () => {
+  const { db, merchant } = api();
+  const payment = await addTestPayment(db, merchant.test);
+  const moved = 'WAS-USED';
+  await db.query('update payments set recovered = true, order_id = $2 where id = $1', [
+    payment.id,
+    moved,
+  ]);
+  const { body } = await api().call({ path: `/v1/payments?order_id=${moved}` });
+  assert.deepEqual(
+    body.data.map(({ id }) => id),
+    [payment.id],
+  );
+  const intent = await api().call({ path: `/v1/payment_intents/${payment.intentId}` });
+  const others = await api().call({ path: `/v1/payments?order_id=${intent.body.order_id}` });
+  assert.deepEqual(others.body.data, [], 'its own order id is not the one of its intent');
 });

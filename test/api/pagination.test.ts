@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 
 const PATH = '/v1/payment_intents';
-/** Rows of one account: api-v1.md promises the same cost on every page of them. */
+/** Rows of one account: behavior.md 4 promises the same cost on every page of them. */
 const MANY = Number(process.env.PAGINATION_ROWS ?? 1_000_000);
 
 let api: TestApi;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HashGate } from '#accounts/hash-shares.ts';
-import { hashPassword } from '#accounts/passwords.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/secrets.ts';
+import { HashGate } from '#people/hash-shares.ts';
+import { hashPassword } from '#people/passwords.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkDirections, readName } from '#accounts/names.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { isRefusal } from '#core/answer.ts';
+import { checkDirections, readName } from '#core/names.ts';
 
 /** The door: a name that turns the direction of writing changes how its neighbours read. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { checkOwnersSettled } from '#accounts/owner-changes.ts';
-import { checkNotHeld } from '#accounts/payout-holds.ts';
-import { isRefusal } from '#core/refusal.ts';
+import { isRefusal } from '#core/answer.ts';
+import { checkNotHeld } from '#payouts/payout-holds.ts';
+import { checkOwnersSettled } from '#people/owner-changes.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';

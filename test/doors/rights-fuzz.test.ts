@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { ROLES, type Role } from '#accounts/roles.ts';
-import type { IdKind } from '#core/ids.ts';
-import { newId } from '#core/ids.ts';
+import { type IdKind, newId } from '#core/ids.ts';
+import { ROLES, type Role } from '#people/roles.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';

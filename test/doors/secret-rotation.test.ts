@@ -29,10 +29,12 @@ const NOT_SEALED = [
   'invitations.hash',
   'known_devices.hash',
   'pairing_codes.hash',
+  'pass_codes.hash',
   'passes.hash',
   'passkey_challenges.hash',
   'passkeys.public_key',
   'payer_nonces.hash',
+  'payer_pushes.session_hash',
   'payer_sessions.hash',
   'payout_hold_links.hash',
   'recovery_codes.hash',
@@ -101,7 +103,7 @@ test('people stay signed in, and what is sealed is opened, through the whole cha
     }
   })();
   await new PersonClient(second.dashboard).post('/password_reset', { email: EMAIL });
-  const keys = { people: both, webhooks: both, ids: both };
+  const keys = { people: both, webhooks: both, cards: both, ids: both };
   const reports = await reseal(database.db, keys);
   stop = true;
   await serving;
@@ -139,7 +141,12 @@ test('what opens under neither secret is counted, not touched', async () => {
     ['a context', sealed],
   );
   const both = withPrevious(NEW, OLD);
-  const reports = await reseal(database.db, { people: both, webhooks: both, ids: both });
+  const reports = await reseal(database.db, {
+    people: both,
+    webhooks: both,
+    cards: both,
+    ids: both,
+  });
   assert.equal(reports.find(({ column }) => column === 'mail_outbox.sealed')?.lost, 1);
   const rows = await database.db.query<{ sealed: Buffer }>(
     "select sealed from mail_outbox where context = 'a context'",

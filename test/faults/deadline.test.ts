@@ -5,11 +5,11 @@ import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain.ts';
+import { openChain } from '#settlement/chain/chain.ts';
 import { caller } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
-import { makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
-import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 
 /** Taps are refused 10 s after a worker's last sign of life: the test taps well before. */
 const FROZEN_MS = 8_000;

@@ -10,10 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
-import { chaosEnv } from '#testing/chaos-process.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testing/chaos/chaos-process.ts';
 import { openFilesLimit, openIdleConnections, resourcesOf } from '#testing/idle-connections.ts';
-import { checkInvariants } from '#testing/invariants.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { type SpawnedNetwork, spawnNetwork } from '#testing/spawn-network.ts';
 
 /** The fewest that the service starts with. */

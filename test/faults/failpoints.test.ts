@@ -5,12 +5,15 @@ import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openChain } from '#settlement/chain.ts';
+import { wallet } from '#sandbox/wallets.ts';
+import { openChain } from '#settlement/chain/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos-process.ts';
-import { checkInvariants } from '#testing/invariants.ts';
-import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { checkCharges } from '#testing/invariants/invariants-charges.ts';
+import { readLink, sign } from '#testing/pay-links.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** Points inside relayer and webhook worker are tested one by one, and faster, beside them. */
@@ -97,6 +100,30 @@ async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
   return { tapped, paid, refunded, intent };
 }
 
+/** A wallet signs once; the page sends the signature until it is answered. */
+async function payByLink({ merchant, terminal }: Party, api: ChaosProcess) {
+  const created = await merchant.post('/payment_intents', {
+    amount: 1_000_000,
+    terminal: sandbox.test.terminal,
+  });
+  const intent = String(created.body.id);
+  const shown = await terminal.get(`/payment_intents/${intent}`);
+  const token = String(shown.body.payment_url).split('/').at(-1) ?? '';
+  const pay = caller(`${api.url}/pay/v1`, '');
+  const account = wallet(ground.secret, 'testnet payer ok');
+  const from = account.address;
+  const signature = await sign(account, await readLink(pay, token, from));
+  const sent = await untilAnswered(async () => {
+    const answer = await pay.post(`/${token}/authorization`, { from, signature });
+    return answer.status < 300 ? answer : Promise.reject(new Error('not yet'));
+  });
+  const paid = await untilAnswered(async () => {
+    const { body } = await merchant.get(`/payment_intents/${intent}`);
+    return body.status === 'succeeded' ? body : Promise.reject(new Error('not yet'));
+  });
+  return { sent, paid, intent };
+}
+
 /** Deliveries go on when the lease of the dead worker is over: 20 s that only some tests wait. */
 async function comeToRest(point: Failpoint): Promise<void> {
   const told = point.startsWith('webhooks.');
@@ -109,6 +136,7 @@ async function comeToRest(point: Failpoint): Promise<void> {
   assert.deepEqual(broken, []);
   const chain = await openChain(ground.testnet.config, silentLog);
   assert.deepEqual(await checkAgainstChain(db, chain), []);
+  assert.deepEqual(await checkCharges(db, chain), []);
   await chain.close();
 }
 
@@ -122,6 +150,39 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
   );
   assert.equal(told?.n, WEBHOOKS);
 }
+
+/** Where a signed payment passes. Batches (`lane_taken`) never hold one. */
+const OF_AUTHORIZATIONS = FAILPOINTS.filter(
+  (name) => /^(payments|settlement)\./.test(name) && name !== 'settlement.lane_taken',
+);
+
+/** Signed and not yet sent: the worst moment for a payment that has a transaction of its own. */
+const WORST = 'settlement.signed_committed';
+
+describe('a process killed around a payment that a wallet has signed', () => {
+  for (const point of OF_AUTHORIZATIONS) {
+    const isNightly = TESTED_ELSEWHERE.test(point) && point !== WORST;
+    const skip = isNightly && !NIGHTLY ? 'in the nightly run' : false;
+    it(`charges the wallet once when it died at ${point}`, { skip }, async () => {
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      const [api, worker] = await Promise.all([
+        startChaosProcess(ground, { name: 'api', role: 'api', firstEnv }),
+        startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv }),
+      ]);
+      try {
+        const { paid, intent } = await payByLink(partyAt(api), api);
+        const died = () => api.starts() + worker.starts() > 2;
+        assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
+        await comeToRest(point);
+        const sql = 'select id, credential_type from payments where payment_intent_id = $1';
+        const payments = await db.query(sql, [intent]);
+        assert.deepEqual(payments, [{ id: paid.payment, credential_type: 'authorization' }]);
+      } finally {
+        await Promise.all([api.close(), worker.close()]);
+      }
+    });
+  }
+});
 
 describe('a process killed between two steps', () => {
   for (const point of FAILPOINTS.filter((name) => !OF_RECOVERY.test(name))) {

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { withdraw } from '#accounts/withdraw.ts';
 import { idSealingKey } from '#config.ts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
-import type { IdKey } from '#core/derived-ids.ts';
+import type { IdKey } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { fingerprint } from '#idempotency/request.ts';
+import { withdraw } from '#payouts/withdraw.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import type { PaymentCall } from '#settlement/contract-calls.ts';
+import type { PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
-import { reconcileOnce } from '#settlement/reconcile.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Reply } from '#testing/api-client.ts';
-import { checkAgainstChain } from '#testing/invariants-chain.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { type OutsideService, outsideService } from '#testing/outside-service.ts';
 import {
   openRestoreGround,
@@ -28,7 +28,7 @@ import { type Seen, see } from '#testing/store-payments.ts';
 /** One copy that is put back, after everything has happened that it does not know of. */
 
 const AMOUNT = 2_500_000n;
-/** With the fees of decisions.md section 4, less the cashback. */
+/** With the fees of behavior.md 6.2, less the cashback. */
 const CHARGE = 2_511_250n;
 /** Numbers that the service has not drawn. */
 const DRAWN_BY_NOBODY = 900_000_000n;

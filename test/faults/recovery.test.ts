@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import { startChaosProcess } from '#testing/chaos-process.ts';
+import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { BEHAVIOURS } from '#testing/provider-behaviours.ts';
 import {
   openRestoreGround,
   persist,
@@ -69,6 +70,31 @@ describe('the database is put back to an earlier copy while the chain goes on', 
       assert.equal(await world.settledOnChain(order), 1, order);
     }
     await world.comeToRest();
+  });
+});
+
+describe('the only node gives no logs while the database is put back', () => {
+  it('its receipts tell what the copy lacks, and payments go on', async () => {
+    const { provider } = world.ground.testnet;
+    assert.ok(provider !== null);
+    provider.behaviour = BEHAVIOURS['gives no logs']();
+    const open = await world.create(0, 'BARE-1');
+    const { asked } = await world.recovery();
+    await world.ground.database.copy('bare');
+    const paid = await world.tap(0, open.body.id, 'tap BARE-1');
+    assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
+    await world.pay('BARE-2');
+    await world.ground.database.putBack('bare');
+    const row = await world.recovered(asked);
+    assert.deepEqual([row.loss_shown, row.payments], [true, 2]);
+    const again = await world.tap(1, open.body.id, 'tap BARE-1');
+    assert.equal(again.body.payment, paid.body.payment, JSON.stringify(again.body));
+    await world.pay('BARE-3');
+    for (const order of ['BARE-1', 'BARE-2', 'BARE-3']) {
+      assert.equal(await world.settledOnChain(order), 1, order);
+    }
+    await world.comeToRest();
+    provider.behaviour = null;
   });
 });
 

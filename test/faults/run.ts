@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { runChaos } from '#testing/chaos.ts';
+import { runChaos } from '#testing/chaos/chaos.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--losses] [--nightly]`: one chaos run,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runChaos } from '#testing/chaos.ts';
-import { createRandom } from '#testing/chaos-random.ts';
+import { runChaos } from '#testing/chaos/chaos.ts';
+import { createRandom } from '#testing/chaos/chaos-random.ts';
 
 /** The same choices at every run of the tests; `npm run faults` makes new ones. */
 const SEED = 8;

@@ -42,6 +42,21 @@ test('a worker serves probes and numbers on OPS_PORT, and listens nowhere else',
   assert.deepEqual(await ended, [0, null]);
 });
 
+test('OPS_PORT says ready only when PORT is served', async () => {
+  const [PORT, OPS_PORT] = [await freePort(), await freePort()];
+  const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT } });
+  const ended = once(child, 'close');
+  let ready: number | null = null;
+  for (let tries = 0; tries < 12_000 && ready !== 200; tries++) {
+    assert.equal(child.exitCode, null, logs());
+    ready = await statusOf(OPS_PORT, '/readyz');
+    if (ready !== 200) await sleep(5);
+  }
+  assert.equal(await statusOf(PORT, '/livez'), 200, logs());
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
+
 test('a taken OPS_PORT is named', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');

@@ -88,6 +88,16 @@ async function create(amount: number): Promise<string> {
   return String(body.id);
 }
 
+async function createTipped(amount: number): Promise<string> {
+  const { status, body } = await merchant.post('/payment_intents', {
+    amount,
+    terminal: network.sandbox.test.terminal,
+    tipping: { percentages: [10, 15, 20] },
+  });
+  assert.equal(status, 201);
+  return String(body.id);
+}
+
 /** The settlement event of a transaction, read from the chain and not from our tables. */
 async function settledOnChain(txHash: string) {
   const receipt = await chain.getTransactionReceipt({ hash: txHash as Hash });
@@ -167,6 +177,49 @@ async function checkWebhooks(secret: string, intentId: string): Promise<void> {
     assert.equal(event.data.object.id, intentId);
   }
 }
+
+test('a tip is charged with the sale, with fees of both, and goes back', async () => {
+  const [sale, tip] = [2_000_033, 300_000];
+  const before = await availableBalance();
+  const path = `/payment_intents/${await createTipped(sale)}/tap`;
+  const credential = { type: 'nfc_id', value: network.sandbox.test.passes.ok_2 };
+  const { body } = await terminal.post(path, { credential, tip_amount: tip });
+  assert.deepEqual([body.status, body.amount, body.tip], ['succeeded', sale, tip]);
+  const payment = (await merchant.get(`/payments/${body.payment}`)).body;
+  const sum = sale + tip;
+  assert.deepEqual([payment.amount, payment.tip, payment.net], [sum, tip, sum]);
+  const share = (points: number) => Math.floor((sum * points) / 10_000);
+  assert.deepEqual(payment.fees, { acquirer: share(30), protocol: share(20), cashback: share(5) });
+  const { logs } = await settledOnChain(String(payment.tx_hash));
+  const own = logs.find((log) => log.logIndex === payment.log_index);
+  assert.equal(own && unpackTerms(own.args.terms).amount, BigInt(sum));
+  assert.equal(await availableBalance(), before + sum);
+  const refund = (await merchant.post('/refunds', { payment: payment.id })).body;
+  assert.deepEqual([refund.status, refund.amount], ['succeeded', sum]);
+  assert.equal(await availableBalance(), before);
+});
+
+test('the numbers of the process say that people pay, and how fast', async () => {
+  await tap(await create(1_000_000), 'insufficient_funds');
+  const numbers = await (await fetch(`${network.sandbox.web_url}/metrics`)).text();
+  const above0 = [
+    'tapline_payments_total{network="testnet"}',
+    'tapline_payment_declines_total{network="testnet",code="insufficient_funds"}',
+    'tapline_tap_to_settled_seconds_count{network="testnet"}',
+    'tapline_block_wait_seconds_count{network="testnet"}',
+    'tapline_settlement_batch_size_count{network="testnet"}',
+    'tapline_gas_used_total{network="testnet",kind="payment"}',
+    'tapline_webhook_attempts_total{result="succeeded"}',
+    'tapline_webhook_delay_seconds_count',
+    'tapline_database_wait_seconds_count',
+  ];
+  for (const name of above0) {
+    const line = numbers.split('\n').find((one) => one.startsWith(`${name} `));
+    assert.ok(Number(line?.split(' ')[1]) > 0, `${name}: ${line}`);
+  }
+  assert.match(numbers, /^tapline_network_unsettled\{network="mainnet",reason="recovering"\} 0$/m);
+  assert.match(numbers, /^tapline_database_unknown_commits_total 0$/m);
+});
 
 test('killing the process right after the tap ends in the same payment, once', async () => {
   const intentId = await create(1_000_000);

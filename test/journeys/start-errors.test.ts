@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
+import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
@@ -44,6 +45,19 @@ test('an unreachable database is named', async () => {
   assert.match(line, /DATABASE_URL cannot be reached/);
 });
 
+test('what lies past the pooler has to be the same database', async () => {
+  const other = await startThrowawayPostgres();
+  const of = { DATABASE_DIRECT_URL: other.url };
+  assert.match(await failedStart(of), /DATABASE_DIRECT_URL leads to another database/);
+  await other.stop();
+  assert.match(await failedStart(of), /DATABASE_DIRECT_URL cannot be reached/);
+  const databases = [await testDatabase(2), await testDatabase(2)];
+  const [one, two] = databases.map(({ url }) => url);
+  const sameServer = { DATABASE_URL: one ?? '', DATABASE_DIRECT_URL: two ?? '' };
+  assert.match(await failedStart(sameServer), /DATABASE_DIRECT_URL leads to another database/);
+  for (const database of databases) await database.close();
+});
+
 test('a chain with another id than configured is refused', async () => {
   const chain = await startThrowawayChain({ chainId: 31_999 });
   const database = await testDatabase(2);
@@ -81,7 +95,7 @@ test('missing, unknown and wrong settings are named', async () => {
   assert.match(await failedStart(rpc), /CHAIN_TESTNET_CHAIN_ID must be set/);
   assert.match(await failedStart({ TAPLINE_DATADIR: 'x' }), /TAPLINE_DATADIR is not a setting/);
   assert.match(await failedStart({ RATE_LIMIT: 'many' }), /RATE_LIMIT=many must be/);
-  assert.match(await failedStart({}, ['--roles', 'cook']), /--roles takes api, worker/);
+  assert.match(await failedStart({}, ['--roles', 'cook']), /--roles takes api, worker, registrar/);
 });
 
 test('production refuses everything embedded and every default secret', async () => {

@@ -12,6 +12,8 @@ import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
  */
 const PREVIOUS_RELEASE = 'c590c1074b62e1092657e1237b2e559ff89f48b9';
 
+const ELSEWHERE = { ofThisRelease: false } as const;
+
 const undo: (() => Promise<unknown>)[] = [];
 after(async () => {
   for (const step of undo.reverse()) await step();
@@ -45,13 +47,13 @@ test('the previous release takes, settles and refunds a payment on the new schem
   undo.push(release.remove);
   const { database, network } = await startPrevious(release.root);
   const { base_url, test: mode } = network.sandbox;
-  const merchant = caller(`${base_url}/v1`, mode.secret_key);
-  const terminal = caller(`${base_url}/device/v1`, mode.device_key);
+  const merchant = caller(`${base_url}/v1`, mode.secret_key, ELSEWHERE);
+  const terminal = caller(`${base_url}/device/v1`, mode.device_key, ELSEWHERE);
 
   const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: 'TWO-REL' };
   const created = await merchant.post('/payment_intents', sale);
   assert.equal(created.status, 201, JSON.stringify(created.body));
-  // Decided with the locks in hand, the other way of creating.
+  // Decided with the locks held, the other way of creating.
   assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
   const path = `/payment_intents/${created.body.id}`;
   const credential = { type: 'nfc_id', value: mode.passes.ok };

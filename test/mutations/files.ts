@@ -21,7 +21,7 @@ const REFUND = [
   'src/refunds/create.test.ts',
   'src/refunds/apply-outcomes.test.ts',
 ];
-const WITHDRAW = ['src/accounts/apply-withdrawals.test.ts', 'src/dashboard/journey.test.ts'];
+const WITHDRAW = ['src/payouts/apply-withdrawals.test.ts', 'src/apis/dashboard/journey.test.ts'];
 const KEYS = [
   'src/idempotency/request.test.ts',
   'src/idempotency/run-once.test.ts',
@@ -29,21 +29,26 @@ const KEYS = [
   'src/idempotency/await-answer.test.ts',
 ];
 const OUTCOMES = [
-  'src/settlement/facts.test.ts',
-  'src/settlement/resolve.test.ts',
-  'src/settlement/relayer-told.test.ts',
-  'src/settlement/relayer-reorders.test.ts',
-  'src/settlement/relayer-finality.test.ts',
-  'src/settlement/relayer-singles.test.ts',
-  'src/settlement/lane-fences.test.ts',
+  'src/settlement/relayer/kinds.test.ts',
+  'src/settlement/relayer/resolve.test.ts',
+  'src/settlement/relayer/relayer-told.test.ts',
+  'src/settlement/relayer/relayer-reorders.test.ts',
+  'src/settlement/relayer/relayer-finality.test.ts',
+  'src/settlement/relayer/relayer-singles.test.ts',
+  'src/settlement/relayer/lane-fences.test.ts',
 ];
-const DEADLINES = ['src/settlement/deadlines.test.ts', 'src/settlement/relayer-deadline.test.ts'];
+const DEADLINES = [
+  'src/settlement/relayer/deadlines.test.ts',
+  'src/settlement/relayer/relayer-deadline.test.ts',
+];
 const LANES = [
-  'src/settlement/lane-fences.test.ts',
-  'src/settlement/relayer-lanes.test.ts',
-  'src/settlement/configure-lanes.test.ts',
+  'src/settlement/relayer/lane-queries.test.ts',
+  'src/settlement/relayer/lane-fences.test.ts',
+  'src/settlement/relayer/relayer-lanes.test.ts',
+  'src/settlement/relayer/configure-lanes.test.ts',
 ];
 const DELIVERIES = [
+  'src/webhooks/queue-queries.test.ts',
   'src/webhooks/worker.test.ts',
   'src/webhooks/failing.test.ts',
   'src/webhooks/resend.test.ts',
@@ -82,49 +87,61 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
-  'src/settlement/facts.ts': OUTCOMES,
-  'src/settlement/finish.ts': OUTCOMES,
-  'src/settlement/resolve.ts': [...OUTCOMES, 'src/settlement/relayer-lanes.test.ts'],
-  'src/settlement/outcome-queries.ts': [
+  'src/refunds/refund-end.ts': REFUND,
+  'src/refunds/write-end.ts': REFUND,
+  'src/settlement/relayer/facts.ts': OUTCOMES,
+  'src/settlement/relayer/kinds.ts': OUTCOMES,
+  'src/settlement/relayer/finish.ts': OUTCOMES,
+  'src/settlement/relayer/resolve.ts': [
+    ...OUTCOMES,
+    'src/settlement/relayer/relayer-lanes.test.ts',
+  ],
+  'src/settlement/relayer/outcome-queries.ts': [
     ...OUTCOMES,
     'src/refunds/apply-outcomes.test.ts',
-    'src/settlement/relayer-faults.test.ts',
+    'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/finality.ts': [
-    'src/settlement/relayer-finality.test.ts',
-    'src/settlement/relayer-faults.test.ts',
+  'src/settlement/relayer/finality.ts': [
+    'src/settlement/relayer/relayer-finality.test.ts',
+    'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/recovery-queries.ts': [
-    'src/settlement/lane-fences.test.ts',
-    'src/settlement/relayer-finality.test.ts',
-    'src/settlement/relayer-lanes.test.ts',
-    'src/settlement/relayer-faults.test.ts',
+  'src/settlement/relayer/recovery-queries.ts': [
+    'src/settlement/relayer/lane-fences.test.ts',
+    'src/settlement/relayer/relayer-finality.test.ts',
+    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/recovery.ts': [
-    'src/settlement/relayer-lanes.test.ts',
-    'src/settlement/relayer-told.test.ts',
-    'src/settlement/lane-fences.test.ts',
+  'src/settlement/relayer/recovery.ts': [
+    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-told.test.ts',
+    'src/settlement/relayer/lane-fences.test.ts',
   ],
-  'src/settlement/lane-queries.ts': LANES,
-  'src/settlement/transaction-queries.ts': [
+  'src/settlement/relayer/lane-queries.ts': LANES,
+  'src/settlement/relayer/transaction-queries.ts': [
     ...DEADLINES,
-    'src/settlement/relayer-told.test.ts',
-    'src/settlement/relayer-lanes.test.ts',
-    'src/settlement/relayer-singles.test.ts',
+    'src/settlement/relayer/relayer-told.test.ts',
+    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-singles.test.ts',
   ],
-  'src/settlement/deadlines.ts': DEADLINES,
-  'src/settlement/end-dead.ts': [...DEADLINES, 'src/settlement/relayer-told.test.ts'],
+  'src/settlement/relayer/deadlines.ts': DEADLINES,
+  'src/settlement/relayer/end-dead.ts': [
+    ...DEADLINES,
+    'src/settlement/relayer/relayer-told.test.ts',
+  ],
   'src/settlement/numbers.ts': ['src/settlement/numbers.test.ts', 'src/payments/create.test.ts'],
-  'src/settlement/network-guard.ts': ['src/settlement/network-guard.test.ts'],
+  'src/settlement/relayer/network-guard.ts': ['src/settlement/relayer/network-guard.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
-  'src/settlement/node-answers.ts': [
-    'src/settlement/rpc.test.ts',
-    'src/settlement/relayer-odd-nodes.test.ts',
-    'src/settlement/providers.test.ts',
+  'src/settlement/chain/node-answers.ts': [
+    'src/settlement/chain/rpc.test.ts',
+    'src/settlement/relayer/relayer-odd-nodes.test.ts',
+    'src/settlement/chain/providers.test.ts',
   ],
-  'src/accounts/withdraw.ts': WITHDRAW,
-  'src/accounts/withdrawal-queries.ts': WITHDRAW,
-  'src/accounts/apply-withdrawals.ts': WITHDRAW,
+  'src/payouts/withdraw.ts': WITHDRAW,
+  'src/payouts/request-withdrawal.ts': WITHDRAW,
+  'src/payouts/may-withdraw.ts': WITHDRAW,
+  'src/payouts/withdrawal-number.ts': WITHDRAW,
+  'src/payouts/withdrawal-queries.ts': WITHDRAW,
+  'src/payouts/apply-withdrawals.ts': WITHDRAW,
   'src/idempotency/queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
   'src/idempotency/batch-queries.ts': [
     'src/payments/create.test.ts',
@@ -145,7 +162,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
  * Of the guard's loop only whole processes with a database that is put back can tell, which takes
  * minutes: nothing is generated into it. Its judgement is tested by itself.
  */
-const BY_HAND_ONLY = ['src/settlement/network-guard.ts'];
+const BY_HAND_ONLY = ['src/settlement/relayer/network-guard.ts'];
 
 /** What generated mutations go into. */
 export const GENERATED_INTO: readonly string[] = Object.keys(FILES).filter(

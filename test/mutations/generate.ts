@@ -7,7 +7,7 @@ import { digest, type Mutation } from './mutation.ts';
 export const KINDS = ['comparison', 'where term', 'lock', 'arguments', 'await'] as const;
 export type Kind = (typeof KINDS)[number];
 
-type Candidate = Mutation & { readonly offset: number };
+export type Candidate = Mutation & { readonly offset: number };
 
 const COMPARISONS: Readonly<Record<string, string>> = {
   '<': '<=',
@@ -122,21 +122,35 @@ function drawn(seed: number, text: string, one: Candidate): string {
   return digest([seed, one.file, one.name, one.from, one.to, nth].join('\n'));
 }
 
-/**
- * `count` mutations of these files, chosen by the seed: of each kind as many as of the others
- * while there are some, so that the many comparisons do not crowd out the few locks.
- */
-export function generate(of: {
+/** Which mutations are wanted: of these files, chosen by the seed. */
+export interface Choice {
   readonly root: string;
   readonly files: readonly string[];
   readonly seed: number;
   readonly count: number;
-}): Mutation[] {
+}
+
+/** Mutations of the server. */
+export function generate(of: Choice): Mutation[] {
+  return choose(of, { kinds: KINDS, candidates });
+}
+
+/**
+ * `count` mutations of these files, chosen by the seed: of each kind as many as of the others
+ * while there are some, so that the many comparisons do not crowd out the few locks.
+ */
+export function choose(
+  of: Choice,
+  language: {
+    readonly kinds: readonly string[];
+    readonly candidates: (file: string, text: string) => Candidate[];
+  },
+): Mutation[] {
   const all = of.files.flatMap((file) => {
     const text = readFileSync(path.join(of.root, file), 'utf8');
-    return candidates(file, text).map((one) => ({ one, at: drawn(of.seed, text, one) }));
+    return language.candidates(file, text).map((one) => ({ one, at: drawn(of.seed, text, one) }));
   });
-  const queues = KINDS.map((kind) =>
+  const queues = language.kinds.map((kind) =>
     all
       .filter(({ one }) => one.name === kind)
       .sort((a, b) => a.at.localeCompare(b.at))

@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,8 +16,7 @@ import { type Mutation, mutate, type Verdict } from './mutation.ts';
 
 /** A mutant that never ends is caught, too. The longest file takes a minute. */
 const TIMEOUT_MS = 300_000;
-/** What a test needs of the tree. */
-const PARTS = ['src', 'test', 'migrations', 'contracts', 'package.json', 'tsconfig.json'];
+const LINKS = ['node_modules', 'cli/node_modules'];
 
 export interface Judgement {
   readonly verdict: Verdict;
@@ -22,38 +29,71 @@ export interface Plot {
   remove(): void;
 }
 
+/** All that belongs to the tree: tests and compiler look at more of it than at `src`. */
+function copyTree(root: string, folder: string): void {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const listed = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
+  for (const name of listed.stdout.split('\0')) {
+    const from = path.join(root, name);
+    if (name !== '' && existsSync(from)) cpSync(from, path.join(folder, name));
+  }
+  for (const link of LINKS) {
+    if (existsSync(path.join(root, link)))
+      symlinkSync(path.join(root, link), path.join(folder, link));
+  }
+}
+
 /** @param databaseUrl Of a cluster in which each test clones a database of its own. */
 export function openPlot(root: string, databaseUrl: string): Plot {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-mutant-'));
-  for (const part of PARTS) {
-    cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
-  }
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  copyTree(root, folder);
+  const place = { folder, databaseUrl, sound: new Set<string>() };
   return {
-    judge: (mutation, tests) => judge(folder, databaseUrl, mutation, tests),
+    judge: (mutation, tests) => judge(place, mutation, tests),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
+interface Place {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** Test files that pass where nothing is planted. */
+  readonly sound: Set<string>;
+}
+
 async function judge(
-  folder: string,
-  databaseUrl: string,
+  place: Place,
   mutation: Mutation,
   tests: readonly string[],
 ): Promise<Judgement> {
-  const file = path.join(folder, mutation.file);
+  const file = path.join(place.folder, mutation.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutation));
   try {
     // The tests are quicker than the compiler, which is asked about what they let through.
-    const failed = await firstFailure(folder, databaseUrl, tests);
-    if (failed !== null) return { verdict: 'caught', by: failed };
-    const complaint = compile(folder);
-    if (complaint !== null) return { verdict: 'caught by types', by: complaint };
-    return { verdict: 'survived', by: '' };
+    const failed = await firstFailure(place, tests);
+    if (failed === null) {
+      const complaint = compile(place.folder);
+      if (complaint !== null) return { verdict: 'caught by types', by: complaint };
+      return { verdict: 'survived', by: '' };
+    }
+    writeFileSync(file, source);
+    await checkSound(place, failed.file);
+    return { verdict: 'caught', by: failed.test };
   } finally {
     writeFileSync(file, source);
   }
+}
+
+/** A test that fails by itself catches nothing. @throws for one that does, twice. */
+async function checkSound(place: Place, file: string): Promise<void> {
+  if (place.sound.has(file)) return;
+  for (let tries = 0; tries < 2; tries++) {
+    if ((await failureOf(place, file)) !== null) continue;
+    place.sound.add(file);
+    return;
+  }
+  throw new Error(`${file} fails though nothing is planted`);
 }
 
 function compile(folder: string): string | null {
@@ -64,22 +104,17 @@ function compile(folder: string): string | null {
 
 /** One file after the other, in their order: @returns the first test that fails, or null. */
 async function firstFailure(
-  folder: string,
-  databaseUrl: string,
+  place: Place,
   tests: readonly string[],
-): Promise<string | null> {
+): Promise<{ readonly file: string; readonly test: string } | null> {
   for (const file of tests) {
-    const failed = await failureOf(folder, databaseUrl, file);
-    if (failed !== null) return failed;
+    const test = await failureOf(place, file);
+    if (test !== null) return { file, test };
   }
   return null;
 }
 
-async function failureOf(
-  folder: string,
-  databaseUrl: string,
-  test: string,
-): Promise<string | null> {
+async function failureOf({ folder, databaseUrl }: Place, test: string): Promise<string | null> {
   const child = spawn(
     process.execPath,
     [

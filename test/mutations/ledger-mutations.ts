@@ -48,14 +48,14 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: "the payer's limit per payment is off by one atom",
     file: 'src/payments/assess.ts',
     by: 'src/payments/pay.test.ts',
-    from: 'intent.amount > perPayment',
-    to: 'intent.amount >= perPayment',
+    from: 'amount > perPayment',
+    to: 'amount >= perPayment',
   },
   {
     name: 'what is on its way does not count against the limit of the day',
     file: 'src/payments/assess.ts',
-    from: 'activity.settled_today + activity.under_way + intent.amount',
-    to: 'activity.settled_today + intent.amount',
+    from: 'activity.settled_today + activity.under_way + amount',
+    to: 'activity.settled_today + amount',
   },
   {
     name: "the chain's refusal is ignored",
@@ -75,7 +75,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'the daily refund limit is not asked',
     file: 'src/refunds/create.ts',
     by: 'src/refunds/create.test.ts',
-    from: '      refundedToday: await selectRefundedSince(tx, tenant, startOfUtcDay(now)),',
+    from: '      refundedToday: await selectRefundedSince(tx, tenant, today),',
     to: '      refundedToday: 0n,',
   },
   {
@@ -87,8 +87,8 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a withdrawal ignores pending refunds',
-    file: 'src/accounts/withdrawal-queries.ts',
-    by: 'src/dashboard/journey.test.ts',
+    file: 'src/payouts/withdrawal-queries.ts',
+    by: 'src/apis/dashboard/journey.test.ts',
     from: `
        + coalesce((select sum(amount) from refunds
          where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint`,
@@ -96,16 +96,16 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a withdrawal ignores pending withdrawals',
-    file: 'src/accounts/withdraw.ts',
-    by: 'src/dashboard/journey.test.ts',
+    file: 'src/payouts/may-withdraw.ts',
+    by: 'src/apis/dashboard/journey.test.ts',
     from: ' - (await selectSpokenFor(tx, tenant))',
     to: '',
   },
   {
     name: 'two withdrawals count on one balance at once',
-    file: 'src/accounts/withdraw.ts',
-    by: 'src/dashboard/journey.test.ts',
-    from: "  present(await lockAccount(tx, tenant.accountId), 'account');\n",
+    file: 'src/payouts/request-withdrawal.ts',
+    by: 'src/apis/dashboard/journey.test.ts',
+    from: '  await lockOwnAccount(tx, tenant.accountId);\n',
     to: '',
   },
   {
@@ -152,15 +152,15 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a withdrawal counts what is spoken for as free',
-    file: 'src/accounts/withdraw.ts',
-    by: 'src/dashboard/journey.test.ts',
+    file: 'src/payouts/may-withdraw.ts',
+    by: 'src/apis/dashboard/journey.test.ts',
     from: '  if (amount > left) {',
     to: '  if (amount > found.available) {',
   },
   {
     name: 'a withdrawal that failed is told as paid',
-    file: 'src/accounts/apply-withdrawals.ts',
-    by: 'src/accounts/apply-withdrawals.test.ts',
+    file: 'src/payouts/apply-withdrawals.ts',
+    by: 'src/payouts/apply-withdrawals.test.ts',
     from: "ended.filter((row) => row.status === 'succeeded')",
     to: "ended.filter((row) => row.status !== 'pending')",
   },

@@ -1,18 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Result } from './mutation.ts';
 
-const README = path.join(import.meta.dirname, 'README.md');
-const MARK = '<!-- The rest is written by `npm run mutations`. -->';
+const MARK = '<!-- The rest is written by ';
 
-/** The one table of results, at the end of README.md. */
+/** The one table of results, at the end of a README.md. */
 export function writeTable(
+  readme: string,
   results: readonly Result[],
   of: { readonly seed: number; readonly left: number },
 ): void {
-  const text = readFileSync(README, 'utf8');
-  const head = text.slice(0, text.indexOf(MARK) + MARK.length);
-  writeFileSync(README, `${head}\n\n${render(results, of)}`);
+  const text = readFileSync(readme, 'utf8');
+  const head = text.slice(0, text.indexOf('\n', text.indexOf(MARK)));
+  writeFileSync(readme, `${head}\n\n${render(results, of)}`);
 }
 
 function render(

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { surfaceDocuments } from '#app/surface-documents.ts';
+import { hashSecret, newSecret } from '#core/secrets.ts';
+import { payToken } from '#payments/pay-link.ts';
+import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { caller } from '#testing/api-client.ts';
+import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
+import type { KnownIds } from '#testing/fuzz.ts';
+import { assertReached, FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
+import { TEST_ID_KEY } from '#testing/store.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+
+/** Of each surface; `FUZZ_REQUESTS` makes it longer. The merchant API has a test of its own. */
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
+const DOCUMENTS = surfaceDocuments(declaredRoutes());
+
+let api: TestApi;
+let refunding: { stop(): Promise<void> };
+
+before(async () => {
+  api = await startTestApi({ env: LOCAL_WEBHOOKS });
+  refunding = keepRefunding(api);
+});
+
+after(async () => {
+  await refunding.stop();
+  await api.close();
+});
+
+const bearer = (key: string) => () => ({ authorization: `Bearer ${key}` });
+
+/** Objects of the merchant, which every surface sees in its own way. */
+async function knownObjects(): Promise<KnownIds> {
+  const intents = [];
+  for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);
+  const payments = [];
+  for (let i = 0; i < 10; i++) {
+    payments.push((await addTestPayment(api.db, api.merchant.test)).id);
+  }
+  return {
+    // Most routes of the dashboard are below it.
+    acct_: Array(4).fill(api.merchant.accountId),
+    key_: [api.merchant.test.keyId],
+    pi_: intents,
+    pay_: payments,
+    tml_: [api.merchant.test.terminal],
+  };
+}
+
+async function addDeviceKey(): Promise<string> {
+  const key = newSecret('deviceKeyTest');
+  await api.db.query(
+    'insert into device_keys (hash, terminal_id, created) values ($1, $2, now())',
+    [hashSecret(key), api.merchant.test.terminal],
+  );
+  return key;
+}
+
+function documentOf(surface: string) {
+  const document = DOCUMENTS[`openapi/${surface}.json`];
+  assert.ok(document);
+  return document;
+}
+
+test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async (t) => {
+  t.diagnostic(`seed ${FUZZ_SEED}`);
+  const payer = caller(`${api.url}/api/payer/v1`, await signInWallet(api.url, newWallet()));
+  const pass = await payer.post('/passes', { label: 'A pass' });
+  const card = await payer.post('/cards', { label: 'A card' });
+  const known = {
+    ...(await knownObjects()),
+    nfc_: [String(pass.body.nfc_id)],
+    card_: [String(card.body.id)],
+  };
+  const device = { url: api.url, document: documentOf('device'), known, requests: REQUESTS };
+  assertReached(await runFuzz({ ...device, headersOf: bearer(await addDeviceKey()) }));
+});
+
+test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
+  const wallet = newWallet();
+  const token = await signInWallet(api.url, wallet);
+  const payer = caller(`${api.url}/api/payer/v1`, token);
+  const pass = await payer.post('/passes', { label: 'A pass' });
+  const card = await payer.post('/cards', { label: 'A card' });
+  const agent = { account: api.merchant.accountId, amount: 70_000, expires_in: 3600 };
+  const known = {
+    ...(await knownObjects()),
+    pass_: [String(pass.body.id)],
+    card_: [String(card.body.id)],
+    agtok_: [String((await payer.post('/agent_tokens', agent)).body.id)],
+  };
+  const run = { url: api.url, document: documentOf('payer'), known };
+  const ends = ['signOutPayer', 'erasePayerData'];
+  const headersOf = bearer(token);
+  assertReached(await runFuzz({ ...run, requests: REQUESTS, headersOf, leaveOut: ends }), 0.7);
+  const ending = bearer(await signInWallet(api.url, newWallet()));
+  await runFuzz({ ...run, requests: REQUESTS / 10, headersOf: ending });
+});
+
+test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () => {
+  const known = await knownObjects();
+  const tokens = (known.pi_ ?? []).map(
+    (id) => payToken(TEST_ID_KEY, { id, livemode: false }) ?? '',
+  );
+  const seen = await runFuzz({
+    url: api.url,
+    document: documentOf('pay'),
+    known: { ...known, '{token}': [...tokens, 'nothing', '0'.repeat(22)] },
+    requests: REQUESTS,
+    headersOf: () => ({}),
+  });
+  assertReached(seen, 0.5);
+});
+
+test('a credential of one surface opens no other one', async () => {
+  const device = await addDeviceKey();
+  const payer = await signInWallet(api.url, newWallet());
+  const merchant = api.merchant.test.key;
+  const routes = declaredRoutes();
+  const doors = [
+    { surface: 'v1', own: merchant, routes: routes.merchant },
+    { surface: 'device/v1', own: device, routes: routes.device },
+    { surface: 'payer/v1', own: payer, routes: routes.payer },
+  ];
+  const isOpen = new Set(['/pair', '/networks', '/sign_in', '/sign_in/nonce']);
+  let asked = 0;
+  for (const { surface, own, routes: declared } of doors) {
+    for (const { method, path } of declared.filter((route) => !isOpen.has(route.path))) {
+      for (const other of [device, payer, merchant, 'nonsense', ''].filter((key) => key !== own)) {
+        const response = await fetch(
+          `${api.url}/api/${surface}${path.replaceAll(/\{\w+\}/g, 'x')}`,
+          {
+            method,
+            headers: { 'Idempotency-Key': 'door', ...(other === '' ? {} : bearer(other)()) },
+          },
+        );
+        await response.body?.cancel();
+        assert.equal(response.status, 401, `${method} ${surface}${path}`);
+        asked++;
+      }
+    }
+  }
+  assert.ok(asked > 150, `${asked} requests`);
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ERROR_CODES } from '#core/answer.ts';
+import { DECLINES } from '#payments/decline.ts';
+import { startTestApi, type TestApi } from '#testing/api.ts';
+
+let api: TestApi;
+let pages: ReadonlyMap<string, string>;
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(api.url + path, { headers });
+
+/** Where a page leads to on this site. */
+function linksOf(html: string): string[] {
+  return [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, to = '']) => to);
+}
+
+/** Every page that can be reached from `/docs`. */
+async function crawl(): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const waiting = ['/docs'];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (found.has(path)) continue;
+    const response = await get(path);
+    assert.equal(response.status, 200, path);
+    const html = await response.text();
+    found.set(path, html);
+    for (const link of linksOf(html)) {
+      const [to = ''] = link.split('#');
+      if (to.startsWith('/docs') && !/[.?]/.test(to)) waiting.push(to);
+    }
+  }
+  return found;
+}
+
+before(async () => {
+  api = await startTestApi();
+  pages = await crawl();
+});
+
+after(() => api.close());
+
+const GUIDES = [
+  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'terminals', 'wallets', 'agents'],
+  ...['testing', 'going-live', 'operating', 'security'],
+];
+
+test('the guides are linked by name, each with its Markdown beside it', async () => {
+  const index = pages.get('/docs') ?? '';
+  for (const name of GUIDES) {
+    assert.ok(index.includes(`href="/docs/${name}"`), name);
+    assert.ok(pages.has(`/docs/${name}`), name);
+    const twin = await get(`/docs/${name}.md`);
+    assert.equal(twin.status, 200);
+    assert.match(twin.headers.get('content-type') ?? '', /^text\/markdown/);
+    assert.match(await twin.text(), /^# /);
+  }
+});
+
+test('no link of any page leads nowhere, anchors included', async () => {
+  assert.ok(pages.size > 60, `${pages.size} pages`);
+  const known = new Map<string, boolean>();
+  const broken: string[] = [];
+  for (const [path, html] of pages) {
+    for (const link of linksOf(html)) {
+      const [to = '', anchor] = link.split('#');
+      // The screens are not served here.
+      if (/^https?:|^\/(icons\/tapline.svg)?$/.test(to)) continue;
+      const target = pages.get(to === '' ? path : to);
+      if (target === undefined && !known.has(to)) known.set(to, (await get(to)).status === 200);
+      const isThere = target !== undefined || known.get(to) === true;
+      const hasAnchor = anchor === undefined || target?.includes(` id="${anchor}"`) === true;
+      if (!isThere || !hasAnchor) broken.push(`${path}: ${link}`);
+    }
+  }
+  assert.deepEqual([...new Set(broken)], []);
+});
+
+test('every operation of every document is on a page, with curl and TypeScript', async () => {
+  const documents = ['', '/device', '/payer', '/pay', '/dashboard', '/operator'];
+  let count = 0;
+  for (const name of documents) {
+    const response = await get(name === '' ? '/openapi.json' : `/openapi${name}.json`);
+    const document = (await response.json()) as {
+      paths: Record<string, Record<string, { tags: string[]; summary: string }>>;
+    };
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const [method, { tags }] of Object.entries(item)) {
+        const slug = (tags[0] ?? '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+        const page = pages.get(`/docs/api${name}/${slug}`) ?? '';
+        assert.ok(
+          page.includes(`<code>${method.toUpperCase()} ${path}</code>`),
+          `${method} ${path}`,
+        );
+        assert.ok(page.includes('aria-label="curl"') && page.includes('aria-label="TypeScript"'));
+        count++;
+      }
+    }
+  }
+  assert.ok(count > 150, `${count} operations`);
+});
+
+test('examples of the merchant API use the package', async () => {
+  const text = await (await get('/docs/api/payment-intents.md')).text();
+  assert.match(text, /await tapline\.paymentIntents\.create\(\{\n {2}amount: 2500000,/);
+  assert.match(text, /of tapline\.paymentIntents\.list\(/);
+});
+
+describe('errors', () => {
+  test('each code has its place, and doc_url leads there', async () => {
+    const page = pages.get('/docs/errors') ?? '';
+    for (const code of Object.keys(ERROR_CODES)) assert.ok(page.includes(`id="${code}"`), code);
+    const { body } = await api.call({ path: '/v1/payments', key: null });
+    const { doc_url: url } = body.error as unknown as { doc_url: string };
+    assert.equal(url, 'http://127.0.0.1:4242/docs/errors#api_key_missing');
+  });
+
+  test('each decline is in the guide as the service says it', async () => {
+    const guide = await (await get('/docs/declines.md')).text();
+    for (const [code, { message, customer }] of Object.entries(DECLINES)) {
+      assert.ok(guide.includes(`| \`${code}\` | ${message} | ${customer} |`), code);
+    }
+  });
+});
+
+test('verification is shown in four languages, as the files that are tested', async () => {
+  const page = pages.get('/docs/webhooks') ?? '';
+  for (const language of ['TypeScript', 'Python', 'Go', 'PHP']) {
+    assert.ok(page.includes(`aria-label="${language}"`), language);
+  }
+  for (const known of ['def verify_webhook', 'func VerifyWebhook', 'function verify_webhook']) {
+    assert.ok(page.includes(known), known);
+  }
+});
+
+test('nothing comes from elsewhere, and nothing is inline', async () => {
+  const response = await get('/docs/webhooks');
+  const policy = response.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe|sha256/);
+  for (const [path, html] of pages) {
+    assert.doesNotMatch(html, /<style|style="|<script(?![^>]*src=)| on\w+="/, path);
+    assert.doesNotMatch(html, /src="https?:/, path);
+  }
+});
+
+test('programs find all pages in llms.txt; who has a page is not sent it again', async () => {
+  const list = await (await get('/llms.txt')).text();
+  for (const path of pages.keys()) {
+    if (path !== '/docs') assert.ok(list.includes(`(${path}.md)`), path);
+  }
+  const first = await get('/docs');
+  const again = await get('/docs', { 'if-none-match': first.headers.get('etag') ?? '' });
+  assert.equal(again.status, 304);
+  assert.equal((await get('/docs/nothing')).status, 404);
+});

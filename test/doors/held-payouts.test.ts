@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeErrorResult, encodeFunctionData, type TypedDataDefinition } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { newId } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
+import { applyRegistrations } from '#payouts/apply-registrations.ts';
+import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
+import { startRelayer } from '#settlement/relayer/relayer.ts';
+import { type Hex, requestPayments } from '#settlement/requests.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner, addTotp, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+
+/** The door: a thief registers a merchant, sells to stolen passes, and is gone with the money. */
+
+const OWNER = 'owner@held.test';
+const SALE = 5_000_000;
+const DAY_S = 86_400;
+const MAX_HOLD_S = 30 * DAY_S;
+
+let network: TestNetwork;
+let server: DashboardServer;
+let account = '';
+let owner: PersonClient;
+let api: Caller;
+let merchantNumber = 0;
+let registeredAt = 0;
+const wallet: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+const stops: (() => Promise<unknown>)[] = [];
+
+before(async () => {
+  network = await startTestNetwork(undefined, undefined, { payoutHold: DAY_S });
+  server = await startDashboardServer([network.chain]);
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  const { db, wakeups, clock } = server;
+  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
+  stops.push(network.mineEvery(50), () => relayer.stop());
+  account = (await addOwner(server, OWNER)).accountId;
+  owner = await signInAs(server, OWNER);
+  await addTotp(server, owner);
+  const key = { name: 'Server', scopes: ['balance:read'] };
+  const made = await owner.post(path('api_keys'), key);
+  api = caller(server.merchantApi, String(made.body.secret));
+});
+
+after(async () => {
+  for (const stop of stops.reverse()) await stop();
+  await server.close();
+  await network.stop();
+});
+
+const path = (rest: string) => `/accounts/${account}/test/${rest}`;
+
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50)) {
+    const found = await look();
+    if (found !== null) return found;
+  }
+  throw new Error(`waited for ${what}`);
+}
+
+async function goLive(): Promise<void> {
+  const asked = await owner.get(path(`go_live/consent?wallet=${wallet.address}`));
+  const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
+  const { deadline } = asked.body;
+  const sent = await owner.post(path('go_live'), { wallet: wallet.address, deadline, signature });
+  assert.equal(sent.status, 202, sent.text);
+  await until('the registration', async () => {
+    await applyRegistrations({ ...server, log: silentLog });
+    return (await owner.get(path('go_live'))).body.live === true ? true : null;
+  });
+  const [row] = await server.db.query<{ merchant_number: bigint }>(
+    'select merchant_number from account_modes where account_id = $1 and not livemode',
+    [account],
+  );
+  merchantNumber = Number(row?.merchant_number);
+}
+
+async function sell(): Promise<void> {
+  const [payer] = await network.addPayers(1);
+  const now = server.clock.now();
+  const payload = {
+    merchantNumber: String(merchantNumber),
+    payer: payer?.address ?? '0x',
+    amount: String(SALE),
+    orderId: 'A-1',
+  };
+  const subjectId = newId('paymentIntent', now);
+  const request = { livemode: false, number: null, settleWithinS: 300, subjectId, payload };
+  await server.db.transaction((tx) => requestPayments(tx, [request], now));
+  server.wakeups.send('chain-requests', 'testnet');
+  await until('the sale', async () =>
+    (await network.merchantBalance(BigInt(merchantNumber))) === BigInt(SALE) ? true : null,
+  );
+}
+
+/** What GET /v1/balance says, and the dashboard, in Unix seconds. */
+async function heldUntil(): Promise<number | null> {
+  const { held_until: shown } = (await api.get('/balance')).body;
+  const onDashboard = await owner.get(path('balance'));
+  assert.equal(onDashboard.body.held_until, shown, onDashboard.text);
+  return shown === null ? null : Date.parse(String(shown)) / 1000;
+}
+
+type Call = 'withdraw' | 'withdrawOwn' | 'holdPayouts' | 'pauseSettling' | 'pauseRefunding';
+
+const dataOf = (functionName: Call, args: readonly unknown[]): Hex =>
+  encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
+
+/** The contract's error when `from` calls it now; null: it would do it. */
+async function refusal(from: Hex, functionName: Call, args: readonly unknown[]) {
+  const to = network.config.settlement;
+  try {
+    await network.rpc.call('eth_call', [{ from, to, data: dataOf(functionName, args) }, 'latest']);
+    return null;
+  } catch (error) {
+    const { data } = error as { data?: Hex };
+    return decodeErrorResult({ abi: settlementAbi, data: data ?? '0x' }).errorName;
+  }
+}
+
+const operator = () => privateKeyToAccount(network.config.relayerKeys[0] ?? '0x').address;
+const withdraw = (key: string) =>
+  owner.post(path('withdrawals'), { amount: 1_000_000 }, { 'Idempotency-Key': key });
+
+test('a new merchant is shown until when its payouts are held, and gets none before', async () => {
+  await goLive();
+  await sell();
+  const until = await heldUntil();
+  assert.ok(until !== null);
+  registeredAt = until - DAY_S;
+  assert.ok(Math.abs(registeredAt - Date.now() / 1000) < 600, 'a day from the registration on');
+  const refused = await withdraw('early');
+  assert.equal(refused.status, 400, refused.text);
+  const time = new Date(until * 1000).toISOString();
+  assert.equal(refused.body.error?.message, `Nothing can be withdrawn before ${time}.`);
+});
+
+test('the contract holds them too, against operators and the wallet itself', async () => {
+  const { address } = wallet;
+  const byOperator = await refusal(operator(), 'withdraw', [merchantNumber, address, 1n, 1n]);
+  assert.equal(byOperator, 'PayoutsAreHeld');
+  assert.equal(await refusal(address, 'withdrawOwn', [merchantNumber, 1n]), 'PayoutsAreHeld');
+});
+
+test('the guardian extends the hold to thirty days after the registration at most', async () => {
+  const { guardian, config } = network;
+  const last = registeredAt + MAX_HOLD_S;
+  const tooLong = await refusal(guardian.address, 'holdPayouts', [merchantNumber, last + 1]);
+  assert.equal(tooLong, 'HoldTooLong');
+  await network.send(guardian, config.settlement, dataOf('holdPayouts', [merchantNumber, last]));
+  assert.equal(await heldUntil(), last);
+  const again = await refusal(guardian.address, 'holdPayouts', [merchantNumber, last + 1]);
+  assert.equal(again, 'HoldTooLong');
+});
+
+test('afterwards nobody holds, pauses or refuses what the wallet withdraws', async () => {
+  const { guardian, config, rpc } = network;
+  await rpc.call('evm_increaseTime', [MAX_HOLD_S]);
+  await network.mine();
+  assert.equal(await heldUntil(), null);
+  const held = [merchantNumber, registeredAt + 2 * MAX_HOLD_S];
+  assert.equal(await refusal(guardian.address, 'holdPayouts', held), 'HoldHasEnded');
+  await network.send(guardian, config.settlement, dataOf('pauseSettling', []));
+  await network.send(guardian, config.settlement, dataOf('pauseRefunding', []));
+  await rpc.call('anvil_setBalance', [wallet.address, '0xde0b6b3a7640000']);
+  await network.send(wallet, config.settlement, dataOf('withdrawOwn', [merchantNumber, 1n]));
+  assert.equal(await network.usdcOf(wallet.address), 1n);
+  const asked = await withdraw('after');
+  assert.equal(asked.status, 201, asked.text);
+  await until('the withdrawal', async () => {
+    await applyWithdrawalOutcomes({ ...server, log: silentLog });
+    const [row] = (await owner.get(path('withdrawals'))).body.data as { status: string }[];
+    return row?.status === 'succeeded' ? true : null;
+  });
+  assert.equal(await network.usdcOf(wallet.address), 1_000_001n);
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { caller, type Reply } from '#testing/api-client.ts';
+import { addFactorNow } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+
+/** A request that is right, and another one that the same key must not be used for. */
+interface Prepared {
+  readonly path: string;
+  readonly body: object;
+  readonly otherBody: object;
+}
+
+interface Operation {
+  readonly surface: 'merchant' | 'device' | 'dashboard';
+  prepare(): Promise<Prepared>;
+}
+
+type Send = (path: string, body: object, key: string | null) => Promise<Reply>;
+
+/** As many as send the same request with the same key at once. */
+const AT_ONCE = 5;
+const AMOUNT = 2_500_000;
+
+let shared: SharedSandbox;
+let owner: PersonClient;
+let terminal = '';
+let deviceKey = '';
+
+const merchant = () => caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
+const device = () => caller(`${shared.sandbox.base_url}/device/v1`, deviceKey);
+
+before(async () => {
+  // Of its own: the owner's sign-in changes.
+  shared = await startSharedSandbox();
+  const { web_url: url, dashboard } = shared.sandbox;
+  owner = new PersonClient(`${url}/api/dashboard/v1`);
+  await owner.post('/session', { ...dashboard });
+  await addFactorNow(owner, dashboard.password);
+  ({ terminal, device_key: deviceKey } = shared.sandbox.test);
+});
+
+after(() => shared.close());
+
+async function intentOn(place: string): Promise<string> {
+  const made = await merchant().post('/payment_intents', { amount: AMOUNT, terminal: place });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  return String(made.body.id);
+}
+
+const credential = () => ({ type: 'nfc_id', value: shared.sandbox.test.passes.ok });
+
+async function payment(): Promise<string> {
+  const path = `/payment_intents/${await intentOn(terminal)}/tap`;
+  const paid = await device().post(path, { credential: credential() });
+  assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
+  return String(paid.body.payment);
+}
+
+const inTestMode = (path: string) => `/accounts/${shared.sandbox.account}/test${path}`;
+
+async function refund(path: string): Promise<Prepared> {
+  const paid = await payment();
+  const body = { payment: paid, amount: 1_000_000 };
+  return { path, body, otherBody: { payment: paid, amount: 999_999 } };
+}
+
+async function tap(): Promise<Prepared> {
+  const path = `/payment_intents/${await intentOn(terminal)}/tap`;
+  const other = { type: 'nfc_id', value: shared.sandbox.test.passes.insufficient_funds };
+  return { path, body: { credential: credential() }, otherBody: { credential: other } };
+}
+
+async function cancel(root = ''): Promise<Prepared> {
+  const path = `${root}/payment_intents/${await intentOn(terminal)}/cancel`;
+  return { path, body: {}, otherBody: {} };
+}
+
+async function helperTap(root = ''): Promise<Prepared> {
+  const body = { payment_intent: await intentOn(terminal) };
+  const otherBody = { payment_intent: await intentOn(terminal) };
+  return { path: `${root}/test_helpers/terminals/${terminal}/tap`, body, otherBody };
+}
+
+/** Every operation that takes an Idempotency-Key. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  createPaymentIntent: {
+    surface: 'merchant',
+    prepare: async () => {
+      const body = { amount: AMOUNT, terminal, order_id: randomUUID().slice(0, 8) };
+      return { path: '/payment_intents', body, otherBody: { ...body, amount: AMOUNT + 1 } };
+    },
+  },
+  confirmPaymentIntent: {
+    surface: 'merchant',
+    prepare: async () => {
+      const mint = async () => {
+        const { body } = await merchant().post('/test_helpers/agent_tokens', { amount: AMOUNT });
+        return { agent_token: body.agent_token };
+      };
+      const path = `/payment_intents/${await intentOn(shared.sandbox.test.agent_terminal)}/confirm`;
+      return { path, body: await mint(), otherBody: await mint() };
+    },
+  },
+  cancelPaymentIntent: { surface: 'merchant', prepare: () => cancel() },
+  createRefund: { surface: 'merchant', prepare: () => refund('/refunds') },
+  testTapTerminal: { surface: 'merchant', prepare: () => helperTap() },
+  createCashierPaymentIntent: {
+    surface: 'device',
+    prepare: async () => {
+      const body = { amount: AMOUNT, cashier: 'Ada' };
+      return { path: '/payment_intents', body, otherBody: { ...body, cashier: 'Bo' } };
+    },
+  },
+  tapPaymentIntent: { surface: 'device', prepare: tap },
+  cancelDevicePaymentIntent: { surface: 'device', prepare: () => cancel() },
+  createDeviceRefund: { surface: 'device', prepare: () => refund('/refunds') },
+  createWithdrawal: {
+    surface: 'dashboard',
+    prepare: async () => {
+      await payment();
+      return {
+        path: inTestMode('/withdrawals'),
+        body: { amount: 1_000 },
+        otherBody: { amount: 1_001 },
+      };
+    },
+  },
+  dashboardCancelPaymentIntent: { surface: 'dashboard', prepare: () => cancel(inTestMode('')) },
+  dashboardTestTapTerminal: { surface: 'dashboard', prepare: () => helperTap(inTestMode('')) },
+  createDashboardRefund: { surface: 'dashboard', prepare: () => refund(inTestMode('/refunds')) },
+};
+
+function sender(surface: Operation['surface']): Send {
+  if (surface === 'dashboard') {
+    return (path, body, key) =>
+      owner.post(path, body, key === null ? {} : { 'Idempotency-Key': key });
+  }
+  const client = surface === 'merchant' ? merchant() : device();
+  return (path, body, key) =>
+    client.send('POST', path, {
+      headers: {
+        'Content-Type': 'application/json',
+        ...(key === null ? {} : { 'Idempotency-Key': key }),
+      },
+      body: JSON.stringify(body),
+    });
+}
+
+const codeOf = ({ body }: Reply) => (body.error as { code: string } | undefined)?.code;
+const isOk = ({ status }: Reply) => status < 300;
+const isReplay = ({ headers }: Reply) => headers.get('idempotent-replayed') === 'true';
+
+const takesKey = Object.values(declaredRoutes())
+  .flat()
+  .filter(({ idempotency }) => idempotency !== 'ignored');
+
+test('every operation that takes an Idempotency-Key is tried', () => {
+  const declared = [...new Set(takesKey.map(({ operationId }) => operationId))];
+  assert.deepEqual(declared.sort(), Object.keys(OPERATIONS).sort());
+});
+
+for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
+  describe(operationId, () => {
+    test('runs once however often and however simultaneously it is sent', async () => {
+      const send = sender(surface);
+      const { path, body } = await prepare();
+      const key = randomUUID();
+      const all = await Promise.all(Array.from({ length: AT_ONCE }, () => send(path, body, key)));
+      for (const one of all.filter((reply) => !isOk(reply))) {
+        assert.equal(codeOf(one), 'idempotency_request_in_progress', JSON.stringify(one.body));
+      }
+      const done = all.filter(isOk);
+      assert.equal(done.filter((reply) => !isReplay(reply)).length, 1, 'ran once');
+      const again = await send(path, body, key);
+      assert.ok(isReplay(again));
+      for (const one of done) assert.deepEqual(one.body, again.body);
+    });
+
+    test('keeps its key from another request', async () => {
+      const send = sender(surface);
+      const { path, body, otherBody } = await prepare();
+      const key = randomUUID();
+      assert.ok(isOk(await send(path, body, key)));
+      const elsewhere = path.endsWith('/cancel') ? (await prepare()).path : path;
+      const other = await send(elsewhere, otherBody, key);
+      assert.deepEqual([other.status, codeOf(other)], [409, 'idempotency_key_reused']);
+    });
+
+    test('says whether it can do without a key', async () => {
+      const { path, body } = await prepare();
+      const bare = await sender(surface)(path, body, null);
+      const rule = takesKey.find((route) => route.operationId === operationId)?.idempotency;
+      if (rule === 'accepted') assert.ok(isOk(bare), JSON.stringify(bare.body));
+      else assert.deepEqual([bare.status, codeOf(bare)], [400, 'idempotency_key_required']);
+    });
+  });
+}

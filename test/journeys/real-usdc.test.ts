@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { Hex } from '#settlement/requests.ts';
+import { type Caller, caller } from '#testing/api-client.ts';
+import {
+  enrolBySignature,
+  type OutsideChain,
+  type OutsideContract,
+  startOutsideChain,
+} from '#testing/outside-chain.ts';
+import { addFactorNow } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { FIAT_TOKEN_MISSING, fiatTokenPart } from '../../contracts/test/fiat-token.ts';
+
+/** `npm start` on somebody else's test network, whose token is Circle's USDC, and a shop's day. */
+
+const CHAIN_ID = 41_100;
+const AMOUNT = 2_500_000;
+const TAPS = 20;
+/** A transfer that USDC refuses is tried again after a minute. */
+const WAIT_MS = 180_000;
+const MONEY = 1_000_000_000n;
+
+describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
+  let chain: OutsideChain;
+  let contract: OutsideContract;
+  let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+  let network: SpawnedNetwork;
+  let merchant: Caller;
+  let terminal: Caller;
+  let pass = '';
+  let payments: { id: string; payer: Hex }[] = [];
+  const payer: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+
+  before(async () => {
+    folder = await temporaryDataDir();
+    chain = await startOutsideChain({ chainId: CHAIN_ID, token: 'real' });
+    contract = await chain.deploySettlement();
+    network = await spawnNetwork({ dataDir: folder.path, env: contract.env });
+    const { base_url: root, test: mode } = network.sandbox;
+    merchant = caller(`${root}/v1`, mode.secret_key);
+    terminal = caller(`${root}/device/v1`, mode.device_key);
+  });
+
+  after(async () => {
+    await network?.stop();
+    await chain?.stop();
+    await folder?.remove();
+  });
+
+  /** By Circle. */
+  function order(functionName: string, ...args: unknown[]): Promise<Hex> {
+    const { abi } = fiatTokenPart('FiatTokenV2_2');
+    const data = encodeFunctionData({ abi, functionName, args });
+    return chain.send(chain.issuer.key, chain.usdc, data);
+  }
+
+  const reader = () => chain.walletOf(chain.issuer.key);
+
+  async function usdcOf(address: Hex): Promise<bigint> {
+    const { abi } = fiatTokenPart('FiatTokenV2_2');
+    const call = { address: chain.usdc, abi, functionName: 'balanceOf', args: [address] };
+    return (await reader().readContract(call)) as bigint;
+  }
+
+  async function available(): Promise<number> {
+    const { body } = await merchant.get('/balance');
+    return (body.available as { amount: number }[])[0]?.amount ?? Number.NaN;
+  }
+
+  async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+    for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(100)) {
+      const found = await look();
+      if (found !== null) return found;
+    }
+    throw new Error(`waited for ${what}`);
+  }
+
+  async function create(): Promise<string> {
+    const sale = { amount: AMOUNT, terminal: network.sandbox.test.terminal };
+    const { status, body } = await merchant.post('/payment_intents', sale);
+    assert.equal(status, 201, JSON.stringify(body));
+    return String(body.id);
+  }
+
+  const tap = (intent: string, value = pass) =>
+    terminal.post(`/payment_intents/${intent}/tap`, { credential: { type: 'nfc_id', value } });
+
+  it('starts without demo money, and says so', async () => {
+    assert.match(network.logs(), /the demo wallets of testnet hold no USDC/);
+    const { passes } = network.sandbox.test;
+    const tapped = await tap(await create(), passes.ok);
+    const refused = tapped.body.last_payment_error as { decline_code: string };
+    assert.equal(refused.decline_code, 'insufficient_funds');
+  });
+
+  it('has a faucet that says where real test USDC comes from', async () => {
+    const url = network.sandbox.web_url;
+    const token = await signInWallet(url, payer, { chainId: CHAIN_ID });
+    const me = caller(`${url}/api/payer/v1`, token);
+    const { status, body } = await me.post('/faucet', {});
+    const { code, message } = body.error as { code: string; message: string };
+    assert.deepEqual([status, code], [409, 'not_configured']);
+    assert.match(message, /faucet\.circle\.com/);
+    assert.ok(message.includes(payer.address) && message.includes(String(CHAIN_ID)));
+  });
+
+  it('enrols a payer by two signatures, who owns no coin for gas', async () => {
+    await order('mint', payer.address, MONEY);
+    pass = await enrolBySignature(payer, {
+      webUrl: network.sandbox.web_url,
+      chainId: CHAIN_ID,
+    });
+  });
+
+  it('takes twenty taps', async () => {
+    const before = await usdcOf(payer.address);
+    const taps = await Promise.all(
+      Array.from({ length: TAPS }, async () => (await tap(await create())).body),
+    );
+    for (const { status, last_payment_error: error } of taps) {
+      assert.equal(status, 'succeeded', JSON.stringify(error));
+    }
+    payments = (await merchant.get(`/payments?limit=${TAPS}`)).body.data as typeof payments;
+    assert.equal(payments.length, TAPS);
+    const charged = BigInt(TAPS) * 2_511_250n;
+    assert.equal(before - (await usdcOf(payer.address)), charged);
+    assert.equal(await available(), TAPS * AMOUNT);
+  });
+
+  it('refunds one of them', async () => {
+    const before = await usdcOf(payer.address);
+    const body = { payment: payments[0]?.id, amount: 1_000_000 };
+    const refund = await merchant.post('/refunds', body);
+    assert.equal(refund.status, 201, JSON.stringify(refund.body));
+    await until('the refund', async () => {
+      const { body } = await merchant.get(`/refunds/${refund.body.id}`);
+      return body.status === 'succeeded' ? true : null;
+    });
+    assert.equal(await usdcOf(payer.address), before + 1_000_000n);
+    assert.equal(await available(), TAPS * AMOUNT - 1_000_000);
+  });
+
+  it('pays the merchant out to its wallet', async () => {
+    const { web_url: url, dashboard, account } = network.sandbox;
+    const owner = new PersonClient(`${url}/api/dashboard/v1`);
+    await owner.post('/session', { ...dashboard });
+    await addFactorNow(owner, dashboard.password);
+    const place = `/accounts/${account}/test/withdrawals`;
+    const key = { 'Idempotency-Key': 'the first withdrawal' };
+    const asked = await owner.post(place, { amount: 10_000_000 }, key);
+    assert.equal(asked.status, 201, asked.text);
+    await until('the withdrawal', async () => {
+      const [row] = (await owner.get(place)).body.data as { status: string }[];
+      return row?.status === 'succeeded' ? true : null;
+    });
+    assert.equal(await usdcOf(asked.body.wallet as Hex), 10_000_000n);
+    assert.equal(await available(), TAPS * AMOUNT - 11_000_000);
+  });
+
+  it('declines a payer on the blocklist without a transaction, until Circle lifts it', async () => {
+    await order('blacklist', payer.address);
+    const nonces = () =>
+      Promise.all(
+        contract.operators.map(({ address }) => reader().getTransactionCount({ address })),
+      );
+    const before = await nonces();
+    const refused = (await tap(await create())).body;
+    const error = refused.last_payment_error as { decline_code: string; message: string };
+    assert.equal(error.decline_code, 'settlement_failed', JSON.stringify(error));
+    assert.deepEqual(await nonces(), before, 'no gas was spent');
+    await order('unBlacklist', payer.address);
+    assert.equal((await tap(await create())).body.status, 'succeeded');
+  });
+
+  it('settles nothing while Circle has paused USDC, and goes on afterwards', async () => {
+    await order('pause');
+    const refused = (await tap(await create())).body;
+    assert.equal(refused.status, 'requires_payment_method', JSON.stringify(refused));
+    const body = { payment: payments[1]?.id, amount: AMOUNT };
+    const refund = await merchant.post('/refunds', body);
+    assert.equal(refund.body.status, 'pending', 'a refund waits');
+    await order('unpause');
+    assert.equal((await tap(await create())).body.status, 'succeeded');
+    await until('the refund that waited', async () => {
+      const { body } = await merchant.get(`/refunds/${refund.body.id}`);
+      return body.status === 'succeeded' ? true : null;
+    });
+  });
+});

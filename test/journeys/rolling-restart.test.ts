@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '#core/log.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { freePort, waitUntil } from '#sandbox/processes.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { openChain } from '#settlement/chain/chain.ts';
+import { type Balancer, startBalancer } from '#testing/balancer.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
+import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
+import { compareSales, keepSelling, type SalesOptions } from '#testing/sales.ts';
+import { type SpawnedNetwork, spawnMain } from '#testing/spawn-network.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+/** Longer than the balancer needs to notice. */
+const DRAIN_SECONDS = '1';
+const START_MS = 60_000;
+
+let ground: ChaosGround;
+let workers: SpawnedNetwork;
+let db: Database;
+let nextRelease = '';
+
+before(async () => {
+  ground = await openChaosGround();
+  workers = await makeDemo(ground);
+  db = openDatabase({ url: ground.database.url, maxConnections: 2 });
+  nextRelease = await makeNextRelease();
+});
+
+after(async () => {
+  await db.close();
+  await workers.stop();
+  await ground.close();
+  await rm(nextRelease, { recursive: true, force: true });
+});
+
+/** This program with one more migration, as the release after it will have. */
+async function makeNextRelease(): Promise<string> {
+  const root = await mkdtemp(path.join(tmpdir(), 'tapline-next-'));
+  for (const part of [
+    'src',
+    'web',
+    'migrations',
+    'contracts',
+    'docs',
+    'package.json',
+    'package-lock.json',
+    'examples',
+  ]) {
+    await cp(path.join(ROOT, part), path.join(root, part), { recursive: true });
+  }
+  await symlink(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
+  const file = path.join(root, 'migrations/9999-next-release.sql');
+  await writeFile(file, 'alter table payment_intents add column of_next_release text;\n');
+  return root;
+}
+
+interface Node {
+  readonly url: string;
+  start(root: string): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+async function openNode(name: string): Promise<Node> {
+  const dataDir = path.join(ground.folder, name);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await copyFile(path.join(workers.dataDir, 'demo.json'), path.join(dataDir, 'demo.json'));
+  const port = await freePort();
+  const env = { ...chaosEnv(ground), PORT: String(port), DRAIN_SECONDS };
+  let child: ChildProcess | null = null;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    start: async (root) => {
+      const life = spawnMain({ dataDir, env, args: ['--roles', 'api'], root });
+      child = life.child;
+      if (child.pid !== undefined) ground.endWithUs(child.pid);
+      const isUp = () => life.logs().includes('Tapline is running');
+      assert.ok(await waitUntil(isUp, START_MS), life.logs());
+    },
+    stop: async () => {
+      child?.kill('SIGTERM');
+      if (child !== null && child.exitCode === null) await once(child, 'exit');
+      return child?.exitCode ?? null;
+    },
+  };
+}
+
+function salesOptions(sandbox: SandboxFile, balancer: Balancer): SalesOptions {
+  const { secret_key: secretKey, device_key: deviceKey, terminal, passes } = sandbox.test;
+  return {
+    node: () => `${balancer.next()}/api`,
+    ...{ secretKey, deviceKey, terminal, pass: String(passes.ok) },
+    clients: 12,
+    onFailure: 'report',
+  };
+}
+
+/** Waits for something that does not come, again and again, and keeps what was odd. */
+function keepPolling({ node, deviceKey }: SalesOptions, intentId: string) {
+  const odd: string[] = [];
+  let polls = 0;
+  let stopping = false;
+  const path = `/device/v1/payment_intents/${intentId}?wait=8&status=requires_payment_method`;
+  const run = async () => {
+    while (!stopping) {
+      try {
+        const headers = { authorization: `Bearer ${deviceKey}` };
+        const answer = await fetch(`${node()}${path}`, { headers });
+        const { status } = (await answer.json()) as { status: string };
+        polls++;
+        if (answer.status !== 200 || status !== 'requires_payment_method') odd.push(status);
+      } catch (error) {
+        odd.push(String(error instanceof Error ? (error.cause ?? error) : error));
+      }
+    }
+  };
+  const done = Promise.all([run(), run(), run()]);
+  return {
+    odd,
+    polls: () => polls,
+    stop: async () => {
+      stopping = true;
+      await done;
+    },
+  };
+}
+
+async function createIdle({ node, secretKey, terminal }: SalesOptions): Promise<string> {
+  const answer = await fetch(`${node()}/v1/payment_intents`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secretKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'idle',
+    },
+    body: JSON.stringify({ amount: 1, terminal, expires_in: 600 }),
+  });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+async function replace(node: Node, balancer: Balancer): Promise<void> {
+  assert.equal(await node.stop(), 0);
+  await node.start(nextRelease);
+  assert.ok(await waitUntil(() => balancer.ready() === 2, START_MS), 'both are ready again');
+}
+
+test('nothing fails or doubles while two nodes under load change their release', async (t) => {
+  const nodes = [await openNode('one'), await openNode('two')];
+  await Promise.all(nodes.map((node) => node.start(ROOT)));
+  const balancer = startBalancer(nodes.map(({ url }) => url));
+  const options = salesOptions(workers.sandbox, balancer);
+  const polling = keepPolling(options, await createIdle(options));
+  const shop = keepSelling(options);
+  await sleep(1_000);
+  for (const node of nodes) await replace(node, balancer);
+  await sleep(1_000);
+  await Promise.all([shop.stop(), polling.stop()]);
+  await balancer.stop();
+  t.diagnostic(`${shop.sales.length} sales and ${polling.polls()} long polls meanwhile`);
+
+  assert.ok(shop.sales.length > 20, `only ${shop.sales.length} sales`);
+  assert.deepEqual(shop.failures, []);
+  assert.deepEqual(polling.odd, []);
+  assert.deepEqual(await compareSales(db, shop), []);
+  assert.deepEqual(await checkInvariants(db, { atRest: false }), []);
+  const chain = await openChain(ground.testnet.config, silentLog);
+  assert.deepEqual(await checkAgainstChain(db, chain), []);
+  await chain.close();
+  for (const node of nodes) assert.equal(await node.stop(), 0);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { waitUntil } from '#sandbox/processes.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+
+interface OtlpSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+}
+
+interface Otlp {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly { key: string }[] };
+    readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
+  }[];
+}
+
+const TRACE = 'ab12'.repeat(8);
+const MERCHANT_SPAN = 'cd34'.repeat(4);
+const SECRET = 'receiver-key-0123456789';
+const SEEN_MS = 20_000;
+
+const spans: OtlpSpan[] = [];
+const heard: IncomingHttpHeaders[] = [];
+const collectorHeaders: IncomingHttpHeaders[] = [];
+let servers: Server[] = [];
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let network: SpawnedNetwork;
+let receiverUrl = '';
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+before(async () => {
+  folder = await temporaryDataDir();
+  const collector = createServer(async (request, response) => {
+    collectorHeaders.push(request.headers);
+    assert.equal(request.url, '/otlp/v1/traces');
+    const { resourceSpans } = (await json(request)) as Otlp;
+    for (const { scopeSpans } of resourceSpans) {
+      for (const scope of scopeSpans) spans.push(...scope.spans);
+    }
+    response.end('{}');
+  });
+  const receiver = createServer((request, response) => {
+    heard.push(request.headers);
+    request.resume().on('end', () => response.end());
+  });
+  receiverUrl = await listen(receiver);
+  network = await spawnNetwork({
+    dataDir: folder.path,
+    env: {
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${await listen(collector)}/otlp`,
+      OTEL_EXPORTER_OTLP_HEADERS: `x-key=${SECRET}`,
+      // What nobody asks for is not traced: only the merchant's own sale is.
+      OTEL_TRACES_SAMPLER_ARG: '0',
+    },
+  });
+});
+
+after(async () => {
+  await network?.stop();
+  for (const server of servers) server.close();
+  servers = [];
+  await folder?.remove();
+});
+
+async function post(path: string, bearer: string, body: object, headers = {}) {
+  const { base_url: base } = network.sandbox;
+  const response = await fetch(`${base}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${bearer}`,
+      'content-type': 'application/json',
+      'idempotency-key': crypto.randomUUID(),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as { id: string; status: string };
+  assert(response.ok, JSON.stringify(answer));
+  return answer;
+}
+
+test('one trace holds a sale, from the create over the tap to the webhook', async () => {
+  const { secret_key: key, device_key: device, terminal, passes } = network.sandbox.test;
+  await post('/v1/webhook_endpoints', key, {
+    url: receiverUrl,
+    enabled_events: ['payment.succeeded'],
+  });
+  const traceparent = `00-${TRACE}-${MERCHANT_SPAN}-01`;
+  const order = { amount: 2_500_000, terminal };
+  const intent = await post('/v1/payment_intents', key, order, { traceparent });
+  const credential = { type: 'nfc_id', value: passes.ok };
+  // The terminal knows nothing of the merchant's trace.
+  const paid = await post(`/device/v1/payment_intents/${intent.id}/tap`, device, { credential });
+  assert.equal(paid.status, 'succeeded');
+  const names = ['pay', 'settle', 'book', 'webhook payment.succeeded'];
+  const all = () => names.every((name) => spans.some((span) => span.name === name));
+  assert(await waitUntil(all, SEEN_MS), JSON.stringify(spans.map(({ name }) => name)));
+
+  const byName = new Map(spans.map((span) => [span.name, span]));
+  const create = spans.find(({ parentSpanId }) => parentSpanId === MERCHANT_SPAN);
+  assert.equal(create?.kind, 2, 'the create, as the server of the merchant');
+  assert.equal(byName.get('pay')?.parentSpanId, create?.spanId);
+  for (const name of ['settle', 'book', 'webhook payment.succeeded']) {
+    assert.equal(byName.get(name)?.parentSpanId, byName.get('pay')?.spanId, name);
+  }
+  assert.deepEqual([...new Set(spans.map(({ traceId }) => traceId))], [TRACE], 'one trace');
+  for (const { startTimeUnixNano: from, endTimeUnixNano: to } of spans) {
+    assert(BigInt(from) > 1_600_000_000_000_000_000n && BigInt(from) <= BigInt(to));
+  }
+  const webhook = byName.get('webhook payment.succeeded');
+  const told = `00-${TRACE}-${webhook?.spanId}-01`;
+  assert(
+    heard.some((headers) => headers.traceparent === told),
+    'the receiver goes on with it',
+  );
+  assert(collectorHeaders.every((headers) => headers['x-key'] === SECRET));
+  assert(!network.logs().includes(SECRET));
+});
