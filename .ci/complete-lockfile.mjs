@@ -1,11 +1,14 @@
-// Run after `npm install`: node .ci/complete-lockfile.mjs
+// Run after `npm install`: node .ci/complete-lockfile.mjs [folder]
+// Without a folder: the root.
 //
 // npm leaves an optional package out of the lockfile when its registry does not have it (builds
 // for other platforms, mostly), and `npm ci` then refuses the lockfile as out of date. This adds
 // the missing entries: enough for npm to know that they do not belong on this platform.
 import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 
-const FILE = new URL('../package-lock.json', import.meta.url);
+const ROOT = path.join(import.meta.dirname, '..');
+const FILE = path.resolve(ROOT, process.argv[2] ?? '.', 'package-lock.json');
 const OS = [
   'android',
   'darwin',
