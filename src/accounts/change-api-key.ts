@@ -8,7 +8,7 @@ import {
   kybRequired,
   readAllowlist,
 } from '#accounts/create-api-key.ts';
-import { type Actor, recordChange } from '#audit/audit.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -40,8 +40,8 @@ async function recordKey(
   ref: KeyRef,
   change: { readonly action: string; readonly before: ApiKeyRow; readonly after: ApiKeyRow },
 ): Promise<void> {
-  await recordChange(tx, {
-    chain: ref.tenant.accountId,
+  await recordEntry(tx, {
+    trail: ref.tenant.accountId,
     actor: ref.actor,
     action: change.action,
     objectId: change.after.id,

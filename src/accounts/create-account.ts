@@ -1,5 +1,5 @@
 import { insertAccount } from '#accounts/account-queries.ts';
-import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { readName } from '#core/names.ts';
@@ -21,8 +21,8 @@ export async function createAccount(
   const accountId = newId('account', now);
   await insertAccount(tx, { id: accountId, name, now });
   await insertMembership(tx, { accountId, userId: ownerId, role: 'owner', now });
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor,
     action: 'account.created',
     objectId: accountId,

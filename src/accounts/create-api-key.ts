@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type ApiKeyRow, countUsableApiKeys, insertApiKey } from '#accounts/api-key-queries.ts';
-import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only, present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -128,8 +128,8 @@ export async function createApiKey(
     return refuse('unexpected_state', `At most ${MAX_USABLE_KEYS} keys: revoke one first.`);
   }
   const issued = await issueApiKey(tx, { ...input, name, ipAllowlist, rotatedFrom: null });
-  await recordChange(tx, {
-    chain: tenant.accountId,
+  await recordEntry(tx, {
+    trail: tenant.accountId,
     actor: input.actor,
     action: 'api_key.created',
     objectId: issued.row.id,

@@ -8,7 +8,7 @@ import {
   selectDocumentContent,
   selectDocuments,
 } from '#accounts/kyb-queries.ts';
-import { actorId, recordChange } from '#audit/audit.ts';
+import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { readName } from '#core/names.ts';
@@ -85,8 +85,8 @@ export async function addDocument(
   };
   const content = encrypt(ref.secretKey, document.bytes.toString('base64'), id);
   await insertDocument(tx, { ...row, content });
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor: ref.actor,
     action: 'kyb.document_added',
     objectId: id,
@@ -116,8 +116,8 @@ export async function removeDocument(tx: Tx, ref: KybRef, id: string): Promise<n
   }
   const row = await deleteDocument(tx, { accountId, id });
   if (row === undefined) return resourceMissing('document');
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor: ref.actor,
     action: 'kyb.document_removed',
     objectId: id,

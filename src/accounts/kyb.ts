@@ -13,7 +13,7 @@ import {
   updateDecided,
   updateSubmitted,
 } from '#accounts/kyb-queries.ts';
-import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
@@ -101,8 +101,8 @@ async function moveTo(
   });
   const after = only(rows, 'account');
   if (status !== 'pending') await announceDecision(tx, after, { reason, now });
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor: ref.actor,
     action: 'kyb.status_changed',
     objectId: accountId,
@@ -127,8 +127,8 @@ export async function saveKybDetails(
   if ((before?.version ?? 0) !== edit.version) return staleVersion(before?.version ?? 0);
   const { accountId, now } = ref;
   const after = only(await saveDetails(tx, { accountId, ...edit, now }), 'submission');
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor: ref.actor,
     action: 'kyb.details_changed',
     objectId: accountId,

@@ -4,7 +4,7 @@ import {
   lockAccount,
   updateAccount,
 } from '#accounts/account-queries.ts';
-import { type Actor, recordChange } from '#audit/audit.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -80,8 +80,8 @@ export async function editAccount(
     timeZone: timeZone ?? before.time_zone,
   });
   const after = only(rows, 'account');
-  await recordChange(tx, {
-    chain: ref.accountId,
+  await recordEntry(tx, {
+    trail: ref.accountId,
     actor: ref.actor,
     action: 'account.settings_changed',
     objectId: ref.accountId,
@@ -111,8 +111,8 @@ export async function setAccountStatus(
     refundDailyLimit: before.refund_daily_limit,
     timeZone: before.time_zone,
   });
-  await recordChange(tx, {
-    chain: ref.accountId,
+  await recordEntry(tx, {
+    trail: ref.accountId,
     actor: ref.actor,
     action: change.status === 'disabled' ? 'account.disabled' : 'account.enabled',
     objectId: ref.accountId,

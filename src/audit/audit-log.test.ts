@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { type Anchor, parseAnchor, reportAuditLog } from '#audit/audit-log.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
@@ -26,10 +26,10 @@ beforeEach(async () => {
 
 after(() => Promise.all(open.map((one) => one.close())));
 
-async function record(chain: string, name: string, db = database.db): Promise<void> {
+async function record(trail: string, name: string, db = database.db): Promise<void> {
   await db.transaction((tx) =>
-    recordChange(tx, {
-      chain,
+    recordEntry(tx, {
+      trail,
       actor,
       action: 'api_key.created',
       objectId: 'key_1',
@@ -54,7 +54,7 @@ async function tamper(sql: string): Promise<void> {
   await database.db.query('alter table audit_log enable trigger all');
 }
 
-test('forty changes at once make one unbroken chain per account', async () => {
+test('forty changes at once make one unbroken trail per account', async () => {
   const changes = Array.from({ length: 40 }, (_, i) => record(`acct_${i % 2}`, `key ${i}`));
   await Promise.all(changes);
   const { code, lines } = await verify();
@@ -95,7 +95,7 @@ test('entries that were cut off at the end show against a head that was written 
   const anchors = lines.map(parseAnchor).filter((anchor) => anchor !== null);
   assert.equal(anchors.length, 1);
   await record('acct_0', 'later');
-  assert.equal((await verify(anchors)).code, 0, 'a longer chain holds the anchor');
+  assert.equal((await verify(anchors)).code, 0, 'a longer trail holds the anchor');
   await tamper('delete from audit_log where sequence >= 3');
   assert.equal((await verify()).code, 0, 'without the anchor it looks whole');
   assert.equal((await verify(anchors)).code, 1);

@@ -1,25 +1,25 @@
 import { entryHash, GENESIS } from '#audit/audit.ts';
-import { type AuditRow, selectChains, selectEntries } from '#audit/audit-queries.ts';
+import { type AuditRow, selectEntries, selectTrails } from '#audit/audit-queries.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Entries held in memory at a time. */
 const CHUNK = 1_000;
 
-/** What one chain turned out to be. */
-export type ChainReport =
+/** What the check of one trail found. */
+export type TrailReport =
   | {
-      readonly chain: string;
+      readonly trail: string;
       readonly intact: true;
       readonly entries: bigint;
       /** The newest entry's hash, hex: kept elsewhere, it shows whether entries were cut off. */
       readonly head: string;
     }
   | {
-      readonly chain: string;
+      readonly trail: string;
       readonly intact: false;
       readonly entries: bigint;
-      /** The first entry that does not fit. */
+      /** The first entry that breaks the trail. */
       readonly brokenAt: bigint;
       readonly reason: string;
     };
@@ -36,25 +36,25 @@ function problemOf(row: AuditRow, before: Head): string | null {
   return null;
 }
 
-/** Reads a chain from its beginning and recomputes every hash. */
-export async function verifyChain(sql: Sql, chain: string): Promise<ChainReport> {
+/** Reads a trail from its beginning and recomputes every hash. */
+export async function verifyTrail(sql: Sql, trail: string): Promise<TrailReport> {
   let head: Head = { sequence: 0n, hash: GENESIS };
   for (;;) {
-    const rows = await selectEntries(sql, { chain, after: head.sequence, limit: CHUNK });
+    const rows = await selectEntries(sql, { trail, after: head.sequence, limit: CHUNK });
     for (const row of rows) {
       const reason = problemOf(row, head);
       if (reason !== null) {
         const { sequence: entries } = head;
-        return { chain, intact: false, entries, brokenAt: row.sequence, reason };
+        return { trail, intact: false, entries, brokenAt: row.sequence, reason };
       }
       head = row;
     }
     if (rows.length < CHUNK) break;
   }
-  return { chain, intact: true, entries: head.sequence, head: head.hash.toString('hex') };
+  return { trail, intact: true, entries: head.sequence, head: head.hash.toString('hex') };
 }
 
-/** A head that was written down earlier: `<chain> <sequence> <hash>`. */
+/** A head that was written down earlier: `<trail> <sequence> <hash>`. Its JSON says `chain`. */
 export interface Anchor {
   readonly chain: string;
   readonly sequence: bigint;
@@ -111,13 +111,13 @@ export function parseAnchors(text: string): Anchor[] {
 
 /** Whether an anchor's entry is still there with its hash: nothing was cut off or rewritten. */
 export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
-  const { chain, sequence, hash } = anchor;
-  const [row] = await selectEntries(sql, { chain, after: sequence - 1n, limit: 1 });
+  const { chain: trail, sequence, hash } = anchor;
+  const [row] = await selectEntries(sql, { trail, after: sequence - 1n, limit: 1 });
   return row?.sequence === sequence && row.hash.toString('hex') === hash;
 }
 
 /**
- * Verifies every chain, and the anchors when there are some; prints a line for each.
+ * Verifies every trail, and the anchors when there are some; prints a line for each.
  * @returns the exit code: 0 intact, 1 not.
  */
 export async function reportAuditLog(
@@ -125,13 +125,13 @@ export async function reportAuditLog(
   output: { readonly anchors: readonly Anchor[]; readonly print: (line: string) => void },
 ): Promise<0 | 1> {
   let code: 0 | 1 = 0;
-  for (const chain of await selectChains(sql)) {
-    const report = await verifyChain(sql, chain);
+  for (const trail of await selectTrails(sql)) {
+    const report = await verifyTrail(sql, trail);
     if (report.intact) {
-      output.print(`${chain} ${report.entries} ${report.head}`);
+      output.print(`${trail} ${report.entries} ${report.head}`);
     } else {
       code = 1;
-      output.print(`${chain}: BROKEN at entry ${report.brokenAt}: ${report.reason}`);
+      output.print(`${trail}: BROKEN at entry ${report.brokenAt}: ${report.reason}`);
     }
   }
   for (const anchor of output.anchors) {

@@ -20,18 +20,18 @@ export interface AuditRow {
 const COLUMNS = `chain, sequence, created, actor, action, object_id, livemode, before, after,
   request_id, address, previous_hash, hash`;
 
-/** One writer per chain at a time, until the commit. */
-export async function lockChain(tx: Tx, chain: string): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [chain]);
+/** One writer per trail at a time, until the commit. */
+export async function lockTrail(tx: Tx, trail: string): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [trail]);
 }
 
 export async function selectHead(
   sql: Sql,
-  chain: string,
+  trail: string,
 ): Promise<{ sequence: bigint; hash: Buffer } | undefined> {
   const rows = await sql.query<{ sequence: bigint; hash: Buffer }>(
     'select sequence, hash from audit_log where chain = $1 order by sequence desc limit 1',
-    [chain],
+    [trail],
   );
   return rows[0];
 }
@@ -59,7 +59,7 @@ export async function insertAudit(tx: Tx, row: AuditRow): Promise<void> {
   );
 }
 
-export async function selectChains(sql: Sql): Promise<string[]> {
+export async function selectTrails(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ chain: string }>(
     `with recursive walk as (
        (select chain from audit_log order by chain limit 1)
@@ -74,12 +74,12 @@ export async function selectChains(sql: Sql): Promise<string[]> {
 /** Entries in order, from `after` on. */
 export async function selectEntries(
   sql: Sql,
-  wanted: { readonly chain: string; readonly after: bigint; readonly limit: number },
+  wanted: { readonly trail: string; readonly after: bigint; readonly limit: number },
 ): Promise<AuditRow[]> {
   return sql.query(
     `select ${COLUMNS} from audit_log where chain = $1 and sequence > $2
      order by sequence limit $3`,
-    [wanted.chain, wanted.after, wanted.limit],
+    [wanted.trail, wanted.after, wanted.limit],
   );
 }
 
@@ -87,7 +87,7 @@ export async function selectEntries(
 export async function selectNewest(
   sql: Sql,
   wanted: {
-    readonly chain: string;
+    readonly trail: string;
     readonly before: bigint | null;
     readonly objectId: string | null;
     readonly limit: number;
@@ -98,6 +98,6 @@ export async function selectNewest(
      where chain = $1 and ($2::bigint is null or sequence < $2)
        and ($3::text is null or object_id = $3)
      order by sequence desc limit $4`,
-    [wanted.chain, wanted.before, wanted.objectId, wanted.limit],
+    [wanted.trail, wanted.before, wanted.objectId, wanted.limit],
   );
 }

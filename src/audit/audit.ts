@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AuditRow, insertAudit, lockChain, selectHead } from '#audit/audit-queries.ts';
+import { type AuditRow, insertAudit, lockTrail, selectHead } from '#audit/audit-queries.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tx } from '#db/database.ts';
 
@@ -31,16 +31,16 @@ export function actorId(actor: Actor): string {
 }
 
 /** What the network's staff changes about the network itself. */
-export const NETWORK_CHAIN = 'network';
+export const NETWORK_TRAIL = 'network';
 
-/** The hash that stands before the first entry of a chain. */
+/** The hash that comes before the first entry of a trail. */
 export const GENESIS = Buffer.alloc(32);
 
 type Values = { readonly [key: string]: Json };
 
-export interface Change {
-  /** The account that it is about, or {@link NETWORK_CHAIN}. */
-  readonly chain: string;
+export interface Entry {
+  /** The account that it is about, or {@link NETWORK_TRAIL}; the column is called `chain`. */
+  readonly trail: string;
   readonly actor: Actor;
   /** Object and verb: `api_key.created`. */
   readonly action: string;
@@ -77,23 +77,23 @@ function whoIs(actor: Actor): Json {
 }
 
 /**
- * Adds an entry in the transaction that makes the change. It takes the chain's lock, held until
- * the commit: call it last in the transaction, after the account's order row, for one chain only.
+ * Adds an entry in the transaction that makes the change. It takes the trail's lock, held until the
+ * commit: call it last in the transaction, after the account's order row, for one trail only.
  */
-export async function recordChange(tx: Tx, change: Change): Promise<void> {
-  await lockChain(tx, change.chain);
-  const head = await selectHead(tx, change.chain);
-  const { actor } = change;
+export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
+  await lockTrail(tx, entry.trail);
+  const head = await selectHead(tx, entry.trail);
+  const { actor } = entry;
   const row = {
-    chain: change.chain,
+    chain: entry.trail,
     sequence: (head?.sequence ?? 0n) + 1n,
-    created: change.now,
+    created: entry.now,
     actor: whoIs(actor),
-    action: change.action,
-    object_id: change.objectId,
-    livemode: change.livemode,
-    before: change.before as Json,
-    after: change.after as Json,
+    action: entry.action,
+    object_id: entry.objectId,
+    livemode: entry.livemode,
+    before: entry.before as Json,
+    after: entry.after as Json,
     request_id: actor.type === 'system' ? null : actor.requestId,
     address: actor.type === 'system' ? null : actor.address,
     previous_hash: head?.hash ?? GENESIS,

@@ -83,7 +83,7 @@ export class EventFeed {
       const batch = await this.#read(reader.at);
       if (isBefore(reader.at, batch.to)) reader.give(batch);
       else reader.skipTo(goal);
-      await reader.untilRoom();
+      await reader.untilDrained();
     }
     if (!reader.isOpen) return;
     this.#live.add(reader);

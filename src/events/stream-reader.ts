@@ -55,7 +55,7 @@ export class StreamReader {
   readonly stream: Readable;
   readonly types: ReadonlySet<string> | null;
   #at: Place;
-  #hasRoom = true;
+  #canTake = true;
   #isEnded = false;
   #reads = 0;
   #readsAtBeat = 0;
@@ -64,7 +64,7 @@ export class StreamReader {
   constructor(at: Place, types: ReadonlySet<string> | null) {
     this.#at = at;
     this.types = types;
-    this.stream = new Readable({ highWaterMark: HIGH_WATER_BYTES, read: () => this.#onRoom() });
+    this.stream = new Readable({ highWaterMark: HIGH_WATER_BYTES, read: () => this.#onDrained() });
     this.stream.once('close', () => this.#ring());
     // Sent at once, so that the client sees that it is heard.
     this.#push('retry: 1000\n\n');
@@ -91,8 +91,8 @@ export class StreamReader {
   }
 
   /** Resolves when the client has read enough for more, or is gone. */
-  async untilRoom(): Promise<void> {
-    if (this.#hasRoom || !this.isOpen) return;
+  async untilDrained(): Promise<void> {
+    if (this.#canTake || !this.isOpen) return;
     await new Promise<void>((resolve) => {
       this.#ring = resolve;
     });
@@ -119,18 +119,18 @@ export class StreamReader {
     this.stream.destroy();
   }
 
-  #onRoom(): void {
+  #onDrained(): void {
     this.#reads++;
-    this.#hasRoom = true;
+    this.#canTake = true;
     this.#ring();
   }
 
   #push(chunk: string | Buffer): void {
     if (!this.isOpen) return;
-    this.#hasRoom = false;
-    // With room left the stream asks for more by itself, which sets it again.
+    this.#canTake = false;
+    // While it is not full the stream asks for more by itself, which sets it again.
     this.stream.push(chunk);
-    if (this.stream.readableLength < HIGH_WATER_BYTES) this.#hasRoom = true;
+    if (this.stream.readableLength < HIGH_WATER_BYTES) this.#canTake = true;
     if (this.stream.readableLength > MAX_UNREAD_BYTES) this.cut();
   }
 }

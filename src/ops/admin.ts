@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -57,8 +57,8 @@ async function findUser(tx: Tx, realm: Realm, text: string): Promise<UserRow | R
 }
 
 async function recordAction(tx: Tx, user: UserRow, action: string, now: Date): Promise<void> {
-  await recordChange(tx, {
-    chain: NETWORK_CHAIN,
+  await recordEntry(tx, {
+    trail: NETWORK_TRAIL,
     actor: ACTOR,
     action,
     objectId: user.id,

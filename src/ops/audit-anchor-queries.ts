@@ -27,7 +27,7 @@ export async function finishAnchorDay(
   return rows.length === 1;
 }
 
-/** The heads of all chains that are not as they were last anchored. */
+/** The heads of all trails that are not as they were last anchored. */
 export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
   return sql.query(
     `with recursive walk as (

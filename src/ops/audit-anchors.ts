@@ -37,7 +37,7 @@ function anchorJson(heads: readonly Anchor[], now: Date): string {
 /** The text of the mail is itself a file for `--anchors`: what is not a head begins with #. */
 function anchorText(heads: readonly Anchor[]): string {
   return [
-    '# The newest entry of each chain of the audit log that has grown: chain, number, hash.',
+    '# The newest entry of each trail of the audit log that has grown: trail, number, hash.',
     '# Keep this mail. Saved as a file, its text shows whether entries were removed later:',
     '# npm run audit-log -- --anchors FILE',
     ...heads.map(anchorLine),
@@ -88,7 +88,7 @@ async function deliver(deps: AnchorDeps, heads: readonly Anchor[]): Promise<void
 }
 
 /**
- * Writes the day's anchor, once over all processes: the heads of the chains that moved since the
+ * Writes the day's anchor, once over all processes: the heads of the trails that moved since the
  * last one. What failed is tried again after a few minutes. A process that dies between delivery
  * and commit leaves it to be delivered again, which does no harm.
  */

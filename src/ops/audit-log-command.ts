@@ -4,10 +4,9 @@ import { StartError } from '#core/start-error.ts';
 import { runCommand } from '#ops/command-database.ts';
 
 /**
- * `npm run audit-log`: verifies the hash chains of the audit log and prints the head of each.
- * `npm run audit-log -- --anchors <file>`: also checks that the heads in the file (an earlier
- * output or daily anchors, kept where the database's owner cannot write) are still part of their
- * chains.
+ * `npm run audit-log`: verifies every trail of the audit log and prints the head of each. `npm run
+ * audit-log -- --anchors <file>`: also checks that the heads in the file (an earlier output or
+ * daily anchors, kept where the database's owner cannot write) are still part of their trails.
  */
 async function readAnchors(file: string | undefined): Promise<Anchor[]> {
   if (file === undefined) throw new StartError('--anchors takes a file');

@@ -1,4 +1,4 @@
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
@@ -27,8 +27,8 @@ async function moveTo(
   const applicableAt = to.applicable_at ?? row.applicable_at;
   const failureReason = to.failure_reason ?? null;
   await updateWalletChange(tx, { id: row.id, status, applicableAt, failureReason, now });
-  await recordChange(tx, {
-    chain: row.account_id,
+  await recordEntry(tx, {
+    trail: row.account_id,
     actor: ACTOR,
     action: `settlement_wallet.${status}`,
     objectId: row.id,

@@ -1,5 +1,5 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import type { WalletChangeRef } from '#payouts/may-change-wallet.ts';
@@ -31,8 +31,8 @@ export async function cancelWalletChange(
     const payload = { step: 'cancel', merchantNumber: merchantNumber.toString() } as const;
     const subjectId = `${row.id}:cancel`;
     await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
-    await recordChange(tx, {
-      chain: tenant.accountId,
+    await recordEntry(tx, {
+      trail: tenant.accountId,
       actor,
       action: 'settlement_wallet.cancel_requested',
       objectId: row.id,

@@ -1,4 +1,4 @@
-import { actorId, recordChange } from '#audit/audit.ts';
+import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
@@ -53,8 +53,8 @@ async function announceWallet(
         'you want, cancel it in the dashboard now.\n',
     },
   );
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor,
     action: 'settlement_wallet.change_requested',
     objectId: id,

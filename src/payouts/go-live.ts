@@ -1,4 +1,4 @@
-import { actorId, recordChange } from '#audit/audit.ts';
+import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
@@ -45,8 +45,8 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
     now,
   });
   await mailOwners(tx, { ...first, accountId }, firstWalletMail(first));
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor,
     action: 'go_live.requested',
     objectId: id,
@@ -110,8 +110,8 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
     const preparedBy = actorId(actor);
     await replacePreparation(tx, { tenant, consent: { ...consent, wallet }, preparedBy, now });
     await mailOwners(tx, { accountId, secretKey, now }, preparedMail({ tenant, wallet }));
-    await recordChange(tx, {
-      chain: accountId,
+    await recordEntry(tx, {
+      trail: accountId,
       actor,
       action: 'go_live.prepared',
       objectId: accountId,

@@ -1,5 +1,5 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
-import { type Actor, actorId, recordChange } from '#audit/audit.ts';
+import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
@@ -57,8 +57,8 @@ export async function holdPayouts(
         now,
       });
     }
-    await recordChange(tx, {
-      chain: accountId,
+    await recordEntry(tx, {
+      trail: accountId,
       actor: { type: 'system', name: 'link in a mail' },
       action: 'payouts.held',
       objectId: id,
@@ -117,8 +117,8 @@ export async function liftHold(
       now,
     });
   }
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor,
     action: 'payouts.hold_lifted',
     objectId: hold.id,

@@ -1,5 +1,5 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
-import { actorId, recordChange } from '#audit/audit.ts';
+import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { IdKey } from '#core/ids.ts';
 import { toJsonAtoms } from '#core/money.ts';
@@ -49,8 +49,8 @@ export async function requestWithdrawal(
     },
     now,
   });
-  await recordChange(tx, {
-    chain: tenant.accountId,
+  await recordEntry(tx, {
+    trail: tenant.accountId,
     actor,
     action: 'withdrawal.requested',
     objectId: row.id,

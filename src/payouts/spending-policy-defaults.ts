@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
@@ -54,8 +54,8 @@ export async function savePolicyDefaults(
   const version = await upsertPolicyDefaults(tx, livemode, { ...edit, now });
   if (version === null) return staleVersion(before.version);
   const after = { ...defaults, version };
-  await recordChange(tx, {
-    chain: NETWORK_CHAIN,
+  await recordEntry(tx, {
+    trail: NETWORK_TRAIL,
     actor,
     action: 'spending_policy_defaults.changed',
     objectId: networkOf(livemode),

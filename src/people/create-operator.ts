@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
@@ -24,8 +24,8 @@ export async function createOperator(
     const userId = await addUser(tx, person, { realm: 'operator', now: input.now });
     if (isRefusal(userId)) return userId;
     await updateStaffRole(tx, { id: userId, role });
-    await recordChange(tx, {
-      chain: NETWORK_CHAIN,
+    await recordEntry(tx, {
+      trail: NETWORK_TRAIL,
       actor: input.actor,
       action: 'operator.created',
       objectId: userId,

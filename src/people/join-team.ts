@@ -1,4 +1,4 @@
-import { type Actor, recordChange } from '#audit/audit.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import type { NamedInvitation } from '#people/invitation-queries.ts';
 import { insertMembership, selectOwnerEmails } from '#people/membership-queries.ts';
@@ -42,8 +42,8 @@ export async function join(
     } as const;
     await noteOwnerChange(tx, people, { ...change, owners, actor, now });
   }
-  await recordChange(tx, {
-    chain: accountId,
+  await recordEntry(tx, {
+    trail: accountId,
     actor,
     action: 'member.joined',
     objectId: userId,

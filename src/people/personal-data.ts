@@ -1,4 +1,4 @@
-import { type Actor, actorId, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { type Actor, actorId, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
@@ -60,8 +60,8 @@ async function leaveTeams(
 }
 
 async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
-  await recordChange(tx, {
-    chain: NETWORK_CHAIN,
+  await recordEntry(tx, {
+    trail: NETWORK_TRAIL,
     actor: erasing.actor,
     action: 'operator.erased',
     objectId: actorId(erasing.actor),

@@ -1,4 +1,4 @@
-import { type Actor, recordChange } from '#audit/audit.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import type { MemberRow } from '#people/membership-queries.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
@@ -43,6 +43,6 @@ export async function recordTeam(
     readonly after: { readonly email: string; readonly role: Role } | null;
   },
 ): Promise<void> {
-  const { accountId: chain, actor, now } = ref;
-  await recordChange(tx, { ...change, chain, actor, livemode: null, now });
+  const { accountId: trail, actor, now } = ref;
+  await recordEntry(tx, { ...change, trail, actor, livemode: null, now });
 }

@@ -1,5 +1,5 @@
 import type { Issued } from '#accounts/create-api-key.ts';
-import { type Actor, recordChange } from '#audit/audit.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -66,8 +66,8 @@ export async function editTerminal(
     stamp,
   });
   const changed = Object.keys(previous) as (typeof CHANGEABLE)[number][];
-  await recordChange(tx, {
-    chain: ref.tenant.accountId,
+  await recordEntry(tx, {
+    trail: ref.tenant.accountId,
     actor: ref.actor,
     action: 'terminal.updated',
     objectId: after.id,
@@ -89,8 +89,8 @@ export async function rotateDeviceKey(
   await revokeDeviceKeys(tx, { terminalId: row.id, now: ref.now });
   await deletePairingCodes(tx, row.id);
   const secret = await issueDeviceKey(tx, { terminalId: row.id, ...ref.tenant, now: ref.now });
-  await recordChange(tx, {
-    chain: ref.tenant.accountId,
+  await recordEntry(tx, {
+    trail: ref.tenant.accountId,
     actor: ref.actor,
     action: 'terminal.device_key_rotated',
     objectId: row.id,

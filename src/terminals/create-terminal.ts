@@ -1,6 +1,6 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type Issued, kybRequired } from '#accounts/create-api-key.ts';
-import { type Actor, recordChange } from '#audit/audit.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -56,8 +56,8 @@ export async function createTerminal(
   });
   const secret = await issueDeviceKey(tx, { terminalId: row.id, livemode: row.livemode, now });
   await announceTerminal(tx, row, { tenant, type: 'terminal.created', stamp });
-  await recordChange(tx, {
-    chain: tenant.accountId,
+  await recordEntry(tx, {
+    trail: tenant.accountId,
     actor,
     action: 'terminal.created',
     objectId: row.id,

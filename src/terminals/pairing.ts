@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
-import { actorId, recordChange } from '#audit/audit.ts';
+import { actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -43,8 +43,8 @@ export async function createPairingCode(
   const expiresAt = addMs(ref.now, VALID_MS);
   const { now } = ref;
   await replacePairingCode(tx, { hash: hashCode(code), terminalId: row.id, now, expiresAt });
-  await recordChange(tx, {
-    chain: ref.tenant.accountId,
+  await recordEntry(tx, {
+    trail: ref.tenant.accountId,
     actor: ref.actor,
     action: 'terminal.pairing_code_created',
     objectId: row.id,
@@ -77,12 +77,12 @@ export async function redeemPairingCode(
         'code',
       );
     }
-    const { terminal_id: terminalId, account_id: chain, livemode } = taken;
+    const { terminal_id: terminalId, account_id: trail, livemode } = taken;
     await revokeDeviceKeys(tx, { terminalId, now });
     const deviceKey = await issueDeviceKey(tx, { terminalId, livemode, now });
     const actor = { type: 'system', name: 'terminal pairing' } as const;
-    await recordChange(tx, {
-      chain,
+    await recordEntry(tx, {
+      trail,
       actor,
       action: 'terminal.paired',
       objectId: terminalId,

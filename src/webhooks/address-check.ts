@@ -18,8 +18,8 @@ export interface AddressPolicy {
 export interface AddressPolicyOptions {
   /**
    * The sandbox: endpoints `http://127.0.0.1:…` and `http://localhost:…` are the developer's own.
-   * (Live endpoints must be https, so this is for test mode only.) A foreign name that leads to
-   * this machine stays refused.
+   * (Live endpoints must be https, so this is for test mode only.) A foreign name that resolves to
+   * this machine is still refused.
    */
   readonly ownMachine?: boolean;
 }
@@ -78,8 +78,8 @@ function dotted(bytes: readonly number[]): string {
 }
 
 /**
- * IPv4 addresses that a packet to this IPv6 address would end at or pass through. `stands` says
- * that the outer address is nothing but a spelling of the inner one.
+ * IPv4 addresses at which a packet to this IPv6 address would end, or through which it would pass.
+ * `stands` says that the outer address is nothing but a spelling of the inner one.
  */
 function unwrap(address: string): { readonly inner: readonly string[]; readonly stands: boolean } {
   const parsed = ipaddr.IPv6.parse(address);
@@ -98,7 +98,7 @@ function unwrap(address: string): { readonly inner: readonly string[]; readonly 
 }
 
 /**
- * Everything special-purpose is refused, in every disguise, but what `allowCidrs` exempts (an
+ * Everything special-purpose is refused, in every disguise, except what `allowCidrs` exempts (an
  * IPv4 range covers the mapped and translated spellings of its addresses too).
  * @throws RangeError when an entry of `allowCidrs` is not an address or a CIDR range.
  */

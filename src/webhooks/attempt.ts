@@ -9,7 +9,7 @@ import { type Network, openTransport, type Transport } from '#webhooks/transport
 
 /** An endpoint as a sender needs it: where to, in which shape, signed with what. */
 export interface Target {
-  /** Changes with every change of the endpoint. */
+  /** Changes whenever the endpoint does. */
   readonly updated: Date;
   readonly apiVersion: string;
   readonly transport: Transport;
@@ -52,7 +52,7 @@ export interface Message {
   readonly body: string;
   /** 1 is the first. */
   readonly attempt: number;
-  /** The span of this attempt, for a receiver that traces; null: nobody does here. */
+  /** The span of this attempt, for a receiver that traces; null when tracing is off. */
   readonly traceparent: string | null;
 }
 

@@ -17,7 +17,7 @@ const STALE_SECONDS = 600;
 /**
  * What a receiver does with signatures. `not_reached`: not even the good one was taken, so nothing
  * else was sent. `takes_forged`: it does not check them. `takes_old`: it checks them, but not when
- * they were made, so whoever has recorded a request can send it again.
+ * they were made, so anyone who has recorded a request can send it again.
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 
@@ -48,8 +48,8 @@ function probeOf(result: AttemptResult): Probe {
 }
 
 /**
- * The same event once more, under an id of its own: who knows the id already would answer 200
- * without a look at the signature. No delivery is written for it.
+ * The same event once more, under an id of its own: a receiver that already knows the id would
+ * answer 200 without looking at the signature. No delivery is written for it.
  */
 async function probe(
   deps: WebhookDeps,

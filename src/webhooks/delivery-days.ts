@@ -64,7 +64,7 @@ export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<Deliver
   );
 }
 
-/** Until the end: the endpoint's days are counted and kept, or taken out, by this one alone. */
+/** Held until the end of the transaction: only it counts, keeps or removes the endpoint's days. */
 async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended('delivery days ' || id, 0))
@@ -112,8 +112,9 @@ async function deleteDays(
 }
 
 /**
- * Before deliveries of that time wait again: their days, in whatever zone, are counted anew. Who
- * locks the endpoint against changes does so after this: who keeps days takes the locks that way.
+ * Called before deliveries of that time are made to wait again: their days, in whatever zone, are
+ * then counted anew. A caller that also locks the endpoint against changes takes that lock after
+ * this one, in the same order as the code that keeps days.
  */
 export async function forgetDeliveryDays(
   tx: Tx,

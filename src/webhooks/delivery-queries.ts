@@ -8,7 +8,7 @@ const SHARED = `
   id, account_id, livemode, endpoint_id, event_id, event_type, event_created, event_position,
   attempt, response_status, response_body, error, duration_ms, created, updated`;
 
-// Asked for by hand means now, whatever else waits.
+// A delivery that somebody asks for goes now, whatever else waits.
 const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
 const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
 
@@ -84,7 +84,7 @@ export async function selectUndelivered(
 /** The id's time is that of the event, give or take a millisecond. */
 const ID_SLACK_MS = 1;
 
-/** A delivery of one of the tenant's endpoints, wherever it stands. */
+/** A delivery of one of the tenant's endpoints, in whichever table it is. */
 export async function selectDelivery(
   sql: Sql,
   tenant: Tenant,

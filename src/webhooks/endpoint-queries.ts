@@ -29,8 +29,8 @@ export async function selectEndpoint(
 }
 
 /**
- * Locks the endpoint and its lane: results wait, and are then checked against what was done.
- * A null tenant is the worker's own look.
+ * Locks the endpoint and its lease: results wait, and are then checked against what was done. A
+ * null tenant: the worker asks, for any account.
  */
 export async function lockEndpoint(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function lockEndpoint(
 /**
  * Makes creations of one account and mode wait for each other, so that none passes the limit. It
  * takes a place of the account's order, so that events which come after the new endpoint cannot
- * miss it: who writes them at once (`stampSteps`) notices that the order has moved on.
+ * miss it: the statement that writes them (`stampSteps`) notices that the order has moved on.
  */
 export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
   const values = [tenant.accountId, tenant.livemode];
@@ -86,7 +86,7 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
           created, updated)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
        returning *
-     ), lane as (
+     ), lease as (
        insert into webhook_lanes (endpoint_id) values ($1)
      )
      select ${COLUMNS} from e`,
@@ -153,7 +153,7 @@ export async function replaceSecret(
 }
 
 /** Forgets what past answers said, for an endpoint that was changed or tried by hand. */
-export async function resetLane(tx: Tx, id: string): Promise<void> {
+export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_lanes set consecutive_failures = 0, not_before = '-infinity'
      where endpoint_id = $1`,
@@ -166,7 +166,7 @@ export async function liftPause(tx: Tx, id: string): Promise<void> {
   await tx.query(`update webhook_lanes set not_before = '-infinity' where endpoint_id = $1`, [id]);
 }
 
-/** The endpoint, its lane, its replays and its undelivered work. */
+/** The endpoint, its lease, its replays and its undelivered work. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `with dropped as (delete from webhook_due where endpoint_id = $1)
@@ -200,7 +200,7 @@ export async function selectLongFailing(sql: Sql, before: Date, limit: number): 
   return rows.map((row) => row.id);
 }
 
-/** What one test by hand says: a success heals, a failure marks the first of a row. */
+/** Records a test by hand: a success heals, a failure may be the first of a series. */
 export async function noteTest(
   tx: Tx,
   tested: { readonly id: string; readonly succeeded: boolean; readonly at: Date },

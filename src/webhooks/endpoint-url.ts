@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { AddressPolicy } from '#webhooks/address-check.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 
-/** Longer ones are refused; browsers and proxies draw the line near here too. */
+/** Longer ones are refused; browsers and proxies have similar limits. */
 export const MAX_URL_LENGTH = 2048;
 /** A name that cannot be looked up now may be later: creation does not wait longer than this. */
 const LOOKUP_MS = 2_000;
@@ -90,8 +90,8 @@ export interface UrlCheck {
 }
 
 /**
- * All of the URL rules, at creation and at every change. A name that does not resolve yet is let
- * pass: each delivery looks again, and connects only to an address that it has just checked.
+ * All rules for URLs, at creation and at every change. A name that does not resolve yet is
+ * accepted: each delivery looks again, and connects only to an address that it has just checked.
  */
 export async function checkEndpointUrl(raw: string, check: UrlCheck): Promise<Refusal | null> {
   const url = parseEndpointUrl(raw, check.livemode);

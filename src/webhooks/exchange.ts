@@ -4,9 +4,11 @@ import { codeOf } from '#db/database.ts';
 
 /** Look-up, connection, request and answer together (behavior.md 11.4). */
 export const DELIVERY_LIMIT_MS = 10_000;
-/** Read of an answer before the socket is destroyed: none of it matters, some helps debugging. */
+/**
+ * Read from an answer before the socket is destroyed: nothing in it matters, some helps debugging.
+ */
 const MAX_BODY_BYTES = 16 * 1024;
-/** Kept of it. */
+/** How much of that is kept. */
 const KEPT_BODY_BYTES = 1024;
 /** No server has more to say before its answer; a flood of them would only burn our time. */
 const MAX_INFORMATIONAL = 8;

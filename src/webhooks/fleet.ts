@@ -13,8 +13,14 @@ import {
   saysGone,
   type Target,
 } from '#webhooks/attempt.ts';
-import { dropBuffer, type Lane, noteLatency, openLane, roomOf } from '#webhooks/lane.ts';
-import { type DueRow, type LaneRow, type Room, renewLanes } from '#webhooks/queue-queries.ts';
+import {
+  type Courier,
+  dropBuffer,
+  mostToTake,
+  noteLatency,
+  openCourier,
+} from '#webhooks/courier.ts';
+import { type Ask, type DueRow, type LeasedRow, renewLeases } from '#webhooks/queue-queries.ts';
 import { createRecorder, type Finished, type Recorder } from '#webhooks/recorder.ts';
 import {
   afterFailure,
@@ -40,30 +46,30 @@ export interface FleetDeps {
   readonly traceOf?: (body: string) => Promise<string | null>;
   /** The receiver answered 410. */
   readonly gone: (endpointId: string) => void;
-  /** A lane has room and the queue may have more for it. */
+  /** A courier can take more, and the queue may have more for it. */
   readonly hungry: () => void;
-  /** A lease was given back: whoever is free may take it. */
+  /** A lease was given back: any free worker may take it. */
   readonly released: () => void;
 }
 
 /** What to fetch, and how many hints had come when it was decided. */
 export interface Look {
   readonly hints: number;
-  readonly rooms: readonly Room[];
+  readonly asks: readonly Ask[];
 }
 
 /** A worker keeps an endpoint this long after its last delivery. */
 const LINGER_MS = 10_000;
 /** Of one look: bounds its time. */
-const MAX_LANES_OF_LOOK = 256;
+const MAX_ENDPOINTS_OF_LOOK = 256;
 /** Deliveries that are loaded, with their bodies: bounds the memory that they fill. */
 const MAX_HELD_BY_FLEET = 10_000;
 const DRAIN_STEP_MS = 20;
 
-/** All endpoints in the hands of this worker, and everything in flight to them. */
+/** All endpoints that this worker holds, and everything in flight to them. */
 export class Fleet {
   readonly #deps: FleetDeps;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #couriers = new Map<string, Courier>();
   readonly #slots: Slots;
   readonly #recorder: Recorder;
   /** Counts the hints that rows were written. */
@@ -73,88 +79,92 @@ export class Fleet {
 
   constructor(deps: FleetDeps) {
     this.#deps = deps;
-    this.#slots = createSlots(SLOT_LIMITS, (lane) => this.#deliverNext(lane));
+    this.#slots = createSlots(SLOT_LIMITS, (courier) => this.#deliverNext(courier));
     this.#recorder = createRecorder(deps.db, deps.log);
   }
 
   /** Takes over an endpoint that was just leased. */
-  add(row: LaneRow): void {
+  add(row: LeasedRow): void {
     const { endpoint_id: endpointId, fence } = row;
     const target = this.#openTarget(row);
     if (target === null) return;
-    const lane = openLane({ endpointId, fence, target, health: toHealth(row) });
-    const old = this.#lanes.get(row.endpoint_id);
+    const courier = openCourier({ endpointId, fence, target, health: toHealth(row) });
+    const old = this.#couriers.get(row.endpoint_id);
     if (old !== undefined) this.#lose(old);
-    this.#lanes.set(row.endpoint_id, lane);
+    this.#couriers.set(row.endpoint_id, courier);
   }
 
   counts(): { readonly healthy: number; readonly failing: number } {
     let failing = 0;
-    for (const lane of this.#lanes.values()) if (lane.health.consecutiveFailures > 0) failing++;
-    return { healthy: this.#lanes.size - failing, failing };
+    for (const courier of this.#couriers.values())
+      if (courier.health.consecutiveFailures > 0) failing++;
+    return { healthy: this.#couriers.size - failing, failing };
   }
 
-  /** Rows may have been written: lanes that found nothing look again. */
+  /** Rows may have been written: couriers that found nothing are to look again. */
   expectWork(): void {
     this.#hints++;
   }
 
-  /** The lanes with room whose queue may hold something, those first that looked longest ago. */
+  /**
+   * What to fetch: for couriers that can take more and whose queue may hold something, the one that
+   * looked longest ago first.
+   */
   look(): Look {
-    const rooms: Room[] = [];
+    const asks: Ask[] = [];
     let held = 0;
-    for (const lane of this.#lanes.values()) held += lane.held.size;
-    for (const lane of this.#lanes.values()) {
-      const room = roomOf(lane, this.#hints);
-      if (room === 0) continue;
-      held += room;
+    for (const courier of this.#couriers.values()) held += courier.held.size;
+    for (const courier of this.#couriers.values()) {
+      const most = mostToTake(courier, this.#hints);
+      if (most === 0) continue;
+      held += most;
       if (held > MAX_HELD_BY_FLEET) break;
-      rooms.push({ endpointId: lane.endpointId, room, held: [...lane.held] });
-      if (rooms.length === MAX_LANES_OF_LOOK) break;
+      asks.push({ endpointId: courier.endpointId, most, held: [...courier.held] });
+      if (asks.length === MAX_ENDPOINTS_OF_LOOK) break;
     }
-    return { hints: this.#hints, rooms };
+    return { hints: this.#hints, asks };
   }
 
   receive(look: Look, rows: readonly DueRow[]): void {
     const byEndpoint = Map.groupBy(rows, (row) => row.endpoint_id);
-    for (const { endpointId, room } of look.rooms) {
-      const lane = this.#lanes.get(endpointId);
-      if (lane === undefined) continue;
+    for (const { endpointId, most } of look.asks) {
+      const courier = this.#couriers.get(endpointId);
+      if (courier === undefined) continue;
       const found = byEndpoint.get(endpointId) ?? [];
       // To the end of the line of those that look.
-      this.#lanes.delete(endpointId);
-      this.#lanes.set(endpointId, lane);
-      if (found.length < room) lane.dryAtHint = look.hints;
-      if (lane.state === 'open') this.#accept(lane, found);
+      this.#couriers.delete(endpointId);
+      this.#couriers.set(endpointId, courier);
+      if (found.length < most) courier.dryAtHint = look.hints;
+      if (courier.state === 'open') this.#accept(courier, found);
     }
   }
 
   /**
-   * Prolongs the leases and reads the endpoints again. Lanes that are not ours any more are
+   * Prolongs the leases and reads the endpoints again. Couriers that are not ours any more are
    * lost; idle ones are given back.
    */
   async renew(): Promise<boolean> {
     const { db, clock, owner, leaseMs } = this.#deps;
-    const asked = [...this.#lanes.values()];
+    const asked = [...this.#couriers.values()];
     if (asked.length === 0) return false;
     const lease = { owner, until: addMs(clock.now(), leaseMs) };
-    const ids = asked.map((lane) => lane.endpointId);
-    const rows = new Map((await renewLanes(db, lease, ids)).map((row) => [row.endpoint_id, row]));
-    for (const lane of asked) {
-      const row = rows.get(lane.endpointId);
-      if (lane.state === 'lost') continue;
-      if (row === undefined || row.fence !== lane.fence) this.#lose(lane);
-      else if (row.status === 'disabled') this.#giveBack(lane);
-      else this.#refresh(lane, row);
+    const ids = asked.map((courier) => courier.endpointId);
+    const rows = new Map((await renewLeases(db, lease, ids)).map((row) => [row.endpoint_id, row]));
+    for (const courier of asked) {
+      const row = rows.get(courier.endpointId);
+      if (courier.state === 'lost') continue;
+      if (row === undefined || row.fence !== courier.fence) this.#lose(courier);
+      else if (row.status === 'disabled') this.#giveBack(courier);
+      else this.#refresh(courier, row);
     }
     return false;
   }
 
   /** Starts nothing more; resolves when everything in flight is recorded. */
   async drain(): Promise<void> {
-    for (const lane of this.#lanes.values()) {
-      dropBuffer(lane);
-      lane.state = 'pausing';
+    for (const courier of this.#couriers.values()) {
+      dropBuffer(courier);
+      courier.state = 'pausing';
     }
     while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
   }
@@ -162,54 +172,54 @@ export class Fleet {
   /** Gives up on what is in flight: its rows are still in the queue and are sent again. */
   abandon(): void {
     this.#abandoned = true;
-    for (const lane of this.#lanes.values()) this.#lose(lane);
+    for (const courier of this.#couriers.values()) this.#lose(courier);
   }
 
   async releaseAll(): Promise<void> {
-    const ids = [...this.#lanes.keys()];
-    for (const lane of this.#lanes.values()) this.#lose(lane);
+    const ids = [...this.#couriers.keys()];
+    for (const courier of this.#couriers.values()) this.#lose(courier);
     await Promise.all(ids.map((id) => this.#deps.release(id)));
   }
 
   stats(): { readonly endpoints: number; readonly inFlight: number } {
-    return { endpoints: this.#lanes.size, inFlight: this.#slots.inFlight() };
+    return { endpoints: this.#couriers.size, inFlight: this.#slots.inFlight() };
   }
 
-  #accept(lane: Lane, rows: readonly DueRow[]): void {
+  #accept(courier: Courier, rows: readonly DueRow[]): void {
     for (const row of rows) {
       // The endpoint was changed since its target was made: read it again before anything is sent.
-      if (row.endpoint_updated.getTime() !== lane.target.updated.getTime()) {
-        lane.dryAtHint = -1;
+      if (row.endpoint_updated.getTime() !== courier.target.updated.getTime()) {
+        courier.dryAtHint = -1;
         void this.renew().then(this.#deps.hungry, this.#deps.hungry);
         return;
       }
-      lane.buffer.push(row);
-      lane.held.add(row.event_position);
+      courier.buffer.push(row);
+      courier.held.add(row.event_position);
     }
-    if (rows.length > 0) lane.usedAtMs = performance.now();
-    this.#slots.offer(lane);
+    if (rows.length > 0) courier.usedAtMs = performance.now();
+    this.#slots.offer(courier);
   }
 
-  /** One delivery of the lane, from its buffer to its recorded result. */
-  async #deliverNext(lane: Lane): Promise<void> {
-    const row = lane.buffer.shift();
+  /** One delivery of the courier, from its buffer to its recorded result. */
+  async #deliverNext(courier: Courier): Promise<void> {
+    const row = courier.buffer.shift();
     if (row === undefined) return;
-    lane.inFlight++;
-    const result = await this.#attempt(lane, row);
-    lane.inFlight--;
+    courier.inFlight++;
+    const result = await this.#attempt(courier, row);
+    courier.inFlight--;
     if (this.#abandoned) return;
-    noteLatency(lane, result.durationMs);
+    noteLatency(courier, result.durationMs);
     countAttempt(row, result);
     const { finished, retryAfterMs } = result;
-    lane.health = result.succeeded
-      ? afterSuccess(lane.health)
-      : afterFailure(lane.health, finished, retryAfterMs);
-    if (lane.health.notBefore !== null) this.#pause(lane);
+    courier.health = result.succeeded
+      ? afterSuccess(courier.health)
+      : afterFailure(courier.health, finished, retryAfterMs);
+    if (courier.health.notBefore !== null) this.#pause(courier);
     // Not awaited: the next delivery starts while this one is written down.
-    void this.#record(toFinished(lane, row, result));
+    void this.#record(toFinished(courier, row, result));
   }
 
-  async #attempt(lane: Lane, row: DueRow): Promise<AttemptResult> {
+  async #attempt(courier: Courier, row: DueRow): Promise<AttemptResult> {
     const { clock, log } = this.#deps;
     if (row.body === null) return notSent('event_expired', clock.now());
     failpoint('webhooks.taken');
@@ -223,7 +233,7 @@ export class Fleet {
       traceparent: span?.traceparent ?? null,
     };
     try {
-      const result = await attemptDelivery(lane.target, message, clock);
+      const result = await attemptDelivery(courier.target, message, clock);
       if (result.error !== null) span?.fail(result.error);
       return result;
     } catch (error) {
@@ -234,7 +244,7 @@ export class Fleet {
     }
   }
 
-  /** null: the event belongs to nobody's trace. */
+  /** null: the event belongs to no trace. */
   async #startSpan(row: DueRow, body: string): Promise<Span | null> {
     const parent = await this.#deps.traceOf?.(body).catch(() => null);
     if (parent == null) return null;
@@ -247,26 +257,26 @@ export class Fleet {
   }
 
   async #record(finished: Finished): Promise<void> {
-    const { lane, row, result } = finished;
+    const { courier, row, result } = finished;
     this.#unrecorded++;
     const recorded = await this.#recorder.record(finished);
     this.#unrecorded--;
-    lane.held.delete(row.event_position);
-    lane.usedAtMs = performance.now();
-    if (recorded !== 'recorded') this.#giveBack(lane);
-    else if (saysGone(result)) this.#deps.gone(lane.endpointId);
-    if (lane.state === 'pausing' && lane.held.size === 0) this.#giveBack(lane);
-    if (roomOf(lane, this.#hints) > 0) this.#deps.hungry();
+    courier.held.delete(row.event_position);
+    courier.usedAtMs = performance.now();
+    if (recorded !== 'recorded') this.#giveBack(courier);
+    else if (saysGone(result)) this.#deps.gone(courier.endpointId);
+    if (courier.state === 'pausing' && courier.held.size === 0) this.#giveBack(courier);
+    if (mostToTake(courier, this.#hints) > 0) this.#deps.hungry();
   }
 
-  /** Nothing is sent for a while: whoever leases the endpoint when it is over goes on. */
-  #pause(lane: Lane): void {
-    dropBuffer(lane);
-    if (lane.state === 'open') lane.state = 'pausing';
+  /** Nothing is sent for a while; the worker that leases the endpoint after that goes on. */
+  #pause(courier: Courier): void {
+    dropBuffer(courier);
+    if (courier.state === 'open') courier.state = 'pausing';
   }
 
   /** null when its secrets cannot be opened: one wrong row must not stop the others. */
-  #openTarget(row: LaneRow): Target | null {
+  #openTarget(row: LeasedRow): Target | null {
     try {
       return openTarget(row.endpoint_id, row, this.#deps);
     } catch (error) {
@@ -276,40 +286,41 @@ export class Fleet {
     }
   }
 
-  #refresh(lane: Lane, row: LaneRow): void {
-    if (row.updated.getTime() !== lane.target.updated.getTime()) {
-      dropBuffer(lane);
-      lane.dryAtHint = -1;
+  #refresh(courier: Courier, row: LeasedRow): void {
+    if (row.updated.getTime() !== courier.target.updated.getTime()) {
+      dropBuffer(courier);
+      courier.dryAtHint = -1;
       const target = this.#openTarget(row);
       if (target === null) {
-        this.#lose(lane);
+        this.#lose(courier);
         return;
       }
       // What is in flight ends on the old sockets.
-      lane.target.transport.closeGently();
-      lane.target = target;
+      courier.target.transport.closeGently();
+      courier.target = target;
       this.#deps.hungry();
     }
-    const idleMs = performance.now() - lane.usedAtMs;
-    if (lane.held.size === 0 && idleMs > LINGER_MS) this.#giveBack(lane);
+    const idleMs = performance.now() - courier.usedAtMs;
+    if (courier.held.size === 0 && idleMs > LINGER_MS) this.#giveBack(courier);
   }
 
-  #giveBack(lane: Lane): void {
-    if (lane.state === 'lost') return;
-    this.#lose(lane);
-    void this.#deps.release(lane.endpointId).then(this.#deps.released);
+  #giveBack(courier: Courier): void {
+    if (courier.state === 'lost') return;
+    this.#lose(courier);
+    void this.#deps.release(courier.endpointId).then(this.#deps.released);
   }
 
-  #lose(lane: Lane): void {
-    dropBuffer(lane);
-    lane.state = 'lost';
-    if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
-    if (this.#abandoned) lane.target.transport.close();
-    else lane.target.transport.closeGently();
+  #lose(courier: Courier): void {
+    dropBuffer(courier);
+    courier.state = 'lost';
+    if (this.#couriers.get(courier.endpointId) === courier)
+      this.#couriers.delete(courier.endpointId);
+    if (this.#abandoned) courier.target.transport.close();
+    else courier.target.transport.closeGently();
   }
 }
 
-function toHealth(row: LaneRow): Health {
+function toHealth(row: LeasedRow): Health {
   return healthOf({
     consecutiveFailures: row.consecutive_failures,
     failingSince: row.failing_since,
@@ -317,8 +328,8 @@ function toHealth(row: LaneRow): Health {
   });
 }
 
-function toFinished(lane: Lane, row: DueRow, result: AttemptResult): Finished {
-  const base = { lane, row, result, health: lane.health };
+function toFinished(courier: Courier, row: DueRow, result: AttemptResult): Finished {
+  const base = { courier, row, result, health: courier.health };
   if (result.succeeded) return { ...base, status: 'succeeded', nextAttemptAt: null };
   const { finished, retryAfterMs } = result;
   const attempt = row.attempt + 1;

@@ -16,7 +16,7 @@ export interface HousekeepingDeps extends LoopDeps {
   readonly onError: (name: string, error: unknown) => void;
 }
 
-/** Days, not minutes, are what is measured here. */
+/** What is measured here takes days, not minutes. */
 const SWEEP_MS = 60_000;
 /** Partitions are made a week ahead: an hour early or late does not matter. */
 const PARTITIONS_MS = 60 * 60 * 1000;

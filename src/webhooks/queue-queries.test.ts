@@ -4,7 +4,12 @@ import { addMs } from '#core/clock.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testing/webhooks.ts';
-import { claimLanes, fetchDue, type LaneRow, recordResults } from '#webhooks/queue-queries.ts';
+import {
+  claimEndpoints,
+  fetchDue,
+  type LeasedRow,
+  recordResults,
+} from '#webhooks/queue-queries.ts';
 
 let bench: WebhookBench;
 let ids: string[] = [];
@@ -33,25 +38,25 @@ async function disableSecond(): Promise<void> {
   );
 }
 
-async function claim(): Promise<LaneRow[]> {
-  const leased = await claimLanes(bench.db, {
+async function claim(): Promise<LeasedRow[]> {
+  const leased = await claimEndpoints(bench.db, {
     ...{ owner: 'worker', now, leaseUntil: addMs(now, 9_000), after: '' },
     limits: { healthy: 8, failing: 8 },
   });
-  return leased.filter((lane) => ids.includes(lane.endpoint_id));
+  return leased.filter((row) => ids.includes(row.endpoint_id));
 }
 
 const fetchAll = () =>
   fetchDue(
     bench.db,
-    ids.map((endpointId) => ({ endpointId, room: 8, held: [] })),
+    ids.map((endpointId) => ({ endpointId, most: 8, held: [] })),
     now,
   );
 
 test('an endpoint that is disabled is not leased, whatever is due', async () => {
   await disableSecond();
   assert.deepEqual(
-    (await claim()).map((lane) => lane.endpoint_id),
+    (await claim()).map((row) => row.endpoint_id),
     [ids[0]],
   );
 });
@@ -66,8 +71,8 @@ test('an endpoint that is disabled after it was leased is sent nothing more', as
 });
 
 test('each endpoint is failing since its own first failure', async () => {
-  const lanes = await claim();
-  const fenceOf = new Map(lanes.map((lane) => [lane.endpoint_id, lane.fence.toString()]));
+  const leased = await claim();
+  const fenceOf = new Map(leased.map((row) => [row.endpoint_id, row.fence.toString()]));
   const results = (await fetchAll()).map((row) => ({
     endpoint_id: row.endpoint_id,
     fence: fenceOf.get(row.endpoint_id) ?? '',

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '#db/database.ts';
 
 /** What a worker needs to know of an endpoint, and its lease. */
-export interface LaneRow {
+export interface LeasedRow {
   endpoint_id: string;
   fence: bigint;
   consecutive_failures: number;
@@ -16,7 +16,7 @@ export interface LaneRow {
   updated: Date;
 }
 
-const LANE_COLUMNS = `
+const LEASED_COLUMNS = `
   l.endpoint_id, l.fence, l.consecutive_failures, nullif(l.not_before, '-infinity') as not_before,
   e.failing_since, e.status, e.url, e.api_version, e.secret, e.previous_secret,
   e.previous_secret_until, e.updated`;
@@ -52,7 +52,7 @@ const CLAIM = `
     ) from scan s where s.endpoint_id is not null
   ), waiting as (
     select s.endpoint_id,
-      case when l.consecutive_failures > 0 then $6::int else $5::int end as room,
+      case when l.consecutive_failures > 0 then $6::int else $5::int end as most,
       row_number() over (partition by l.consecutive_failures > 0 order by s.endpoint_id) as place
     from scan s cross join lateral (
       select consecutive_failures from webhook_lanes
@@ -64,7 +64,7 @@ const CLAIM = `
     ) l
   ), picked as (
     select l.endpoint_id from webhook_lanes l
-    where l.endpoint_id = any(array(select endpoint_id from waiting where place <= room))
+    where l.endpoint_id = any(array(select endpoint_id from waiting where place <= most))
       and l.lease_until <= $2
     for no key update of l skip locked
   )
@@ -73,7 +73,7 @@ const CLAIM = `
   where l.endpoint_id = any(array(select endpoint_id from picked))
     and e.id = any(array(select endpoint_id from picked))
     and e.id = l.endpoint_id and e.status = 'enabled'
-  returning ${LANE_COLUMNS}`;
+  returning ${LEASED_COLUMNS}`;
 
 export interface Claim {
   readonly owner: string;
@@ -88,27 +88,27 @@ export interface Claim {
  * Leases endpoints that have due work and no owner. Never the worker's own: a clock that jumps
  * must not make it take its endpoints from itself, with requests in flight.
  */
-export async function claimLanes(db: Database, claim: Claim): Promise<LaneRow[]> {
+export async function claimEndpoints(db: Database, claim: Claim): Promise<LeasedRow[]> {
   const { owner, now, leaseUntil, after, limits } = claim;
   const values = [owner, now, leaseUntil, after, limits.healthy, limits.failing];
-  return withIndexPlans(db, (tx) => tx.query<LaneRow>(CLAIM, values));
+  return withIndexPlans(db, (tx) => tx.query<LeasedRow>(CLAIM, values));
 }
 
 /** Prolongs the leases that are still this worker's, and reads their endpoints again. */
-export async function renewLanes(
+export async function renewLeases(
   db: Database,
   lease: { readonly owner: string; readonly until: Date },
   endpointIds: readonly string[],
-): Promise<LaneRow[]> {
+): Promise<LeasedRow[]> {
   return db.query(
     `update webhook_lanes l set lease_until = $2 from webhook_endpoints e
      where l.endpoint_id = any($3) and l.lease_owner = $1 and e.id = l.endpoint_id
-     returning ${LANE_COLUMNS}`,
+     returning ${LEASED_COLUMNS}`,
     [lease.owner, lease.until, endpointIds],
   );
 }
 
-export async function releaseLanes(
+export async function releaseEndpoints(
   db: Database,
   owner: string,
   endpointIds: readonly string[],
@@ -136,25 +136,26 @@ export interface DueRow {
 const FETCH = `
   select d.endpoint_id, d.event_created, d.event_position, d.id, d.event_id, d.event_type,
     d.attempt, p.updated as endpoint_updated, v.body
-  from jsonb_to_recordset($1::jsonb) as lane (endpoint_id text, room integer, held bigint[])
+  from jsonb_to_recordset($1::jsonb) as asked (endpoint_id text, most integer, held bigint[])
   cross join lateral (
     select updated from webhook_endpoints
-    where id = lane.endpoint_id and status = 'enabled' and livemode = any($3) limit 1
+    where id = asked.endpoint_id and status = 'enabled' and livemode = any($3) limit 1
   ) p
   cross join lateral (
     select * from webhook_due w
-    where w.endpoint_id = lane.endpoint_id and w.due_at <= $2
-      and w.event_position <> all (lane.held)
-    order by w.due_at limit lane.room
+    where w.endpoint_id = asked.endpoint_id and w.due_at <= $2
+      and w.event_position <> all (asked.held)
+    order by w.due_at limit asked.most
   ) d
   left join lateral (
     select e.body from events e where e.id = d.event_id and e.created = d.event_created limit 1
   ) v on true`;
 
-export interface Room {
+/** What to fetch for one endpoint. */
+export interface Ask {
   readonly endpointId: string;
   /** How many deliveries may be taken. */
-  readonly room: number;
+  readonly most: number;
   /** Places of the deliveries that the worker holds. */
   readonly held: readonly bigint[];
 }
@@ -163,14 +164,14 @@ export interface Room {
  * The next due deliveries of these endpoints, oldest first, with their exact bodies. Those of a
  * network whose ledger is being compared with its chain wait.
  */
-export async function fetchDue(db: Database, rooms: readonly Room[], now: Date): Promise<DueRow[]> {
+export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): Promise<DueRow[]> {
   const modes = [false, true].filter((livemode) => db.watch.serves(livemode));
-  const lanes = rooms.map(({ endpointId, room, held }) => ({
+  const rows = asks.map(({ endpointId, most, held }) => ({
     endpoint_id: endpointId,
-    room,
+    most,
     held: held.map(String),
   }));
-  const values = [JSON.stringify(lanes), now, modes];
+  const values = [JSON.stringify(rows), now, modes];
   return withIndexPlans(db, (tx) => tx.query<DueRow>(FETCH, values));
 }
 
@@ -196,12 +197,12 @@ const RECORD = `
       endpoint_id text, fence bigint, event_created timestamptz(3), event_position bigint,
       status text, attempt integer, finished timestamptz(3), response_status integer,
       response_body text, error text, duration_ms integer, next_attempt_at timestamptz(3))
-  ), lanes as materialized (
+  ), leases as materialized (
     select l.endpoint_id, l.fence from webhook_lanes l
     where l.endpoint_id = any((select $2::text[])::text[]) order by l.endpoint_id for no key update
   ), checked as materialized (
     -- "is true" keeps it a look-up in a hash table; as a join it would be a loop in a loop.
-    select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from lanes)) is true as ok
+    select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from leases)) is true as ok
     from input i
   ), fresh as materialized (
     select c.*, w.place from checked c cross join lateral (
@@ -212,7 +213,7 @@ const RECORD = `
     ) w
     where c.ok
   ), finished as (
-    -- Whoever else changes these rows holds the lane's lock, so their places are still true.
+    -- Anything else that changes these rows holds the lease's lock, so their places are still true.
     delete from webhook_due d using fresh f
     where f.status <> 'pending' and d.ctid = f.place
     returning d.endpoint_id, f.status, d.event_created, d.event_position, d.id, d.account_id,
@@ -240,7 +241,7 @@ const RECORD = `
   )
   select distinct endpoint_id from checked where not ok`;
 
-/** What an endpoint's answers say of it by now. */
+/** The health of an endpoint, as its latest answers show it. */
 export interface HealthRow {
   readonly endpoint_id: string;
   readonly fence: string;
@@ -257,7 +258,7 @@ const RECORD_HEALTH = `
     cross join lateral (
       select from webhook_lanes where endpoint_id = i.endpoint_id and fence = i.fence limit 1
     ) l
-  ), lanes as (
+  ), leases as (
     update webhook_lanes l set consecutive_failures = i.consecutive_failures,
       not_before = coalesce(i.not_before, '-infinity')
     from input i
@@ -271,8 +272,8 @@ const RECORD_HEALTH = `
     and e.failing_since is distinct from i.failing_since`;
 
 /**
- * Records what became of many deliveries in one transaction. Results of a lease that is over
- * change nothing: whoever has the endpoint now sends those deliveries again.
+ * Records what became of many deliveries in one transaction. Results of a lease that is over change
+ * nothing: the worker that holds the endpoint now sends those deliveries again.
  * @returns the endpoints of such results.
  */
 export async function recordResults(

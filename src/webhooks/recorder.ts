@@ -4,7 +4,7 @@ import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { AttemptResult } from '#webhooks/attempt.ts';
-import type { Lane } from '#webhooks/lane.ts';
+import type { Courier } from '#webhooks/courier.ts';
 import {
   type DueRow,
   type HealthRow,
@@ -21,7 +21,7 @@ const MAX_IN_FLIGHT = 1;
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
 
 export interface Finished {
-  readonly lane: Lane;
+  readonly courier: Courier;
   readonly row: DueRow;
   readonly result: AttemptResult;
   /** After this result. */
@@ -38,10 +38,10 @@ export interface Recorder {
 }
 
 function toRow(finished: Finished): ResultRow {
-  const { lane, row, result } = finished;
+  const { courier, row, result } = finished;
   return {
-    endpoint_id: lane.endpointId,
-    fence: lane.fence.toString(),
+    endpoint_id: courier.endpointId,
+    fence: courier.fence.toString(),
     event_created: row.event_created,
     event_position: row.event_position.toString(),
     status: finished.status,
@@ -55,10 +55,10 @@ function toRow(finished: Finished): ResultRow {
   };
 }
 
-function toHealth({ lane, health }: Finished): HealthRow {
+function toHealth({ courier, health }: Finished): HealthRow {
   return {
-    endpoint_id: lane.endpointId,
-    fence: lane.fence.toString(),
+    endpoint_id: courier.endpointId,
+    fence: courier.fence.toString(),
     consecutive_failures: health.consecutiveFailures,
     not_before: health.notBefore,
     failing_since: health.failingSince,
@@ -67,11 +67,13 @@ function toHealth({ lane, health }: Finished): HealthRow {
 
 async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Recorded[]> {
   // The last word of the batch on each endpoint.
-  const health = new Map(batch.map((finished) => [finished.lane.endpointId, toHealth(finished)]));
+  const health = new Map(
+    batch.map((finished) => [finished.courier.endpointId, toHealth(finished)]),
+  );
   failpoint('webhooks.answered');
   const stale = await recordResults(db, batch.map(toRow), [...health.values()]);
   failpoint('webhooks.recorded');
-  return batch.map(({ lane }) => (stale.has(lane.endpointId) ? 'stale' : 'recorded'));
+  return batch.map(({ courier }) => (stale.has(courier.endpointId) ? 'stale' : 'recorded'));
 }
 
 /** A whole batch waits when the database is away: trying its items singly would take minutes. */

@@ -1,16 +1,16 @@
 import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
-import { releaseLanes } from '#webhooks/queue-queries.ts';
+import { releaseEndpoints } from '#webhooks/queue-queries.ts';
 
 /** Of one statement. */
 const MAX_RELEASES = 500;
 
-/** Gives leases back, many at a time, and again later what could not be given back. */
+/** Gives leases back, many at a time; what could not be given back is tried again later. */
 export function createReleaser(deps: { readonly db: Database; readonly log: Log }, owner: string) {
   const batcher = createBatcher<string, void>({
     run: async (ids) => {
-      await releaseLanes(deps.db, owner, ids);
+      await releaseEndpoints(deps.db, owner, ids);
       return ids.map(() => undefined);
     },
     maxInFlight: 1,

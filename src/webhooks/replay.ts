@@ -26,12 +26,12 @@ export interface StartReplay {
   readonly types: readonly string[] | null;
 }
 
-/** Events of one portion: a short transaction, and little to do again after a crash. */
+/** Events of one portion: the transaction is short, and a crash leaves little to repeat. */
 const PORTION = 500;
 /** A replay waits while this many deliveries of its endpoint are undelivered. */
 const MAX_BACKLOG = 5_000;
 
-/** The replay object: a running order to send events again. */
+/** The replay object: an order to send events again, and how far it got. */
 export function renderReplay(row: ReplayRow): { [key: string]: Json } {
   return {
     id: row.id,
@@ -114,7 +114,7 @@ export async function getReplay(
   return (await selectReplay(deps.db, tenant, id)) ?? resourceMissing('webhook replay');
 }
 
-/** What one portion came to. */
+/** What one portion did. */
 export interface ReplayStep {
   /** Another portion can go at once. */
   readonly more: boolean;

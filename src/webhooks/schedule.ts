@@ -33,7 +33,7 @@ const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
 /** So an endpoint that is back is noticed within this. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
-/** Without one success for this long an endpoint is disabled. */
+/** An endpoint without one success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
@@ -63,7 +63,10 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
   return Math.min(ms, MAX_RETRY_AFTER_MS);
 }
 
-/** What one endpoint's recent answers say of it. Survives the worker in webhook_lanes. */
+/**
+ * What one endpoint's recent answers say about it. Kept in webhook_lanes, so it survives the
+ * worker.
+ */
 export interface Health {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
@@ -73,7 +76,7 @@ export interface Health {
   readonly window: number;
 }
 
-/** Until an endpoint has answered once it gets few requests: it may be one that hangs. */
+/** Until an endpoint has answered once, it gets few requests: it may hang. */
 const FIRST_WINDOW = 2;
 
 /** A worker that takes over an endpoint begins carefully, most of all with one that fails. */

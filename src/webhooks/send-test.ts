@@ -8,7 +8,12 @@ import type { DeliveryRow } from '#webhooks/delivery.ts';
 import { deliveryIdOf, insertFinished } from '#webhooks/delivery-queries.ts';
 import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
 import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
-import { lockEndpoint, noteTest, resetLane, selectEndpoint } from '#webhooks/endpoint-queries.ts';
+import {
+  forgetFailures,
+  lockEndpoint,
+  noteTest,
+  selectEndpoint,
+} from '#webhooks/endpoint-queries.ts';
 import { writePing } from '#webhooks/ping-event.ts';
 
 async function send(
@@ -55,14 +60,14 @@ async function recordTest(
   } as const;
   if ((await lockEndpoint(tx, null, endpoint.id)) !== undefined) {
     await noteTest(tx, { id: endpoint.id, succeeded, at: finished });
-    if (succeeded) await resetLane(tx, endpoint.id);
+    if (succeeded) await forgetFailures(tx, endpoint.id);
   }
   return { ...row, id: await insertFinished(tx, row) };
 }
 
 /**
  * Sends a `ping` event to this endpoint alone and waits for its answer (at most 10 s). It is sent
- * once, also to a disabled endpoint; a success closes the breaker of a broken one.
+ * once, even to a disabled endpoint; a success closes the breaker of a broken one.
  */
 export async function sendTest(
   deps: WebhookDeps,

@@ -1,4 +1,4 @@
-import { canStart, isSlow, type Lane, noteOverdue, SLOW_MS } from '#webhooks/lane.ts';
+import { type Courier, canStart, isSlow, noteOverdue, SLOW_MS } from '#webhooks/courier.ts';
 
 /** Requests in flight from one process. A slot costs a socket and a few kilobytes. */
 export interface SlotLimits {
@@ -9,10 +9,10 @@ export interface SlotLimits {
 
 export const SLOT_LIMITS: SlotLimits = { brisk: 1024, slow: 512 };
 
-/** Shares the process's requests among its lanes, one delivery per turn. */
+/** Shares the process's requests among its couriers, one delivery per turn. */
 export interface Slots {
-  /** The lane may have something to start. */
-  offer(lane: Lane): void;
+  /** The courier may have something to start. */
+  offer(courier: Courier): void;
   /** What is in flight now. */
   inFlight(): number;
 }
@@ -20,61 +20,62 @@ export interface Slots {
 interface Group {
   readonly limit: number;
   busy: number;
-  readonly waiting: Set<Lane>;
+  readonly waiting: Set<Courier>;
 }
 
 /**
- * `start` takes one delivery from the lane's buffer and settles when its answer is there. Lanes
- * take turns, so that a full buffer of one does not go before a single delivery of another.
+ * `start` takes one delivery from the courier's buffer and settles when its answer has come.
+ * Couriers take turns, so that a full buffer of one does not go before a single delivery of
+ * another.
  */
-export function createSlots(limits: SlotLimits, start: (lane: Lane) => Promise<void>): Slots {
+export function createSlots(limits: SlotLimits, start: (courier: Courier) => Promise<void>): Slots {
   const groups = {
-    brisk: { limit: limits.brisk, busy: 0, waiting: new Set<Lane>() },
-    slow: { limit: limits.slow, busy: 0, waiting: new Set<Lane>() },
+    brisk: { limit: limits.brisk, busy: 0, waiting: new Set<Courier>() },
+    slow: { limit: limits.slow, busy: 0, waiting: new Set<Courier>() },
   };
 
-  const enqueue = (lane: Lane) => {
-    if (lane.queued || !canStart(lane)) return;
-    lane.queued = true;
-    (isSlow(lane) ? groups.slow : groups.brisk).waiting.add(lane);
+  const enqueue = (courier: Courier) => {
+    if (courier.queued || !canStart(courier)) return;
+    courier.queued = true;
+    (isSlow(courier) ? groups.slow : groups.brisk).waiting.add(courier);
   };
-  const startOne = (first: Group, lane: Lane) => {
+  const startOne = (first: Group, courier: Courier) => {
     let group = first;
     group.busy++;
     // An endpoint that turns out to hang gives its brisk slots back: they are for others.
     const overdue = setTimeout(() => {
-      noteOverdue(lane);
+      noteOverdue(courier);
       group.busy--;
       group = groups.slow;
       group.busy++;
       pump(first);
     }, SLOW_MS);
-    void start(lane).finally(() => {
+    void start(courier).finally(() => {
       clearTimeout(overdue);
       group.busy--;
-      enqueue(lane);
+      enqueue(courier);
       pump(groups.brisk);
       pump(groups.slow);
     });
   };
   const pump = (group: Group) => {
-    for (const lane of group.waiting) {
+    for (const courier of group.waiting) {
       if (group.busy >= group.limit) return;
-      // Deleting and adding again moves the lane to the end of the line; the loop reaches it there.
-      group.waiting.delete(lane);
-      lane.queued = false;
-      if (!canStart(lane)) continue;
-      startOne(group, lane);
-      if (canStart(lane)) {
-        lane.queued = true;
-        group.waiting.add(lane);
+      // Deleting and adding again puts the courier at the end, where the loop reaches it again.
+      group.waiting.delete(courier);
+      courier.queued = false;
+      if (!canStart(courier)) continue;
+      startOne(group, courier);
+      if (canStart(courier)) {
+        courier.queued = true;
+        group.waiting.add(courier);
       }
     }
   };
   return {
-    offer: (lane) => {
-      enqueue(lane);
-      pump(isSlow(lane) ? groups.slow : groups.brisk);
+    offer: (courier) => {
+      enqueue(courier);
+      pump(isSlow(courier) ? groups.slow : groups.brisk);
     },
     inFlight: () => groups.brisk.busy + groups.slow.busy,
   };

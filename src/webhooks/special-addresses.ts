@@ -6,11 +6,11 @@ export interface SpecialBlock {
 }
 
 /**
- * Facts from the IANA registries, as they stood on 2026-01-15:
+ * Facts from the IANA registries, as of 2026-01-15:
  * https://www.iana.org/assignments/iana-ipv4-special-registry
- * https://www.iana.org/assignments/iana-ipv6-special-registry
- * All of their blocks are refused, also those that are routed (AS112, AMT, anycast helpers): no
- * merchant's server lives there. Multicast has registries of its own and is added at the end.
+ * https://www.iana.org/assignments/iana-ipv6-special-registry All of their blocks are refused, also
+ * those that are routed (AS112, AMT, anycast helpers): no merchant's server lives there. Multicast
+ * has registries of its own and is added at the end.
  */
 export const SPECIAL_IPV4: readonly SpecialBlock[] = [
   { cidr: '0.0.0.0/8', name: 'this network', rfc: 'RFC 791' },

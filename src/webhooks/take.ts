@@ -1,7 +1,7 @@
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import type { Fleet } from '#webhooks/fleet.ts';
-import { claimLanes, fetchDue } from '#webhooks/queue-queries.ts';
+import { claimEndpoints, fetchDue } from '#webhooks/queue-queries.ts';
 
 export interface TakeDeps {
   readonly db: Database;
@@ -9,12 +9,12 @@ export interface TakeDeps {
   readonly owner: string;
   readonly fleet: Fleet;
   readonly leaseMs: number;
-  /** Every so often all endpoints are looked at, hints or not. */
+  /** How often all endpoints are looked at, with or without hints. */
   readonly pollMs: number;
 }
 
-/** Endpoints in the hands of one process; more wait for the next worker or the next turn. */
-const MAX_LANES = { healthy: 2_000, failing: 500 };
+/** Endpoints that one process holds; more wait for the next worker or the next turn. */
+const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
 /** Taken over at one turn. */
 const MAX_CLAIMED = 200;
 /** Looking for endpoints without an owner may take this share of the time. */
@@ -23,8 +23,8 @@ const CLAIM_SHARE = 0.25;
 const MAX_CLAIM_PAUSE_MS = 300;
 
 /**
- * One turn of the loop that takes over endpoints nobody works. `fetch` is called when there are
- * new ones, `later` when the turn came too early.
+ * One turn of the loop that takes over endpoints that no worker holds. `fetch` is called when there
+ * are new ones, `later` when the turn came too early.
  */
 export function createClaimer(
   deps: TakeDeps,
@@ -36,8 +36,8 @@ export function createClaimer(
   const limits = () => {
     const has = fleet.counts();
     return {
-      healthy: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.healthy - has.healthy)),
-      failing: Math.max(0, Math.min(MAX_CLAIMED, MAX_LANES.failing - has.failing)),
+      healthy: Math.max(0, Math.min(MAX_CLAIMED, MAX_ENDPOINTS.healthy - has.healthy)),
+      failing: Math.max(0, Math.min(MAX_CLAIMED, MAX_ENDPOINTS.failing - has.failing)),
     };
   };
   return async () => {
@@ -48,7 +48,7 @@ export function createClaimer(
     }
     const now = clock.now();
     const leaseUntil = addMs(now, deps.leaseMs);
-    const rows = await claimLanes(db, { owner, now, leaseUntil, after, limits: limits() });
+    const rows = await claimEndpoints(db, { owner, now, leaseUntil, after, limits: limits() });
     const taken = performance.now() - started;
     const pauseMs = Math.min(taken * (1 / CLAIM_SHARE - 1), MAX_CLAIM_PAUSE_MS);
     nextClaimMs = performance.now() + pauseMs;
@@ -68,8 +68,8 @@ export function createClaimer(
 }
 
 /**
- * One turn of the loop that fetches what is due. Apart from the claims, so that an endpoint in
- * hand gets its next delivery after one statement.
+ * One turn of the loop that fetches what is due. Apart from the claims, so that an endpoint that is
+ * already held gets its next delivery after one statement.
  */
 export function createFetcher(deps: TakeDeps): () => Promise<boolean> {
   const { db, clock, fleet } = deps;
@@ -81,7 +81,7 @@ export function createFetcher(deps: TakeDeps): () => Promise<boolean> {
       fleet.expectWork();
     }
     const look = fleet.look();
-    if (look.rooms.length > 0) fleet.receive(look, await fetchDue(db, look.rooms, clock.now()));
-    return fleet.look().rooms.length > 0;
+    if (look.asks.length > 0) fleet.receive(look, await fetchDue(db, look.asks, clock.now()));
+    return fleet.look().asks.length > 0;
   };
 }

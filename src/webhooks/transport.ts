@@ -10,7 +10,7 @@ import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
 export interface Network {
   readonly policy: AddressPolicy;
   readonly resolver: Resolver;
-  /** Certificate authorities beside the usual ones. */
+  /** Certificate authorities in addition to the usual ones. */
   readonly ca?: string;
 }
 
@@ -29,7 +29,10 @@ class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/** A look-up holds for attempts within this; a burst must not become a flood of DNS questions. */
+/**
+ * A look-up is reused for attempts within this time; a burst must not become a flood of DNS
+ * questions.
+ */
 const LOOKUP_HOLDS_MS = 1_000;
 /** Shorter than the idle time-outs of common servers: we must not write to a closing socket. */
 const IDLE_SOCKET_MS = 2_000;

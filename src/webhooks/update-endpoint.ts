@@ -7,8 +7,8 @@ import { checkEnabledEvents, type EndpointRow, type WebhookDeps } from '#webhook
 import {
   deleteEndpoint,
   endDueDeliveries,
+  forgetFailures,
   lockEndpoint,
-  resetLane,
   updateEndpoint,
 } from '#webhooks/endpoint-queries.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
@@ -45,7 +45,7 @@ async function applyChange(
   const status = input.status ?? row.status;
   const url = input.url ?? row.url;
   const enabling = status === 'enabled' && row.status === 'disabled';
-  if (enabling || url !== row.url) await resetLane(tx, row.id);
+  if (enabling || url !== row.url) await forgetFailures(tx, row.id);
   const events = input.enabledEvents;
   const updated = await updateEndpoint(tx, {
     id: row.id,

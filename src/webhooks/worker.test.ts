@@ -12,7 +12,7 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { DeliveryStatus } from '#webhooks/delivery.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
-import { claimLanes, fetchDue, recordResults } from '#webhooks/queue-queries.ts';
+import { claimEndpoints, fetchDue, recordResults } from '#webhooks/queue-queries.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
 
 const WORKER_PROCESS = path.join(import.meta.dirname, '../testing/webhook-worker-process.ts');
@@ -173,21 +173,21 @@ describe('a worker', () => {
     await writeTestEvents(bench, 2);
     const now = bench.clock.now();
     const claim = (owner: string, at: Date) =>
-      claimLanes(bench.db, {
+      claimEndpoints(bench.db, {
         owner,
         now: at,
         leaseUntil: addMs(at, 20_000),
         after: '',
         limits: { healthy: 100, failing: 100 },
       });
-    const mine = (await claim('slow', now)).find((lane) => lane.endpoint_id === endpointId);
+    const mine = (await claim('slow', now)).find((row) => row.endpoint_id === endpointId);
     assert.ok(mine);
     assert.equal((await claim('other', now)).length, 0);
-    const room = [{ endpointId, room: 10, held: [] }];
-    const rows = await fetchDue(bench.db, room, now);
+    const asks = [{ endpointId, most: 10, held: [] }];
+    const rows = await fetchDue(bench.db, asks, now);
     assert.equal(rows.length, 2);
     const later = addMs(now, 21_000);
-    const theirs = (await claim('other', later)).find((lane) => lane.endpoint_id === endpointId);
+    const theirs = (await claim('other', later)).find((row) => row.endpoint_id === endpointId);
     assert.ok(theirs && theirs.fence > mine.fence);
 
     const resultOf = (fence: bigint, row: (typeof rows)[number]) => ({

@@ -18,11 +18,11 @@ export interface WebhookWorkerDeps extends LoopDeps {
   /** The sandbox: webhooks may go to receivers on this machine. */
   readonly ownMachine?: boolean;
   readonly resolver?: Resolver;
-  /** Certificate authorities beside the usual ones. */
+  /** Certificate authorities in addition to the usual ones. */
   readonly ca?: string;
   /** Which trace an event belongs to (its body is given). */
   readonly traceOf?: (body: string) => Promise<string | null>;
-  /** The way to tell the owners of a disabled endpoint by e-mail. */
+  /** Sends the owners of a disabled endpoint an e-mail. */
   readonly tellDisabled?: TellDisabled;
 }
 
@@ -88,9 +88,9 @@ async function stopAll(
 }
 
 /**
- * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends what
- * is due of them, and records what became of it. Wake-up topics: `deliveries` (rows were
- * written) and `webhook-endpoints` (an endpoint was changed).
+ * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends what is
+ * due to them, and records the results. Wake-up topics: `deliveries` (rows were written) and
+ * `webhook-endpoints` (an endpoint was changed).
  */
 export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const owner = randomUUID();

@@ -188,8 +188,8 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'a disabled endpoint still gets deliveries',
     file: 'src/webhooks/queue-queries.ts',
     by: 'src/webhooks/failing.test.ts',
-    from: "where id = lane.endpoint_id and status = 'enabled' and livemode",
-    to: 'where id = lane.endpoint_id and livemode',
+    from: "where id = asked.endpoint_id and status = 'enabled' and livemode",
+    to: 'where id = asked.endpoint_id and livemode',
   },
   {
     name: 'a delivery that the endpoint took is sent again',

@@ -22,22 +22,22 @@ function entryView(row: AuditRow) {
   return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
 }
 
-/** One page of a chain, newest first. */
+/** One page of a trail, newest first. */
 export async function answerAudit(
   sql: Sql,
   asked: {
-    readonly chain: string;
+    readonly trail: string;
     readonly query: Type.Static<typeof AuditQuery>;
     readonly cursorKey: Buffer;
   },
 ): Promise<Answer | Refusal> {
-  const { chain, query, cursorKey } = asked;
-  const tenant = { accountId: chain, livemode: false };
+  const { trail, query, cursorKey } = asked;
+  const tenant = { accountId: trail, livemode: false };
   const walk = { list: 'audit_log', tenant, query, cursorKey };
   const page = readPage(walk, query);
   if (isRefusal(page)) return page;
   const rows = await selectNewest(sql, {
-    chain,
+    trail,
     before: page.after?.position ?? null,
     objectId: query.object ?? null,
     limit: page.limit + 1,
@@ -59,7 +59,7 @@ export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {
       response: listOf(AuditEntrySchema),
       errors: ['cursor_invalid'],
       handle: async ({ caller, query }) =>
-        answerAudit(db, { chain: caller.tenant.accountId, query, cursorKey }),
+        answerAudit(db, { trail: caller.tenant.accountId, query, cursorKey }),
     }),
   ];
 }

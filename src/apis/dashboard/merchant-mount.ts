@@ -7,7 +7,7 @@ import {
   type PersonRequest,
   type PersonRoute,
 } from '#apis/dashboard/person-route.ts';
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { AnyRoute } from '#http/route.ts';
@@ -57,8 +57,8 @@ function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Wor
   return async (request: PersonRequest<never, never>) => {
     const { caller, params, requestId, now } = request;
     await deps.db.transaction((tx) =>
-      recordChange(tx, {
-        chain: caller.tenant.accountId,
+      recordEntry(tx, {
+        trail: caller.tenant.accountId,
         actor: actorOf(caller, requestId),
         action: `requested.${route.operationId}`,
         objectId: params.id ?? caller.tenant.accountId,

@@ -7,7 +7,7 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { DeliverySchema } from '#apis/merchant/webhook-schema.ts';
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { nullable, objectType, oneOf } from '#http/schema.ts';
 import { checkReceiver, renderReceiverCheck } from '#webhooks/check-receiver.ts';
@@ -52,8 +52,8 @@ function checkRoute(deps: DashboardDeps) {
       const checked = await checkReceiver(deps, tenant, objectId, deps.clock);
       if (isRefusal(checked)) return checked;
       await deps.db.transaction((tx) =>
-        recordChange(tx, {
-          chain: tenant.accountId,
+        recordEntry(tx, {
+          trail: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'webhook_endpoint.receiver_checked',
           objectId,

@@ -7,7 +7,7 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { CreateRefundBody, RefundSchema } from '#apis/merchant/refund-schema.ts';
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { nullable, Timestamp } from '#http/schema.ts';
@@ -78,8 +78,8 @@ function endRoute({ db, wakeups }: DashboardDeps) {
       if (refund === null) return resourceMissing('refund');
       const ended = await db.transaction(async (tx) => {
         if (!(await endBlockedRefund(tx, refund.id))) return false;
-        await recordChange(tx, {
-          chain: tenant.accountId,
+        await recordEntry(tx, {
+          trail: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'refund.given_up',
           objectId: refund.id,
@@ -124,8 +124,8 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
       const { tenant } = caller;
       // Before the refund: whatever happens then, the log knows who asked for it.
       await deps.db.transaction((tx) =>
-        recordChange(tx, {
-          chain: tenant.accountId,
+        recordEntry(tx, {
+          trail: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'refund.requested',
           objectId: body.payment,

@@ -9,7 +9,7 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
-import { recordChange } from '#audit/audit.ts';
+import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { type Atoms, atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
@@ -95,8 +95,8 @@ async function saveSettings(
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);
-  await recordChange(tx, {
-    chain: tenant.accountId,
+  await recordEntry(tx, {
+    trail: tenant.accountId,
     actor: actorOf(caller, requestId),
     action: 'risk.settings_changed',
     objectId: tenant.accountId,
@@ -152,8 +152,8 @@ async function recordBlock(
   change: { readonly action: string; readonly address: string; readonly note: string | null },
 ): Promise<void> {
   const { caller, requestId, now } = request;
-  await recordChange(tx, {
-    chain: caller.tenant.accountId,
+  await recordEntry(tx, {
+    trail: caller.tenant.accountId,
     actor: actorOf(caller, requestId),
     action: change.action,
     objectId: change.address,

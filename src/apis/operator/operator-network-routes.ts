@@ -11,7 +11,7 @@ import { selectWork } from '#apis/operator/operator-queries.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import { staffRoutes } from '#apis/operator/staff-routes.ts';
 import { watchRoutes } from '#apis/operator/watch-routes.ts';
-import { NETWORK_CHAIN } from '#audit/audit.ts';
+import { NETWORK_TRAIL } from '#audit/audit.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, listOf, nullable, openObject, Timestamp } from '#http/schema.ts';
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
@@ -85,7 +85,7 @@ function auditRoute({ db, cursorKey }: OperatorDeps) {
     errors: ['cursor_invalid'],
     handle: async ({ query }) => {
       const { account, ...rest } = query;
-      return answerAudit(db, { chain: account ?? NETWORK_CHAIN, query: rest, cursorKey });
+      return answerAudit(db, { trail: account ?? NETWORK_TRAIL, query: rest, cursorKey });
     },
   });
 }

@@ -8,7 +8,7 @@ import {
   selectOpenProposal,
   selectProposal,
 } from '#apis/operator/proposal-queries.ts';
-import { type Actor, NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
@@ -42,8 +42,8 @@ async function recordProposal(
   row: Pick<ProposalRow, 'id' | 'kind' | 'livemode' | 'subject' | 'payload'>,
   entry: { readonly action: string; readonly reason: string; readonly by: By },
 ): Promise<void> {
-  await recordChange(tx, {
-    chain: NETWORK_CHAIN,
+  await recordEntry(tx, {
+    trail: NETWORK_TRAIL,
     actor: entry.by.actor,
     action: entry.action,
     objectId: row.subject,

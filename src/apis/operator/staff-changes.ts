@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { actorOf, type PersonRequest, sessionOf } from '#apis/dashboard/person-route.ts';
 import type { By } from '#apis/operator/proposals.ts';
-import { NETWORK_CHAIN, recordChange } from '#audit/audit.ts';
+import { NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import { text } from '#http/schema.ts';
 
@@ -22,8 +22,8 @@ export async function recordByStaff(
     readonly reason: string | null;
   },
 ): Promise<void> {
-  await recordChange(tx, {
-    chain: NETWORK_CHAIN,
+  await recordEntry(tx, {
+    trail: NETWORK_TRAIL,
     actor: actorOf(request.caller, request.requestId),
     action: change.action,
     objectId: change.objectId,

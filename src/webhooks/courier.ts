@@ -2,8 +2,8 @@ import type { Target } from '#webhooks/attempt.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { type Health, isBroken } from '#webhooks/schedule.ts';
 
-/** One endpoint in the hands of this worker, for as long as its lease holds. */
-export interface Lane {
+/** What this worker knows and holds of one endpoint, for as long as its lease lasts. */
+export interface Courier {
   readonly endpointId: string;
   readonly fence: bigint;
   target: Target;
@@ -17,11 +17,11 @@ export interface Lane {
   latencyMs: number;
   /** When it last had work, on the monotonic clock. */
   usedAtMs: number;
-  /** open: works. pausing: starts nothing, is given back when all is recorded. lost: not ours. */
+  /** open: at work. pausing: starts nothing, is given back once all is recorded. lost: not ours. */
   state: 'open' | 'pausing' | 'lost';
-  /** The number of hints at the last look that found fewer than there was room for. */
+  /** The number of hints at the last look that found less than was asked for. */
   dryAtHint: number;
-  /** Waits for its turn. */
+  /** It is waiting for its turn. */
   queued: boolean;
 }
 
@@ -34,12 +34,12 @@ export const SLOW_MS = 1_000;
 /** Weight of the newest answer. */
 const LATENCY_WEIGHT = 0.25;
 
-export function openLane(leased: {
+export function openCourier(leased: {
   readonly endpointId: string;
   readonly fence: bigint;
   readonly target: Target;
   readonly health: Health;
-}): Lane {
+}): Courier {
   return {
     ...leased,
     buffer: [],
@@ -57,33 +57,37 @@ export function openLane(leased: {
  * How many more deliveries to take: none when the queue was found empty and no hint came since.
  * A failing endpoint is given few: the rest wait.
  */
-export function roomOf(lane: Lane, hints: number): number {
-  if (lane.state !== 'open' || lane.dryAtHint === hints) return 0;
-  if (isBroken(lane.health)) return Math.max(0, 1 - lane.held.size);
-  const most = Math.min(MAX_HELD, lane.health.window * 8);
-  return lane.held.size < Math.min(LOW_WATER, most) ? most - lane.held.size : 0;
+export function mostToTake(courier: Courier, hints: number): number {
+  if (courier.state !== 'open' || courier.dryAtHint === hints) return 0;
+  if (isBroken(courier.health)) return Math.max(0, 1 - courier.held.size);
+  const most = Math.min(MAX_HELD, courier.health.window * 8);
+  return courier.held.size < Math.min(LOW_WATER, most) ? most - courier.held.size : 0;
 }
 
-export function canStart(lane: Lane): boolean {
-  return lane.state === 'open' && lane.buffer.length > 0 && lane.inFlight < lane.health.window;
+export function canStart(courier: Courier): boolean {
+  return (
+    courier.state === 'open' &&
+    courier.buffer.length > 0 &&
+    courier.inFlight < courier.health.window
+  );
 }
 
 /** Slow and failing endpoints, which share slots of their own: they never hold up the brisk. */
-export function isSlow(lane: Lane): boolean {
-  return lane.health.consecutiveFailures > 0 || lane.latencyMs > SLOW_MS;
+export function isSlow(courier: Courier): boolean {
+  return courier.health.consecutiveFailures > 0 || courier.latencyMs > SLOW_MS;
 }
 
-export function noteLatency(lane: Lane, durationMs: number): void {
-  lane.latencyMs += (durationMs - lane.latencyMs) * LATENCY_WEIGHT;
+export function noteLatency(courier: Courier, durationMs: number): void {
+  courier.latencyMs += (durationMs - courier.latencyMs) * LATENCY_WEIGHT;
 }
 
 /** An answer has not come in time yet: the endpoint counts as slow from now on. */
-export function noteOverdue(lane: Lane): void {
-  lane.latencyMs = Math.max(lane.latencyMs, 2 * SLOW_MS);
+export function noteOverdue(courier: Courier): void {
+  courier.latencyMs = Math.max(courier.latencyMs, 2 * SLOW_MS);
 }
 
 /** Puts back what was taken and not started: the rows are still in the queue. */
-export function dropBuffer(lane: Lane): void {
-  for (const row of lane.buffer) lane.held.delete(row.event_position);
-  lane.buffer = [];
+export function dropBuffer(courier: Courier): void {
+  for (const row of courier.buffer) courier.held.delete(row.event_position);
+  courier.buffer = [];
 }
