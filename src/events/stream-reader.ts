@@ -85,7 +85,7 @@ export class StreamReader {
     if (chunk.length > 0) this.#push(chunk);
   }
 
-  /** There is nothing of its order left up to this place. */
+  /** Nothing up to this place is left to send. */
   skipTo(place: Place): void {
     this.#at = place;
   }
@@ -98,7 +98,10 @@ export class StreamReader {
     });
   }
 
-  /** A comment. Who has read nothing since the last one, though there was something, is cut. */
+  /**
+   * A comment. A client that has read nothing since the last one, though there was something to
+   * read, is cut off.
+   */
   beat(): void {
     const isStuck = this.stream.readableLength > 0 && this.#reads === this.#readsAtBeat;
     this.#readsAtBeat = this.#reads;
@@ -114,7 +117,7 @@ export class StreamReader {
     this.#ring();
   }
 
-  /** At once: the client comes back behind what it has seen. */
+  /** At once: the client comes back and goes on after what it has seen. */
   cut(): void {
     this.stream.destroy();
   }

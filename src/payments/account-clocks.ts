@@ -1,17 +1,16 @@
 import type { OrderTime } from '#db/commit-order.ts';
 
-/** Nothing is known to be stamped. */
+/** Nothing is known to have been stamped. */
 const NEVER = new Date(0);
 const UNKNOWN: OrderTime = { aheadSeconds: 0, stampedAt: NEVER };
 
 /**
- * What this process last learned of the times of accounts, so that a create needs no question of
- * its own: how far a clock in test mode runs ahead, and the latest time at which we counted a row
- * as created (requests do not always reach their batch in the order in which they arrived).
+ * What this process last learned about the times of accounts, so that a create needs no query for
+ * it: how far a clock in test mode runs ahead, and the latest time at which we counted a row as
+ * created (requests do not always reach their batch in the order in which they arrived).
  *
- * It does no harm when others know more. The order has been stamped with a later time then: the
- * statement that waits for nobody leaves such a request out, and the one that holds the lock reads
- * both.
+ * It does no harm when other processes know more. The order then has a later time: the statement
+ * that never waits leaves such a request out, and the one that holds the lock reads both.
  */
 export class AccountClocks {
   readonly #times = new Map<string, OrderTime>();

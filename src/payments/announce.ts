@@ -3,13 +3,13 @@ import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** What changes intents needs of the process. */
+/** What code that changes intents needs from the process. */
 export interface AnnounceDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
 }
 
-/** Tells whoever waits that an intent has moved. After the commit. */
+/** Tells everything that waits for an intent that it has changed. Call it after the commit. */
 export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
   if (intent.status === 'processing') {
     wakeups.send('chain-requests', networkOf(intent.tenant.livemode));

@@ -7,8 +7,8 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Presented } from '#payments/presented.ts';
 
 /**
- * What the chain says, asked before the transaction; null where it need not be asked, because the
- * credential is unknown or the intent has come to its end.
+ * The chain's answer, asked for before the transaction; null where there is no need to ask, because
+ * the credential is unknown or the intent has ended.
  */
 export async function askChain(
   preflight: Preflight,

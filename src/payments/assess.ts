@@ -10,13 +10,13 @@ import { type PayerActivity, selectPayerActivities, selectRiskSettingsOf } from 
 import { assessRisk, type RiskRule } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
-/** What the chain says of a payment that is about to be asked for. */
+/** What the chain says about a payment before it is requested. */
 export type PreflightResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly decline: Decline }
   | 'unavailable';
 
-/** Everything that a payment is decided on. Read under the locks of intent and payer. */
+/** Everything that decides about a payment. Read under the locks of intent and payer. */
 export interface PaymentFacts {
   readonly intent: PaymentIntent;
   /** Sale and tip. */
@@ -25,12 +25,14 @@ export interface PaymentFacts {
   readonly credentialProblem: Decline | null;
   /** The limit of the card that was tapped, if it was one: atoms, without fees. */
   readonly cardLimit: bigint | null;
-  /** From how many atoms what was presented needs its payer's yes, because it can be copied. */
+  /**
+   * From this many atoms on, the payer has to confirm, because what was presented can be copied.
+   */
   readonly confirmFrom: Atoms | null;
   readonly preflight: Exclude<PreflightResult, 'unavailable'>;
   readonly settings: RiskSettings;
   readonly activity: PayerActivity;
-  /** The wallet's key has signed this very payment: nobody needs to be asked any more. */
+  /** The wallet's key has signed this very payment: no confirmation is needed. */
   readonly isSigned?: boolean;
 }
 
@@ -94,9 +96,9 @@ function exceedsLimits({ amount, payer, cardLimit, activity }: PaymentFacts): bo
 }
 
 /**
- * The checks of behavior.md 12.1 in their order; the first that fails decides. Limits are
- * what a payer sets for passes and tokens, and rules may ask for a yes: a signature is above the
- * first and says the second.
+ * The checks of behavior.md 12.1 in their order; the first that fails decides. A signature of the
+ * payer overrides the limits, which a payer sets for passes and tokens, and answers rules that
+ * would ask for a confirmation.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;

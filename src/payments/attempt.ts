@@ -11,7 +11,7 @@ export interface Tipping {
 export type Credential =
   | { readonly type: 'nfc_id'; readonly passId: string }
   | { readonly type: 'nfc_sun'; readonly cardId: string }
-  /** A code that the wallet app has shown for this pass. */
+  /** A code that the wallet app showed for this pass. */
   | { readonly type: 'qr'; readonly passId: string }
   | { readonly type: 'agent_token'; readonly tokenId: string }
   /** Signed by the wallet for this payment alone. */
@@ -24,7 +24,7 @@ export interface Attempt extends Traced {
   readonly payerId: string;
   readonly payerAddress: `0x${string}`;
   readonly credential: Credential;
-  /** On top of the sale. Of a rebuilt payment 0: the chain knows their sum alone. */
+  /** On top of the sale. 0 for a rebuilt payment: the chain knows only the sum of both. */
   readonly tip: Atoms;
   /** The rule that asked for the payer's confirmation, if one did. */
   readonly reasonCode: string | null;

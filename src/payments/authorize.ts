@@ -34,7 +34,7 @@ export interface Authorization {
   readonly gone?: AbortSignal;
 }
 
-/** Whose idempotency keys they are: no merchant's, no terminal's. */
+/** The owner of these idempotency keys: no merchant and no terminal. */
 const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
@@ -47,8 +47,8 @@ function requestOf(link: PayLink, from: Hex, signature: Hex): IdempotentRequest 
 
 /**
  * Pays an intent with what a wallet has signed for it. Answers with the intent, as a tap does. The
- * signature is looked at first: whoever does not have the wallet's key learns nothing of it, and
- * makes nothing happen.
+ * signature is checked first: a caller without the wallet's key learns nothing about the payment
+ * and cannot make anything happen.
  */
 export async function authorizePayment(
   deps: AuthorizeDeps,

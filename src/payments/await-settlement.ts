@@ -27,7 +27,10 @@ function isSettled(intent: PaymentIntent): boolean {
   return intent.status !== 'processing';
 }
 
-/** Waits for a `processing` intent to become something else; at the end the intent as it is. */
+/**
+ * Waits for a `processing` intent to become something else; when the time is up, returns it as it
+ * is.
+ */
 export async function awaitSettled(
   deps: SettledDeps,
   intentId: string,
@@ -43,7 +46,7 @@ export async function awaitSettled(
 
 /**
  * The response of a request whose intent is being settled. When that takes too long, `processing`
- * becomes the response, unless the real one is there first.
+ * becomes the response, unless the final one comes first.
  */
 export function answerWhenSettled(
   deps: AwaitDeps,

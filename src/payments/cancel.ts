@@ -22,7 +22,7 @@ export interface CancelRequest {
 
 /**
  * Cancels an unpaid intent; canceling a canceled one returns it unchanged. Refuses with
- * `payment_intent_unexpected_state` once the settlement was asked for.
+ * `payment_intent_unexpected_state` once its settlement has been requested.
  */
 export async function cancelIntent(
   deps: { readonly db: Database; readonly wakeups: Wakeups },

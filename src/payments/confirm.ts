@@ -13,14 +13,14 @@ import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 
 export interface ConfirmDeps {
   readonly readiness: Readiness;
-  /** Seconds that a payment has from the payer's yes to its place on the chain. */
+  /** Seconds that a payment has from the payer's yes to its block on the chain. */
   readonly settleWithinS: number;
 }
 
 /** A payer's answer to "is this payment yours?". */
 export interface ConfirmationAnswer {
   readonly intentId: string;
-  /** Whether the answer comes from somebody who may give it. */
+  /** Whether the person who answers may do so. */
   readonly mayAnswer: (intent: PaymentIntent) => boolean;
   readonly approve: boolean;
   readonly now: Date;
@@ -45,7 +45,7 @@ function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
 
 interface Answered {
   readonly intent: PaymentIntent;
-  /** Whose app has to look again. */
+  /** The payer whose app has to look again. */
   readonly payerId: string | null;
   readonly deliveries: number;
 }
@@ -90,9 +90,9 @@ async function answer(
 }
 
 /**
- * Takes a payer's yes or no. A yes starts the settlement, unless a check of the tap fails by now.
- * Refuses with `resource_missing` (nobody asked this payer), `payment_intent_unexpected_state`
- * (too late, or answered the other way) and, to a yes, `service_unavailable` (nothing settles now).
+ * Takes a payer's yes or no. A yes starts the settlement, unless one of the tap's checks fails now.
+ * Refuses with `resource_missing` (nobody asked this payer), `payment_intent_unexpected_state` (too
+ * late, or answered the other way) and, to a yes, `service_unavailable` (nothing settles now).
  */
 export async function answerConfirmation(
   deps: AnnounceDeps & ConfirmDeps,

@@ -26,12 +26,13 @@ import type { DrawnNumber } from '#settlement/numbers.ts';
  * What is plain goes in one statement that is a transaction of its own: keys with their responses,
  * intents, events and deliveries, in the account's order. A row is plain when its key and order id
  * are new, its terminal is there and active, the API key or device key that asks still stands, its
- * settlement number is still good, and nobody else holds the account's order. Rows of idempotency
- * keys that are known come back, so that a batch of replays writes nothing.
+ * settlement number is still good, and nobody else holds the account's order. Rows of known
+ * idempotency keys come back, so that a batch of replays writes nothing.
  *
- * Sub-queries that pick one row by its whole key each: joined, they were read with a part of it. A
- * plan that was made while the tables were empty stays, so no other index may look as good as the
- * right one then: hence the terminal's account is no condition, and the order id a range in order.
+ * Sub-queries that pick one row each by its whole key: as a join, the plan used only a part of it.
+ * A plan that was made while the tables were empty stays in use, so no other index may look as good
+ * as the right one at that moment: that is why the terminal's account is not a condition, and the
+ * order id is an ordered range.
  */
 const CREATE = `
   with input as materialized (
@@ -104,7 +105,7 @@ const CREATE = `
 
 const CREATED = 'payment_intent.created';
 
-/** Codes of a statement that met somebody quicker: a key or an order id, or a circle of locks. */
+/** Codes of a statement that lost a race, for a key or an order id, or met a deadlock. */
 const MET_ANOTHER = new Set(['23505', '40P01']);
 
 interface AtOnceDeps extends IntentIds {
@@ -123,12 +124,17 @@ export type AtOnce = { readonly answer: Answer | Refusal; readonly created: bool
 export interface CreatedAtOnce {
   /** One per request. */
   readonly outcomes: readonly AtOnce[];
-  /** Requests that were not touched only because somebody else held or stamped their order. */
+  /**
+   * Requests that were not touched only because another transaction held or stamped their order.
+   */
   readonly busy: ReadonlySet<number>;
   readonly deliveries: number;
 }
 
-/** The first says what was written. Each is of a known key, but for one when there is none. */
+/**
+ * The first says what was written. Each belongs to a known key; where there is none, there is one
+ * row without a key.
+ */
 interface WrittenRow {
   readonly items: number[];
   readonly open: number[];
@@ -178,7 +184,7 @@ interface Row {
   readonly answer: Answer;
 }
 
-/** A row, and what the statement is told of it: JSON. */
+/** A row, and what the statement is told about it: JSON. */
 interface Draft {
   readonly row: Row;
   readonly text: string;
@@ -214,7 +220,7 @@ function toRow(
     amount: input.amount,
     terminal_id: intent.terminalId,
     order_id: intent.orderId,
-    // One that we made up is taken by nobody, or the unique index says so.
+    // Nobody has one that we made up; if somebody does, the unique index says so.
     order_id_given: input.orderId !== null,
     description: intent.description,
     metadata: intent.metadata,
@@ -229,13 +235,13 @@ function toRow(
     event_id: eventId,
     event_head: eventHead({ id: eventId, type: CREATED, livemode, created }),
   });
-  // As JSON inside JSON, not as a text in it: nothing of the body has to be escaped.
+  // As JSON inside JSON, not as a text in it: then nothing in the body has to be escaped.
   const text = `${columns.slice(0, -1)},"body":${answer.body}}`;
   return { row: { item, request: idempotency, drawn, answer }, text };
 }
 
 /**
- * Each account and mode's requests count from the first place after those that are given away. The
+ * The requests of each account and mode are numbered from the first place that is not taken. The
  * rows do not keep their texts, which nobody needs while the statement is under way.
  */
 function toRows(
@@ -265,13 +271,13 @@ async function runCreate(run: Run, input: JsonArray): Promise<OutcomeRow[]> {
   }
 }
 
-/** An expired key is nobody's, but its row has to give way: that is not plain. */
+/** An expired key belongs to nobody, but its row has to be removed first: that is not plain. */
 function replay(known: StoredAnswer & { readonly expires_at: Date }, asked: CreateRequest): AtOnce {
   if (known.expires_at <= asked.now) return null;
   return { answer: decideReplay(known, asked.idempotency.fingerprint), created: false };
 }
 
-/** What became of each request, by the rows that the statement was given and has returned. */
+/** The result of each request, from the rows that the statement was given and has returned. */
 function outcomesOf(
   requests: readonly CreateRequest[],
   rows: readonly Row[],
@@ -304,7 +310,7 @@ async function tryToCreate(
   const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
   const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
   const { rows, found } = await run(numbered).catch((error) => {
-    // Somebody was quicker: the whole statement has done nothing then.
+    // Another transaction was quicker: the whole statement has done nothing.
     if (MET_ANOTHER.has(codeOf(error))) return { rows: [], found: [] };
     throw error;
   });
@@ -321,7 +327,8 @@ async function tryToCreate(
 /**
  * Creates the plain ones of these intents in one round trip, and answers what comes again. A
  * request whose key was used by another of the batch has met that one under way. The others are
- * left untouched, and so are all when somebody was quicker with one of the keys. Waits for nobody.
+ * left untouched, and so are all of them when another transaction was quicker with one of the keys.
+ * It never waits for a lock.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export function createAtOnce(
@@ -335,8 +342,8 @@ export function createAtOnce(
 }
 
 /**
- * The same statement behind the locks of the accounts' orders, for accounts that others write for
- * at the same time: it waits for them once, and then nothing is busy.
+ * The same statement, run under the locks of the accounts' orders, for accounts for which other
+ * processes write at the same time: it waits for the locks once, and then nothing is in its way.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export function createUnderLock(

@@ -40,9 +40,9 @@ import { renderIntent } from '#payments/render.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
 
-/** What the database knows that decides over a batch, read under the accounts' order locks. */
+/** The rows that decide about a batch, read under the accounts' order locks. */
 interface Found {
-  /** Rows of the keys that are there already. */
+  /** Rows of the keys that exist already. */
   readonly keys: ReadonlyMap<string, KeyRow>;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
@@ -55,7 +55,7 @@ interface Found {
 
 type Decision =
   | { readonly kind: 'created'; readonly intent: PaymentIntent; readonly stamp: Stamp }
-  /** The intent that it asks for was there before the database lost it, and was rebuilt. */
+  /** The intent that it asks for existed before the database lost it, and was rebuilt. */
   | { readonly kind: 'rebuilt'; readonly intent: PaymentIntent }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'replayed'; readonly answer: Answer | Refusal };
@@ -247,7 +247,7 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch): Promise<CreatedC
   return { outcomes, deliveries };
 }
 
-/** Nothing was written: numbers that were drawn now are good. */
+/** Nothing was written: numbers that are drawn now are good. */
 class StaleNumbers extends Error {
   override name = 'StaleNumbers';
 }
@@ -256,8 +256,8 @@ class StaleNumbers extends Error {
 const MAX_TRIES = 3;
 
 /**
- * Decides over each request under the locks of all their accounts' orders, whatever there is to
- * decide, in one transaction.
+ * Decides each request in one transaction, under the locks of all their accounts' orders. It
+ * handles every case.
  */
 export async function createCarefully(
   { db, idKey, numbers }: IntentIds & { readonly db: Database },

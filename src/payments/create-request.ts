@@ -27,28 +27,28 @@ export interface CreateRequest {
   readonly requestId: string;
   readonly now: Date;
   readonly input: NewIntent;
-  /** The span that asks for it, if somebody traces. */
+  /** The span of the request, if it is traced. */
   readonly traceparent?: string | null;
 }
 
 /** An intent and its event. */
 export const PLACES_PER_CREATE = 2;
 
-/** What new intents get their ids from. */
+/** What the ids of new intents are derived from. */
 export interface IntentIds {
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;
 }
 
 /**
- * The order id that the request names, or else the one that its Idempotency-Key derives to: the
- * same again when the request comes again to a database that has lost the first.
+ * The order id that the request names, or else the one that is derived from its Idempotency-Key: it
+ * is the same again when the request is repeated to a database that has lost the first one.
  */
 export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);
 }
 
-/** The intent that a request asks for, as it is when it counts as created at that time. */
+/** The intent that a request asks for, created at that time. */
 export function toNewIntent(
   idKey: IdKey,
   { standing, input, traceparent = null }: CreateRequest,

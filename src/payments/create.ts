@@ -17,14 +17,17 @@ import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
-/** One batch at work in the database, one that waits there, one that we make ready. */
+/** One batch is at work in the database, one waits there, and one is being prepared. */
 const MAX_IN_FLIGHT = 3;
 /** Larger batches save little more, and the first of them waits for the last. */
 const MAX_ITEMS = 24;
 const BUSY = 'busy';
-/** Of an account that others write for too: its order changes hands once for all of them. */
+/** For an account for which other processes write too: its order changes hands once per batch. */
 const MAX_ITEMS_UNDER_LOCK = 64;
-/** Then the way that does not wait is tried again: long beside a batch, short in a shop's day. */
+/**
+ * After this the way that does not wait is tried again: long next to a batch, short in a shop's
+ * day.
+ */
 const CONTENDED_MS = 50;
 
 interface CreatorDeps extends IntentIds {
@@ -56,8 +59,8 @@ interface LockedBatch {
 }
 
 /**
- * Accounts that others write for at the same time, as this process has met them. Their creates wait
- * for the account's order from the start: the statement that waits for nobody would do nothing.
+ * Accounts for which this process has seen others write at the same time. Their creates wait for
+ * the account's order from the start: the statement that never waits would do nothing.
  */
 class ContendedAccounts {
   readonly #until = new Map<string, number>();
@@ -82,7 +85,9 @@ class ContendedAccounts {
     return work.finally(() => this.#batches.delete(batch));
   }
 
-  /** Else the next statement would meet our own batches, and the account stay contended. */
+  /**
+   * Otherwise the next statement would meet our own batches, and the account would stay contended.
+   */
   async untilUnlocked(account: string): Promise<void> {
     for (;;) {
       const batch = [...this.#batches].find(({ accounts }) => accounts.has(account));
@@ -94,10 +99,10 @@ class ContendedAccounts {
 
 /**
  * Creates payment intents by group commit: what waits while earlier batches are under way shares
- * one transaction. Key, intent, event, deliveries and stored response of each commit together.
- * What is plain is written at once: by a statement that waits for nobody, or, where others write
- * for the same account, by the same statement behind the account's lock. The rest then shares
- * batches that decide one request at a time.
+ * one transaction. Key, intent, event, deliveries and stored response of each commit together. What
+ * is plain is written at once: by a statement that never waits, or, where others write for the same
+ * account, by the same statement under the account's lock. The rest shares batches that decide one
+ * request at a time.
  */
 export function createIntentCreator(deps: CreatorDeps): CreateIntent {
   const { db, wakeups } = deps;
@@ -105,7 +110,7 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
   let pipeline: Pipeline | null = null;
   const clocks = new AccountClocks();
   const contended = new ContendedAccounts();
-  /** What a lost statement may have created, or may yet: nobody is told that nothing was done. */
+  /** A lost statement may create these yet: no caller is told that nothing was done. */
   const unknown = new WeakSet<CreateRequest>();
   const finish = async (requests: readonly CreateRequest[], work: Promise<CreatedAtOnce>) => {
     const done = await work.catch((error) => {

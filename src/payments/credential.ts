@@ -14,7 +14,7 @@ import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
 import { selectIntents } from '#payments/queries.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
-/** A credential that we know, whatever it is worth now. */
+/** A credential that we know, whether or not it is still valid. */
 export type Found =
   | { readonly type: 'nfc_id'; readonly payerId: string; readonly pass: PassRow }
   | { readonly type: 'nfc_sun'; readonly payerId: string; readonly card: CardRow }
@@ -22,7 +22,7 @@ export type Found =
       readonly type: 'qr';
       readonly payerId: string;
       readonly pass: PassRow;
-      /** null: of an attempt that is under way, whose code is used up. */
+      /** null: it belongs to an attempt that is under way, whose code is used up. */
       readonly code: PassCodeRow | null;
     }
   | {
@@ -39,7 +39,7 @@ export type Found =
     };
 
 /**
- * Credentials by {@link credentialKey}. What can be accepted once only is locked, each kind in one
+ * Credentials by {@link credentialKey}. What can be accepted only once is locked, each kind in one
  * order, so that no two transactions wait in a circle.
  */
 export async function lockCredentials(
@@ -60,7 +60,7 @@ export async function lockCredentials(
     cardIds.length === 0 ? [] : lockCards(tx, cardIds),
     codeHashes.length === 0 ? [] : lockPassCodes(tx, codeHashes),
   ]);
-  // What a token was used for is read after its lock is held, never in the same statement: a
+  // What a token was used for is read once its lock is held, never in the same statement: a
   // statement that has waited for a lock shows the other tables as they were before the wait.
   const usedBy = await readUses(tx, tokens);
   return new Map<string, Found>([
@@ -107,7 +107,7 @@ async function readUses(
 
 /**
  * The credential of an attempt that is under way. An agent token is locked, as it is for a confirm:
- * whether it is free is decided once at a time, whatever the intents. Lock its payer afterwards.
+ * only one decision at a time can find it free, whatever the intents. Lock its payer afterwards.
  */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
   switch (credential.type) {

@@ -16,7 +16,7 @@ export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
   const found = await lockCredential(tx, attempt.credential);
-  // Erased by its payer, who came back to say yes.
+  // The payer erased it, and came back to say yes.
   if (found === null) return { type: 'reject', decline: 'pass_revoked' };
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // A token that ran out while its payer was asked was in time when it was sent.
@@ -29,7 +29,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
     cardLimit: found.type === 'nfc_sun' ? found.card.per_payment_limit : null,
-    // The payer says yes just now.
+    // The payer is saying yes right now.
     confirmFrom: null,
     preflight: { ok: true },
   });

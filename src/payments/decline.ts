@@ -1,8 +1,8 @@
 import type { FailureReason } from '#settlement/requests.ts';
 
 /**
- * Why a payment was declined (behavior.md 5.8): in words for whoever integrates, and in
- * words for the customer at the counter. The list may grow.
+ * Why a payment was declined (behavior.md 5.8): once in words for developers, once in words for the
+ * customer at the counter. The list may grow.
  */
 export const DECLINES = {
   pass_unknown: {
@@ -93,7 +93,7 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   transaction_reverted: 'settlement_failed',
 };
 
-/** `reason_code` of what was declined because nobody could settle it in time. */
+/** `reason_code` of a payment that was declined because nobody could settle it in time. */
 export const SETTLEMENT_UNAVAILABLE = 'SETTLEMENT_UNAVAILABLE';
 
 /** `last_payment_error` of an intent, as stored and shown. */

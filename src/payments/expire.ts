@@ -9,8 +9,8 @@ import { type Change, saveSteps } from '#payments/save.ts';
 const BATCH = 200;
 
 /**
- * Writes what time has done: open intents past their expiry, confirmations that did not come.
- * Readers know already (see `asOf`); this makes it durable and sends the events.
+ * Writes down what time has done: open intents past their expiry, confirmations that did not come.
+ * Readers show it already (see `asOf`); this makes it durable and sends the events.
  * @returns whether there may be more.
  */
 export async function expireIntents(deps: {
@@ -20,7 +20,7 @@ export async function expireIntents(deps: {
 }): Promise<boolean> {
   const now = deps.clock.now();
   const { changes, deliveries } = await deps.db.transaction(async (tx) => {
-    // What the chain has paid in the time that was lost must not be told to have expired.
+    // An intent that the chain paid in the time that was lost must not be reported as expired.
     const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
     const intents = await lockOverdueIntents(tx, { now, modes, limit: BATCH });
     const changes = intents.flatMap((before): Change[] => {

@@ -10,7 +10,7 @@ import { dropUnsignedPayments } from '#settlement/requests.ts';
 
 /** One transaction's worth. */
 const BATCH = 200;
-/** Of an attempt whose request was dropped. */
+/** For an attempt whose request was dropped. */
 const DROPPED: IntentCommand = {
   type: 'not_settled',
   decline: FAILURE_DECLINES.settlement_failed,
@@ -19,7 +19,7 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // One that was tapped while its lock was waited for is on its way: it stays so.
+  // One that was tapped while we waited for its lock is on its way, and stays so.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 

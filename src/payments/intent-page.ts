@@ -18,9 +18,9 @@ export interface IntentFilters {
 const MAX_OPEN_SECONDS = 600;
 
 /**
- * The rows that readers see in this status at `now`: time may have ended what is written as open
- * or asked (`asOf`). Few are open, asked or processing, and small indexes hold them; those of the
- * other two keep an entry that creating an intent does not write.
+ * The rows that readers see in this status at `now`: time may have ended what is stored as open or
+ * asked (`asOf`). Few are open, asked or processing, and small indexes hold those; the indexes for
+ * the other two statuses are not written when an intent is created.
  */
 function inStatus(status: IntentStatus, now: Date): readonly (readonly Condition[])[] {
   const timedOut: Condition = { sql: "status = 'requires_action' and confirm_by <= ?", value: now };

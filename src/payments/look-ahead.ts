@@ -11,9 +11,9 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectIntents } from '#payments/queries.ts';
 import { readPayers } from '#payments/read-payers.ts';
 
-/** What is seen of a payment before anything is locked: enough to ask the chain about it. */
+/** What we read about a payment before anything is locked: enough to ask the chain about it. */
 export interface Outlook {
-  /** The answer of a key that is there already. */
+  /** The stored answer of a key that was used before. */
   readonly replay: Answer | Refusal | null;
   readonly intent: PaymentIntent | null;
   readonly payer: PayerRow | null;
@@ -51,7 +51,7 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   });
 }
 
-/** Looks for all who ask at the same time with three statements. */
+/** Serves all requests that wait at the same time with three statements. */
 export function createLookAhead(db: Sql): LookAhead {
   const batcher = createBatcher<PayRequest, Outlook>({
     run: (requests) => lookAhead(db, requests),

@@ -11,7 +11,7 @@ import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/q
 /** The order id that a request's intent gets. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** By an intent that is there. */
+  /** By an intent that exists. */
   readonly taken: boolean;
   /** The rebuilt intent that the request asks for once more. */
   readonly rebuilt: PaymentIntent | null;
@@ -19,7 +19,7 @@ export interface ChosenOrderId {
 
 /**
  * A key that comes back after 48 hours takes the next derived order id, so this is how often one
- * key can be used again. By chance not even the second is ever needed.
+ * key can be used again. Two keys practically never derive the same one.
  */
 const MAX_CLASHES = 1_000;
 
@@ -29,7 +29,7 @@ interface Choice {
   readonly row: OrderIdRow | undefined;
 }
 
-/** A text for a map key: whose order id it is, and which. */
+/** The key of a map: the tenant and its order id. */
 export function orderKey(request: CreateRequest, orderId: string): string {
   return `${tenantKey(request.standing.tenant)} ${orderId}`;
 }
@@ -52,8 +52,8 @@ async function selectInUse(
 
 /**
  * Which order id each request's intent gets. One that was left out is derived from the request's
- * key, and counted on where another intent has it, or another request of the batch: only that costs
- * a second look. A request of a known key is a replay and needs none.
+ * key, and the next one is taken where another intent, or another request of the batch, has it:
+ * only that costs a second look. A request of a known key is a replay and needs none.
  */
 export async function chooseOrderIds(
   tx: Tx,
@@ -90,7 +90,7 @@ export async function chooseOrderIds(
   );
 }
 
-/** A rebuilt intent has what the chain says, which may be the sale and a tip. */
+/** A rebuilt intent has the chain's amount, which may be the sale plus a tip. */
 function isAmountOf(row: OrderIdRow, { input }: CreateRequest): boolean {
   const sale = BigInt(input.amount);
   const most = input.tipping === null ? sale : 2n * sale;

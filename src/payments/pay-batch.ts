@@ -53,14 +53,14 @@ import { type Judged, judge, writeUsedUp } from '#payments/use-up.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestPayments } from '#settlement/requests.ts';
 
-/** A payment that has asked the chain, where that was possible. */
+/** A payment, and the chain's answer about it where we could ask. */
 export interface PayItem {
   readonly request: PayRequest;
-  /** null: not asked, because credential or intent were not there when we looked ahead. */
+  /** null: not asked, because the credential or the intent did not exist when we looked ahead. */
   readonly preflight: Exclude<PreflightResult, 'unavailable'> | null;
 }
 
-/** What became of one. */
+/** The result of one. */
 export interface Paid {
   readonly answer: Answer | Refusal;
   /** The intent as it was left; null when nothing was decided on it (a replay, a refusal). */
@@ -68,13 +68,13 @@ export interface Paid {
 }
 
 /**
- * What a batch is decided on, under its locks. Decisions of the batch change it as they fall, so
- * that every later one sees them as if they had been committed.
+ * What the decisions of a batch rest on, read under its locks. Each decision changes it, so that
+ * every later one sees it as if it had been committed.
  */
 interface Ground {
   readonly watch: DatabaseWatch;
   readonly keys: ReadonlyMap<string, KeyRow>;
-  /** Of the API keys and device keys that ask. */
+  /** Of the API keys and device keys of the callers. */
   readonly ends: CredentialEnds;
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
@@ -94,7 +94,7 @@ function credentialOf(ground: Pick<Ground, 'credentials'>, request: PayRequest):
   return ground.credentials.get(credentialKey(request.presented)) ?? null;
 }
 
-/** The intent as the batch has left it so far, if it is one of the caller's. */
+/** The intent as the batch has left it so far, if it belongs to the caller. */
 function intentOf(ground: Pick<Ground, 'intents' | 'changes'>, request: PayRequest) {
   const { intentId, standing, terminalId } = request;
   const intent = ground.changes.get(intentId)?.steps.at(-1)?.intent ?? ground.intents.get(intentId);
@@ -137,7 +137,7 @@ async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): P
   return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, ...empty };
 }
 
-/** What the batch itself has under way counts like what was there before. */
+/** What the batch itself has under way counts like what was under way before. */
 function withBatch(
   activity: PaymentFacts['activity'],
   ground: Ground,
@@ -201,7 +201,7 @@ function command(
   const found = credentialOf(ground, request);
   if (found === null || judged === null)
     return { type: 'decline', decline: UNKNOWN_CREDENTIAL[presented.type] };
-  // Known only since we looked ahead: the chain has not been asked for it.
+  // It appeared after we looked ahead: the chain has not been asked about it.
   if (preflight === null) return serviceUnavailable();
   const payer = present(ground.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(ground.facts[considered.index], 'facts of a payment');
@@ -253,7 +253,7 @@ function judgeIn(ground: Ground, request: PayRequest): Judged | null {
   return judge(found, request.presented, { cardKey, now: request.now });
 }
 
-/** The attempt gets its answer: the rest of the batch finds its credential as it is left. */
+/** The attempt gets its answer: the rest of the batch sees what it has used up. */
 function useUp(ground: Ground, request: PayRequest, judged: Judged | null): void {
   if (judged === null || judged.after === credentialOf(ground, request)) return;
   const key = credentialKey(request.presented);
@@ -277,7 +277,7 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
   if (forbidden !== null) return forbidden;
   const current = intentOf(ground, request);
   if (current === null) return resourceMissing('payment intent');
-  // Its tap was lost with the database: the next tap is told what became of it.
+  // Its tap was lost with the database: the next tap is told how it ended.
   const isRebuilt = current.status === 'succeeded' && current.attempt.credential.type === 'unknown';
   const judged = judgeIn(ground, request);
   if (isRebuilt) {
@@ -290,7 +290,7 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
   const isTap = presented.type !== 'agent_token' && presented.type !== 'authorization';
   const tappedAt = current.tappedAt ?? (isTap ? tapTime(current, now) : null);
   const intent = { ...current, tappedAt };
-  // Asks the state machine first, so that an intent that cannot be paid says so, whoever taps.
+  // Asks the state machine first, so an intent that cannot be paid says so whatever is tapped.
   const payable = transition(intent, { type: 'decline', decline: 'pass_unknown' }, now);
   if (isRefusal(payable)) return payable;
   const decided = command(ground, { item, index, intent, judged });
@@ -302,7 +302,7 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
   return present(steps.at(-1), 'step of a payment').intent;
 }
 
-/** Decides one after the other; of several requests with one key the first runs. */
+/** Decides one after the other; of several requests with the same key, the first runs. */
 function decideAll(ground: Ground, items: readonly PayItem[]): Paid[] {
   const seen = new Map<string, IdempotentRequest>();
   return items.map((item, index): Paid => {

@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a wallet was asked to sign, beside what the intent says. */
+/** What a wallet was asked to sign, in addition to what the intent says. */
 export interface PayTerms {
   readonly salt: Hex;
   /** Unix seconds. */
@@ -13,14 +13,14 @@ export interface PayTerms {
   readonly cashback: number;
 }
 
-/** What a pay link needs to know beside its intent. */
+/** What a pay link needs to know in addition to its intent. */
 export interface PayLinkRow {
   merchant_name: string;
   merchant_number: bigint | null;
   account_status: 'active' | 'disabled';
   kyb_status: string;
   terminal_status: 'active' | 'inactive';
-  /** The newest last; none before the link was opened. */
+  /** Oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
   renew: boolean;
 }
@@ -41,12 +41,10 @@ export async function selectPayLink(sql: Sql, intentId: string): Promise<PayLink
   return rows[0];
 }
 
-/** Terms that wallets may still be signing: their payers take a while. */
+/** Terms that wallets may still be signing: a payer takes a while. */
 const KEPT_TERMS = 4;
 
-/**
- * Adds terms, unless somebody has since `seen` was read. @returns the terms as they are then.
- */
+/** Adds terms, unless others were added since `seen` was read. @returns the terms after that. */
 export async function addPayTerms(
   sql: Sql,
   made: {
@@ -73,17 +71,17 @@ export async function addPayTerms(
   return only(rows, 'pay link').terms;
 }
 
-/** Their authorizations were answered: nobody is to sign the same once more. */
+/** Their authorizations were answered: nobody should sign the same terms once more. */
 export async function renewPayLinks(tx: Tx, intentIds: readonly string[]): Promise<void> {
   await tx.query('update pay_links set renew = true where payment_intent_id = any($1)', [
     intentIds,
   ]);
 }
 
-/** Signatures of one link that may fail in a minute; behavior.md 19.3. */
+/** Signatures that may fail per link and minute; behavior.md 19.3. */
 const MAX_FAILURES = 10;
 
-/** Counts a bad one, by the database's clock. @returns whether it is one too many. */
+/** Counts a bad signature, by the database's clock. @returns whether it is one too many. */
 export async function countSignatureFailure(sql: Sql, intentId: string): Promise<boolean> {
   const rows = await sql.query<{ failures: number }>(
     `insert into pay_links as l (payment_intent_id, failures) values ($1, array[now()])

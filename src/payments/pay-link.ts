@@ -15,7 +15,7 @@ export interface PayLinkDeps {
   readonly clock: Clock;
   readonly idKey: IdKey;
   readonly chains: readonly Chain[];
-  /** Seconds that a payment has from its authorization to its place on the chain. */
+  /** Seconds that a payment has from its authorization to its block on the chain. */
   readonly settleWithinS: number;
 }
 
@@ -24,21 +24,21 @@ export interface PayLink {
   /** As it is now. */
   readonly intent: PaymentIntent;
   readonly number: bigint;
-  /** What the customer gives on top; null: nobody has said so far. */
+  /** What the customer adds; null: not chosen yet. */
   readonly tip: Atoms | null;
   readonly chain: Chain;
   readonly standing: MerchantStanding;
-  /** The newest last. */
+  /** Oldest first. */
   readonly terms: readonly PayTerms[];
   /** The newest terms were answered. */
   readonly renew: boolean;
-  /** Why nobody can pay by it now; null: it is open. */
+  /** Why it cannot be used to pay now; null: it is open. */
   readonly closed: Refusal | null;
 }
 
 /**
- * The token of an intent's pay link; null for intents that an earlier release has created. It is
- * made of what the intent's id is made of: creating an intent writes nothing for it.
+ * The token of an intent's pay link; null for intents that an earlier release created. It is
+ * derived from the same facts as the intent's id: creating an intent writes nothing for it.
  */
 export function payToken(
   idKey: IdKey,
@@ -104,7 +104,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   return refuse('terminal_inactive', 'The terminal of this payment is switched off.');
 }
 
-/** The same link with a tip, where one was said; refused where it cannot be given. */
+/** The same link with a tip, where one was chosen; refused where no tip can be given. */
 export function withTip(link: PayLink, tipAmount: number | undefined): PayLink | Refusal {
   const tip = tipAmount === undefined ? null : atoms(tipAmount);
   return checkTip(link.intent, tip) ?? { ...link, tip };

@@ -9,7 +9,7 @@ export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
   return { acquirer, protocol, cashback };
 }
 
-/** Sale and tip: what the merchant gets, and what the fees are made of. */
+/** Sale and tip: what the merchant gets, and what the fees are computed from. */
 export function sumOf({ intent, tip }: PayLink): Atoms {
   return tip === null ? intent.amount : add(intent.amount, tip);
 }

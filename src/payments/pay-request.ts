@@ -19,7 +19,7 @@ export interface PayRequest {
   readonly requestId: string;
   readonly now: Date;
   readonly gone?: AbortSignal;
-  /** The span of this payment, if somebody traces. */
+  /** The span of this payment, if it is traced. */
   readonly traceparent?: string | null;
 }
 
@@ -30,16 +30,16 @@ export type Preflight = (payment: {
   readonly merchantNumber: bigint;
   readonly amount: bigint;
   readonly orderId: string;
-  /** Paid with what the payer signed for it, not under a standing policy. */
+  /** Paid with a signature for this payment, not under a standing policy. */
   readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & { readonly number: bigint };
 }) => Promise<PreflightResult>;
 
-/** What holds for every payment of this service. */
+/** Settings for every payment of this service. */
 export interface PayTerms {
-  /** Seconds that a payment has from its tap to its place on the chain. */
+  /** Seconds that a payment has from its tap to its block on the chain. */
   readonly settleWithinS: number;
   /** Opens the keys of payers' cards. */
   readonly cardKey: RotatingKey;
-  /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
+  /** From this many atoms on, a pass that can be copied needs its payer's yes; null: never. */
   readonly staticPassConfirmFrom: Atoms | null;
 }

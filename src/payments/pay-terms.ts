@@ -33,9 +33,9 @@ export async function openPayLink(
 }
 
 /**
- * What a wallet is asked to sign now. The same for everybody who looks, until the rates change or
- * an authorization was answered: the server chooses the salt. Of a link that is closed, the terms
- * that were asked for last.
+ * What a wallet is asked to sign now. Every caller gets the same terms until the rates change or an
+ * authorization was answered, because the server chooses the salt. A closed link shows the last
+ * terms.
  */
 async function presentTerms(
   deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
@@ -46,7 +46,7 @@ async function presentTerms(
   const rates = await currentRates(chain);
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
-  // A test clock that was advanced brings the end nearer; what was signed until later stays good.
+  // Advancing a test clock brings the end nearer; what was signed with a later end stays good.
   const isGood = last !== undefined && !renew && last.valid_before >= until;
   if (isGood && sameRates(ratesOf(last), rates)) return last;
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
@@ -55,10 +55,10 @@ async function presentTerms(
   return written.at(-1) ?? added;
 }
 
-/** Of a link that nobody opened while it could be paid. */
+/** For a link that nobody opened while it could be paid. */
 const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
 
-/** Of one chain, for those who ask at about the same time. */
+/** The rates of one chain, shared by requests that come at about the same time. */
 const RATES_MS = 1_000;
 const known = new WeakMap<Chain, { readonly rates: Promise<FeeRates>; readonly at: number }>();
 

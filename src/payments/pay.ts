@@ -32,10 +32,10 @@ async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<reado
 }
 
 /**
- * Pays intents with passes that were tapped and with agent tokens. Answers with the intent:
- * succeeded, processing (the chain is slow), requires_action (its payer is asked), or
- * requires_payment_method with `last_payment_error` (declined, nothing charged). By group commit:
- * what waits while earlier batches are under way shares one transaction.
+ * Pays intents with tapped passes and with agent tokens. Answers with the intent: succeeded,
+ * processing (the chain is slow), requires_action (its payer is asked), or requires_payment_method
+ * with `last_payment_error` (declined, nothing charged). By group commit: what waits while earlier
+ * batches are under way shares one transaction.
  */
 export function createIntentPayer(deps: PayDeps): PayIntent {
   const lookAhead = createLookAhead(deps.db);

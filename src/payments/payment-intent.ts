@@ -15,15 +15,17 @@ export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 /** What an intent carries whatever its status. */
 interface IntentFacts extends Traced {
   readonly id: string;
-  /** Its bit in the contract's replay guard. null: an earlier release has created it. */
+  /** Its bit in the contract's replay guard. null: an earlier release created it. */
   readonly settlementNumber: bigint | null;
   /** Rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
-  /** By the account's clock, like every time here at which something happened. */
+  /** By the account's clock, like every time in here at which something happened. */
   readonly created: Date;
-  /** How far that clock runs ahead of the service's, by which `expiresAt` and `confirmBy` are. */
+  /**
+   * How far that clock runs ahead of the service's clock, which `expiresAt` and `confirmBy` follow.
+   */
   readonly aheadSeconds: number;
   readonly amount: Atoms;
   /** null: no tip may be given. */
@@ -99,7 +101,7 @@ export type IntentCommand =
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** After a loss: it was unpaid before, and its end may be among what was lost. */
+  /** After a loss: it was unpaid before, and how it ended may have been lost. */
   | { readonly type: 'give_up' }
   /** Time has passed: an open intent's expiry, or a confirmation that did not come. */
   | { readonly type: 'time_passed' };
@@ -117,7 +119,7 @@ export interface Step {
   readonly event: IntentEventType;
 }
 
-/** No steps: nothing changes and nothing is said (canceling twice). */
+/** No steps: nothing changes and no event is sent (canceling twice). */
 export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
@@ -294,7 +296,7 @@ function whenProcessing(
     case 'cancel':
     case 'give_up':
       return unexpectedState(intent, 'canceled');
-    case 'rebuild': // Whoever rebuilds has ended the attempt that was under way.
+    case 'rebuild': // The caller has ended the attempt that was under way.
       return succeed(intent, command.attempt, command);
     case 'settle':
     case 'ask_payer':
@@ -367,9 +369,9 @@ function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
 }
 
 /**
- * Decides a command: what time has done first, then the command itself. A refusal keeps what time
- * did out of it: the worker that watches the clock will write that. What the chain has settled was
- * settled before, whatever the clock says now.
+ * Decides a command: what time has done first, then the command itself. A refusal does not include
+ * what time did: the worker that watches the clock will write that. What the chain has settled
+ * counts as settled before, whatever the clock says now.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
   if (command.type === 'rebuild' || command.type === 'settled_after_decline') {

@@ -35,14 +35,17 @@ export interface PaymentFilters {
   readonly status?: PaymentStatus | null;
 }
 
-/** The status is derived from the amounts, so its filter is a condition, served by an index. */
+/** The status is derived from the amounts, so its filter is a condition on them, with an index. */
 const STATUS_CONDITIONS: Readonly<Record<PaymentStatus, string>> = {
   succeeded: 'amount_refunded = 0',
   partially_refunded: 'amount_refunded > 0 and amount_refunded < amount',
   refunded: 'amount_refunded > 0 and amount_refunded = amount',
 };
 
-/** Through the intent, whose order id is unique: payments need no index that each would write. */
+/**
+ * Through the intent, whose order id is unique: so payments need no index of their own, which each
+ * of them would have to write.
+ */
 const OF_ORDER = `order_id = ? and id = any(array(
   select p.id from payments p join payment_intents i on i.id = p.payment_intent_id
     where i.account_id = $1 and i.livemode = $2 and i.order_id = ?

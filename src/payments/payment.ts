@@ -20,7 +20,7 @@ export interface Payment {
   readonly position: bigint;
   /** By the account's clock, like `settledAt`. */
   readonly created: Date;
-  /** How far that clock runs ahead of the service's, by which `refundableUntil` is. */
+  /** How far that clock runs ahead of the service's clock, which `refundableUntil` follows. */
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;

@@ -19,7 +19,10 @@ function toPreflight(result: CheckResult): PreflightResult {
   }
 }
 
-/** Asks the chain of the payment's network; a network without a chain here is unavailable. */
+/**
+ * Asks the chain of the payment's network; a network that has no chain in this process is
+ * unavailable.
+ */
 export function createPreflight(chains: readonly Chain[]): Preflight {
   const checks = new Map(
     chains.map((chain) => [chain.config.livemode, createPaymentCheck(chain)] as const),

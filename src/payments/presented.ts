@@ -9,11 +9,11 @@ import type { PaymentAuthorization } from '#settlement/requests.ts';
 /** What a terminal can read. */
 export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr'] as const;
 
-/** What a wallet has signed for one payment; the signature has been verified. */
+/** What a wallet has signed for one payment, after the signature was verified. */
 export interface SignedPayment {
   readonly payer: PayerRow;
   readonly authorization: PaymentAuthorization;
-  /** That the signed sum was made of. */
+  /** The rate that went into the signed sum. */
   readonly rates: FeeRates;
 }
 
@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<BearerSecret['type'], SecretKind>> = {
   agent_token: 'agentToken',
 };
 
-/** What is stored of a bearer secret; null where already its checksum says that it is none. */
+/** What is stored of a bearer secret; null where its checksum shows that it is not one. */
 export function hashOf({ type, value }: BearerSecret): Buffer | null {
   return isSecret(KINDS[type], value) ? hashSecret(value) : null;
 }
@@ -45,10 +45,10 @@ export function credentialKey(presented: Presented): string {
   return hashOf(presented)?.toString('hex') ?? '';
 }
 
-/** Its form only: whether there is such a pass is found out later. */
+/** Checks only the form: whether there is such a pass is found out later. */
 const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
 
-/** What the terminal read, or why its software has put it together wrong. */
+/** What the terminal read, or what its software got wrong about it. */
 export function readTapped(tapped: {
   readonly type: (typeof TAPPED_TYPES)[number];
   readonly value: string;

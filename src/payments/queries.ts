@@ -10,7 +10,7 @@ export const INTENT_COLUMNS = `id, settlement_number, recovered,
   confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at,
   traceparent`;
 
-/** Reads of one process that wait at the same time go as one statement; see `read-intent.ts`. */
+/** Reads that wait at the same time in one process share one statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${INTENT_COLUMNS} from payment_intents where id = any((select $1::text[])::text[])`,
@@ -89,7 +89,7 @@ export async function lockOverdueIntents(
   return rows.map(toIntent);
 }
 
-/** Unpaid intents of a network that were created before, oldest expiry first. */
+/** Unpaid intents of a network that were created before that time, oldest expiry first. */
 export async function lockUnpaidIntents(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
@@ -110,7 +110,7 @@ export async function lockUnpaidIntents(
   return rows.map(toIntent);
 }
 
-/** These intents and their payments were rebuilt from the chain, where they have this number. */
+/** Notes that these intents and their payments were rebuilt from the chain, with these numbers. */
 export async function markRecovered(
   tx: Tx,
   rebuilt: readonly { readonly id: string; readonly number: bigint }[],
@@ -137,7 +137,7 @@ export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** The oldest open intent addressed to each of the terminals, for all that ask at the same time. */
+/** The oldest open intent of each terminal, for all terminals that ask at the same time. */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],
@@ -154,8 +154,8 @@ export async function selectNextForTerminals(
 }
 
 /**
- * The terminal has taken the intent up. Only the first time counts. A tap that came before, by a
- * test helper or a request that overtook the terminal's, means that it had been taken up by then.
+ * Notes that the terminal has picked the intent up. Only the first time counts. A tap that came
+ * earlier, from a test helper or a request that overtook the terminal's, counts as picking it up.
  * `now` is the service's time; what is stored is the account's.
  * @returns when it was; undefined: the terminal has no such intent.
  */
@@ -177,7 +177,7 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
   await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
 
-/** What an intent that nobody has tapped has. */
+/** The values of an intent that nobody has tapped. */
 export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
   status, settlement_number, ahead_seconds, tipping, traceparent`;
@@ -217,7 +217,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
 }
 
 /**
- * Writes new states. Each row's expected status stands in the WHERE: a row that is not what was
+ * Writes new states. The WHERE repeats each row's expected status: a row that is not what was
  * decided on fails the transaction.
  */
 export async function updateIntentStates(
@@ -261,7 +261,7 @@ export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<OrderIdRow[]> {
-  // One look-up by the whole unique key each: see `selectKeys`.
+  // Each is one look-up by the whole unique key: see `selectKeys`.
   return tx.query(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)
@@ -278,7 +278,7 @@ export async function selectOrderIdsInUse(
   );
 }
 
-/** What decides over a new intent's terminal. */
+/** What has to be known about a new intent's terminal. */
 export interface TerminalStatusRow {
   id: string;
   account_id: string;

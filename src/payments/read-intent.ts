@@ -11,8 +11,8 @@ const MAX_IN_FLIGHT = 3;
 const MAX_IDS = 64;
 
 /**
- * Reads intents by id; what waits at the same time goes as one `= any($1)` (twice the speed of a
- * statement per request). Another account's or mode's intent is null, like a missing one.
+ * Reads intents by id; requests that wait at the same time share one `= any($1)` (twice the speed
+ * of a statement per request). Another account's or mode's intent is null, like a missing one.
  */
 export function createIntentReader(deps: { readonly db: Sql; readonly clock: Clock }): ReadIntent {
   const batcher = createBatcher<string, PaymentIntent | null>({

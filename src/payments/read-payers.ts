@@ -4,7 +4,7 @@ import { selectPayersOfCodes } from '#payers/pass-code-queries.ts';
 import { type PayerRow, selectPayersByCredential } from '#payers/queries.ts';
 import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
 
-/** Whose credentials these are; the answer to each is null for an unknown one. */
+/** The payers of these credentials; null for each unknown one. */
 export async function readPayers(
   sql: Sql,
   presented: readonly Presented[],

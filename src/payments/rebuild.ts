@@ -33,14 +33,14 @@ export interface LostPayment {
   readonly orderId: string;
   /** The intent, where the ledger has it: open or canceled. */
   readonly intentId: string | null;
-  /** Where an intent counts as taken that is not there any more. */
+  /** The terminal to note for an intent that does not exist any more. */
   readonly terminalId: string;
   readonly facts: OutcomeFacts['payment'];
 }
 
 export interface Rebuilt {
   readonly intents: readonly PaymentIntent[];
-  /** Their order ids are other intents' by now: nobody finds them by it. */
+  /** Other intents have their order ids by now: a search by order id does not find these. */
   readonly displaced: readonly PaymentIntent[];
   /** When the oldest of the intents was created. */
   readonly oldest: Date | null;
@@ -55,7 +55,7 @@ interface Deps {
 /** The intent, the payment, and at most four events of them. */
 const PLACES = 6;
 
-/** The intent as it was before it was paid, as far as the chain tells. */
+/** The intent as it was before it was paid, as far as the chain shows. */
 function emptyIntent(
   lost: LostPayment,
   orderId: string,
@@ -111,7 +111,7 @@ function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
 
 /**
  * The order ids that new intents get: their own, where it is free. A merchant may have used one
- * again before the rebuild; the payment keeps it all the same, for that is what the chain says.
+ * again before the rebuild; the payment keeps it all the same, because the chain says so.
  */
 async function chooseOrderIds(
   tx: Tx,
@@ -144,7 +144,7 @@ interface Written {
   readonly drafts: EventDraft[];
 }
 
-/** What each tenant's lost payments leave, in the account's order. */
+/** What each tenant's lost payments become, in the account's order. */
 async function prepare(
   tx: Tx,
   lost: readonly LostPayment[],
@@ -170,7 +170,7 @@ async function prepare(
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
-    // Its settlement came to the ledger meanwhile, the ordinary way.
+    // Meanwhile its settlement was booked in the ordinary way.
     if (isRefusal(steps)) continue;
     const after = steps.at(-1)?.intent;
     if (after?.status !== 'succeeded') continue;
@@ -192,7 +192,7 @@ async function prepare(
 
 /**
  * Books settlements that the ledger has lost: the intent `succeeded`, its payment and their usual
- * events, under the ids that they had. What nobody knows any more is left empty.
+ * events, under the ids that they had. Facts that nobody knows any more are left empty.
  */
 export async function rebuildPayments(
   tx: Tx,

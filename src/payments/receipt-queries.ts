@@ -2,7 +2,7 @@ import type { Sql } from '#db/database.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
 import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
-/** What a receipt says of one refund. */
+/** What a receipt says about one refund. */
 export interface RefundOnReceipt {
   readonly amount: bigint;
   readonly status: 'pending' | 'succeeded';

@@ -3,24 +3,24 @@ import type { Payment } from '#payments/payment.ts';
 
 interface ReceiptPages {
   readonly idKey: IdKey;
-  /** Where people reach the web apps; known once the process listens. */
+  /** The address of the web apps; known once the process listens. */
   readonly webUrl: () => string;
 }
 
 /**
- * Of the process, for good: set once at its start. Payments are shown in answers of five APIs, in
- * events and in exports; handing this to each of them would be a parameter of forty functions.
+ * Set once, at the start of the process. Payments appear in the answers of five APIs, in events and
+ * in exports; passing this to each of them would add a parameter to forty functions.
  */
 let pages: ReceiptPages | null = null;
 
-/** Every process that shows payments says first where their receipts are. */
+/** Every process that shows payments first sets the address of their receipts. */
 export function serveReceiptsAt(at: ReceiptPages): void {
   pages = at;
 }
 
 /**
- * The public page that shows a payment and its proof. Its address is made of what the payment's id
- * is made of, so nothing is stored for it, and nobody can guess it.
+ * The public page that shows a payment and its proof. Its address is derived from the same facts as
+ * the payment's id, so nothing is stored for it, and nobody can guess it.
  */
 export function receiptUrl({ tenant, settlementNumber: number }: Payment): string | null {
   if (pages === null) return null;

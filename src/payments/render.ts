@@ -24,7 +24,8 @@ function nextAction(intent: ShownIntent): Json {
 
 function lastError(error: PaymentError | null): Json {
   if (error === null) return null;
-  // A later release may have written a code that this one does not know, but then its words too.
+  // A later release may have written a code that this one does not know, but it wrote the words
+  // too.
   return { customer_message: DECLINES[error.decline_code]?.customer ?? '', ...error };
 }
 
@@ -35,7 +36,7 @@ const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   refunded: 'The whole amount was sent back to your wallet.',
 };
 
-/** Objects that never were lost do not have the field. */
+/** Only rebuilt objects have the field. */
 const RECOVERED = { recovered: true } as const;
 
 /**

@@ -23,7 +23,7 @@ export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   });
 }
 
-/** Counts what the steps have made of payments. */
+/** Counts how payments have ended. */
 function countSteps(changes: readonly Change[]): void {
   for (const { steps } of changes) {
     for (const { intent, event } of steps) {

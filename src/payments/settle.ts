@@ -39,7 +39,7 @@ const DAY_MS = 86_400_000;
 /** The payment itself and at most two events of it. */
 const PLACES_PER_PAYMENT = 3;
 
-/** An outcome with the intent that it is about, and what it makes of it. */
+/** An outcome, its intent, and what the outcome changes in it. */
 interface Decided {
   readonly outcome: Outcome<'payment'>;
   readonly change: Change;
@@ -65,7 +65,7 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
   return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...rule };
 }
 
-/** null: nothing but an outcome leaves `processing`, so this one does not fit its intent. */
+/** null: only an outcome ends `processing`, so this one does not belong to its intent's state. */
 function decide(
   outcome: Outcome<'payment'>,
   intent: PaymentIntent | undefined,
@@ -151,7 +151,7 @@ function placesOf({ change, paymentId }: Decided): number {
   return change.steps.length + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
 }
 
-/** What settlements leave, in the account's order: events of the intent, payment, its events. */
+/** What settlements write, in the account's order: events of the intent, payment, its events. */
 async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<Written> {
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
@@ -177,7 +177,9 @@ async function prepare(tx: Tx, decided: readonly Decided[], now: Date): Promise<
   return { payments, drafts };
 }
 
-/** What was declined and has settled after all comes behind the answer of a later attempt. */
+/**
+ * A payment that was declined and has settled after all comes after the answer of a later attempt.
+ */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
   return isLate && intent?.status === 'processing';
@@ -212,7 +214,8 @@ async function applyBatch(
     ),
     insertPayments(tx, payments),
     appendEvents(tx, drafts),
-    // Whoever tapped or confirmed, and lost the process that worked for it, gets this answer.
+    // A caller that tapped or confirmed, and whose process died, gets this answer when it asks
+    // again.
     updateWaiting(
       tx,
       decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
@@ -237,7 +240,7 @@ export function applySettlements(deps: SettleDeps): Promise<boolean> {
 
 /**
  * Declines payments that nobody has signed by their deadline. Every process does this, so that it
- * happens also while no worker of their network is alive.
+ * also happens while no worker of their network is alive.
  * @returns whether there may be more.
  */
 export function declineOverdue(deps: SettleDeps): Promise<boolean> {

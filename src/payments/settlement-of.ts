@@ -9,7 +9,7 @@ function signatureOf({ salt, validBefore, signature }: PaymentAuthorization): Pa
   return { salt, validBefore, signature };
 }
 
-/** What is known of whom a payment goes to, and until when. */
+/** Whom a payment goes to, and until when it may settle. */
 interface Terms {
   readonly merchantNumber: bigint;
   readonly settleWithinS: number;

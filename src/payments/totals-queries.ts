@@ -24,7 +24,10 @@ export interface TotalsOf {
   readonly timeZone: string;
   readonly from: string;
   readonly to: string;
-  /** A shift begins and ends within days; null: with the first day and the last. */
+  /**
+   * A shift begins and ends within a day; null: it begins with the first day and ends with the
+   * last.
+   */
   readonly since: Date | null;
   readonly until: Date | null;
 }

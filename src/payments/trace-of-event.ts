@@ -13,7 +13,7 @@ async function selectTraceparent(sql: Sql, intentId: string): Promise<string | n
   return rows[0]?.traceparent ?? null;
 }
 
-/** Asked only where somebody traces: which trace the telling of this event goes on. */
+/** The trace that the delivery of this event belongs to. Asked only while tracing is on. */
 export async function traceOfEvent(sql: Sql, body: string): Promise<string | null> {
   const [, intentId] = INTENT.exec(body) ?? [];
   return intentId === undefined ? null : selectTraceparent(sql, intentId);

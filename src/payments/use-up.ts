@@ -10,14 +10,14 @@ import type { Decline } from '#payments/decline.ts';
 import type { Presented } from '#payments/presented.ts';
 
 /**
- * What a card gave, and what a code of the wallet app says, is good for one attempt. The attempt
- * that gets an answer of 200 uses it up, whatever becomes of the payment: one that is refused
- * (4xx), or that nobody could decide (503), leaves it.
+ * What a card gave, or a code of the wallet app, is good for one attempt. An attempt that is
+ * answered with 200 uses it up, however the payment ends; one that is refused (4xx), or that could
+ * not be decided (503), does not.
  */
 export interface Judged {
   /** Why what was presented is not accepted, or null. */
   readonly decline: Decline | null;
-  /** The credential once the attempt is answered. */
+  /** The credential after the attempt is answered. */
   readonly after: Found;
 }
 
@@ -44,7 +44,10 @@ export function judge(
   return { decline: null, after: found };
 }
 
-/** Writes what a batch has used up. Each was locked and judged: nobody can have come between. */
+/**
+ * Writes what a batch has used up. Each was locked and judged, so no other transaction can have
+ * used it.
+ */
 export async function writeUsedUp(tx: Tx, used: Iterable<Found>, now: Date): Promise<void> {
   const all = [...used];
   const taps = all.flatMap((found) => {

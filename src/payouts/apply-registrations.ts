@@ -37,8 +37,8 @@ async function applyRegistration(
 }
 
 /**
- * Applies what the chain has said of registrations: from here on the account may take payments in
- * that mode. @returns whether there may be more.
+ * Applies the chain's answers to registrations: from here on the account may take payments in that
+ * mode. @returns whether there may be more.
  */
 export async function applyRegistrations(deps: LoopDeps): Promise<boolean> {
   const now = deps.clock.now();

@@ -34,7 +34,7 @@ export interface GoLiveInput {
   readonly consent: Consent;
 }
 
-/** The wallet, once it is sure that it has signed this consent. */
+/** The wallet, after checking that it has signed this consent. */
 export async function readConsent(
   deps: Pick<PayoutDeps, 'chains'>,
   { tenant, consent, now }: GoLiveInput,

@@ -55,7 +55,7 @@ export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow 
   return rows[0];
 }
 
-/** Ends the attempt that waits; none when it was not the dashboard that asked. */
+/** Ends the waiting attempt; there is none when the dashboard did not ask. */
 export async function updateGoLiveEnded(
   tx: Tx,
   end: {
@@ -102,7 +102,7 @@ export async function updateLive(
 /** A signed consent that waits for an owner. */
 export interface PreparationRow {
   readonly wallet: string;
-  /** Unix seconds: after that the signature is worth nothing. */
+  /** Unix seconds: after that the signature is void. */
   readonly deadline: number;
   readonly signature: Hex;
   readonly prepared_by: string;
@@ -139,7 +139,7 @@ export async function replacePreparation(
   );
 }
 
-/** What an owner can still confirm. */
+/** The prepared wallet that an owner can still confirm. */
 export async function selectPreparation(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly now: Date },

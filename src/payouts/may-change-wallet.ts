@@ -14,7 +14,7 @@ export interface WalletChangeRef {
   readonly now: Date;
 }
 
-/** The wallet that was there before, when it may be changed now. Locks the account's row. */
+/** The present wallet, if it may be changed now. Locks the account's row. */
 export async function checkMayChange(
   tx: Tx,
   ref: WalletChangeRef,
@@ -35,7 +35,7 @@ export async function checkMayChange(
   return previous;
 }
 
-/** One wallet at a time. */
+/** Only one wallet can be announced at a time. */
 export async function checkNoneAnnounced(sql: Sql, tenant: Tenant): Promise<Refusal | null> {
   const open = await selectWalletChange(sql, tenant);
   if (open?.status !== 'pending' && open?.status !== 'announced') return null;

@@ -5,7 +5,7 @@ import { checkNotHeld } from '#payouts/payout-holds.ts';
 import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 
-/** The contract pays nothing out to a merchant that is new. */
+/** The contract pays nothing to a new merchant yet. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');

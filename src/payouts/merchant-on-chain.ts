@@ -9,7 +9,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a use case of this folder needs of the process. */
+/** What a use case of this folder needs from the process. */
 export interface PayoutDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
@@ -30,7 +30,7 @@ export function notLive(): Refusal {
   );
 }
 
-/** What the chain knows of the merchant. */
+/** What the chain knows about the merchant. */
 export interface MerchantOnChain {
   readonly available: bigint;
   readonly wallet: Hex;

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 
-/** A link that still works, with what it is about. */
+/** A link that still works, and the change of owners that it belongs to. */
 export interface HoldLinkRow {
   readonly change_id: string;
   readonly account_id: string;

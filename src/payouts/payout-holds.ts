@@ -18,7 +18,7 @@ import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
 
-/** Not yet used, not too old; otherwise undefined, whatever the reason. */
+/** A link that is neither used nor too old; otherwise undefined, whatever the reason. */
 export async function findHoldLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -42,7 +42,7 @@ export async function holdPayouts(
     const link = await findHoldLink(tx, asked);
     if (link === undefined) return undefined;
     const { account_id: accountId, change_id: changeId, email: heldBy } = link;
-    // In line with the account's withdrawals: what comes after this commit is held.
+    // Takes the same lock as the account's withdrawals: those that come after this commit are held.
     const account = await lockOwnAccount(tx, accountId);
     if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
     const id = newId('payoutHold', now);
@@ -89,7 +89,7 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
   );
 }
 
-/** The owners, and whoever held the payouts, unless that person has been erased. */
+/** The owners and the person who held the payouts, unless that person has been erased. */
 async function toldOf(
   tx: Tx,
   hold: { readonly accountId: string; readonly heldBy: string },

@@ -3,7 +3,7 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 
-/** Why a withdrawal failed. Nothing moved: all of it is in the merchant balance still. */
+/** Why a withdrawal failed. Nothing moved: all of it is still in the merchant balance. */
 export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   insufficient_balance: 'The merchant balance on the contract does not cover the withdrawal.',
   wallet_changed:

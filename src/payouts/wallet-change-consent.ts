@@ -48,7 +48,7 @@ export async function walletChangeConsent(
   return { typedData: typedDataJson(typedData), deadline };
 }
 
-/** A wallet that has signed to get a merchant's money, and what the contract will ask of it. */
+/** A wallet that has signed to receive a merchant's money, and what the contract will ask for. */
 export interface SignedWallet {
   readonly wallet: Hex;
   readonly merchantNumber: bigint;
@@ -57,7 +57,7 @@ export interface SignedWallet {
   readonly delaySeconds: number;
 }
 
-/** The wallet, once it is sure that it has signed this consent. @throws RpcUnavailable */
+/** The wallet, after checking that it has signed this consent. @throws RpcUnavailable */
 export async function readSignedWallet(
   deps: PayoutDeps,
   tenant: Tenant,
@@ -74,7 +74,8 @@ export async function readSignedWallet(
   const terms = { merchantNumber, wallet, deadline: consent.deadline };
   const typedData = await consentOf(chain, terms);
   const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
-  // Announcing another wallet has used the nonce that this one signed: the first reason is told.
+  // Announcing another wallet has used the nonce that this one signed: the refusal names the first
+  // reason.
   if (forged !== null) return (await checkNoneAnnounced(deps.db, tenant)) ?? forged;
   return { wallet, merchantNumber, consent, delaySeconds: await readWalletDelay(chain) };
 }

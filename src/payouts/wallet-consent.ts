@@ -13,7 +13,10 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A signed consent is good this long: a wallet at hand, not a signature in store. */
+/**
+ * A signed consent is good for this long: it shows a wallet at hand, not a signature kept for
+ * later.
+ */
 export const CONSENT_SECONDS = 3600;
 
 /** Checksummed, or all in one case; never the zero address or a contract of ours. */
@@ -43,7 +46,7 @@ export async function checkConsent(
 ): Promise<Refusal | null> {
   const { wallet, typedData, signature } = signed;
   const isOwn = await verifyTypedData({ ...typedData, address: wallet, signature }).catch(
-    () => false, // A signature of a wrong length or with impossible numbers.
+    () => false, // A signature of the wrong length, or with impossible numbers.
   );
   if (isOwn) return null;
   const verdict = await verifySignature(chain, {
@@ -60,7 +63,9 @@ export async function checkConsent(
   );
 }
 
-/** A deadline that leaves the relayer time, and that is not a signature in store. */
+/**
+ * Checks that the deadline leaves the relayer time, and that the signature was not kept for long.
+ */
 export function checkDeadline(deadline: number, now: Date): Refusal | null {
   const seconds = Math.floor(now.getTime() / 1000);
   if (deadline > seconds + 60 && deadline <= seconds + CONSENT_SECONDS) return null;

@@ -17,13 +17,16 @@ export interface WithdrawRequest {
   readonly now: Date;
 }
 
-/** A key that comes back after 48 hours takes the next number: so often it can be used again. */
+/**
+ * A key that comes back after 48 hours takes the next number, so this is how often it can be used
+ * again.
+ */
 const MAX_CLASHES = 1_000;
 
 /**
- * The number that the contract pays this request by: the same again when the request comes again
- * to a database that has lost the first, so that nothing is paid twice. Or the withdrawal that was
- * rebuilt under it, when it is the same.
+ * The number under which the contract pays this request, or the withdrawal that was rebuilt under
+ * it, when it is the same. The number is the same again when the request is repeated to a database
+ * that has lost the first one, so nothing is paid twice.
  */
 export async function findNumber(
   tx: Tx,

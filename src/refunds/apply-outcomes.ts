@@ -19,7 +19,7 @@ async function writeAll(tx: Tx, ended: readonly Ended[], now: Date): Promise<num
   if (ended.length === 0) return 0;
   const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
   const written: Written[] = [];
-  // One after the other: two refunds of one payment show two sums.
+  // One after the other, so that two refunds of one payment show two sums.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const events = written.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant)));

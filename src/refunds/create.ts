@@ -78,7 +78,7 @@ export interface RefundDeps {
   readonly idKey: IdKey;
 }
 
-/** What the first transaction came to. */
+/** The result of the first transaction. */
 type Begun =
   | { readonly kind: 'answered'; readonly answer: Answer | Refusal; readonly deliveries: number }
   | { readonly kind: 'asked'; readonly refund: Refund; readonly deliveries: number };
@@ -88,7 +88,7 @@ function paymentUnknown(): Refusal {
   return refuse('parameter_invalid', message, 'payment');
 }
 
-/** What was decided of a refund that begins. */
+/** The decision about a new refund. */
 interface Beginning {
   readonly payment: Payment;
   readonly amount: Atoms;
@@ -165,12 +165,15 @@ async function begin(
   return { refund: pending, deliveries };
 }
 
-/** A key that comes back after 48 hours takes the next reference: so often it can be used again. */
+/**
+ * A key that comes back after 48 hours takes the next reference, so this is how often it can be
+ * used again.
+ */
 const MAX_CLASHES = 1_000;
 
 /**
- * The reference of this request: the same again when the request comes again to a database that
- * has lost the first. Or the refund that was rebuilt under it.
+ * The reference of this request, or the refund that was rebuilt under it. It is the same again when
+ * the request is repeated to a database that has lost the first one.
  */
 async function referenceFor(
   tx: Tx,
@@ -187,7 +190,7 @@ async function referenceFor(
   }
 }
 
-/** The answer of a request whose refund was made before the database lost it, and was rebuilt. */
+/** The answer to a request whose refund the database had lost, and which was rebuilt. */
 async function replayRebuilt(
   tx: Tx,
   { input, idempotency }: RefundRequest,
@@ -210,7 +213,7 @@ async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Beg
   const ended = ends(request);
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
-  // Before all else: what was rebuilt has taken its amount already, and forgotten its terminal.
+  // Before all else: a rebuilt refund has already taken its amount, and its terminal is not known.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(tx, request, reference);
   if (terminalId !== undefined && payment.terminalId !== terminalId) return paymentUnknown();
   const amount = decideAmount(payment, input.amount);
@@ -234,7 +237,7 @@ async function beginOnce(
 ): Promise<Begun | Abandon<Begun>> {
   const state = await claim(tx, request.idempotency, request.now);
   if (state !== 'claimed') return { kind: 'answered', answer: state, deliveries: 0 };
-  // What was refunded in the time that is being recovered is not known yet.
+  // Refunds from the time that is being recovered are not known yet.
   const begun =
     checkLedger(tx.watch, request.tenant.livemode) ?? (await decide(tx, idKey, request));
   if (!isRefusal(begun)) return begun;
@@ -246,9 +249,9 @@ async function beginOnce(
 
 /**
  * Refunds a payment from the merchant balance. Refusals are about the request (no such payment,
- * more than is left); what account or chain forbid is a refund with `status: failed`. Waits for
- * the chain up to 60 s, then answers `pending`, which resolves by itself. While the network settles
- * nothing it answers `pending` at once.
+ * more than is left); what the account's rules or the chain forbid is a refund with `status:
+ * failed`. Waits for the chain up to 60 s, then answers `pending`, which resolves by itself. While
+ * the network settles nothing it answers `pending` at once.
  */
 export async function createRefund(
   deps: RefundDeps,
@@ -261,7 +264,7 @@ export async function createRefund(
   const { tenant } = request;
   deps.wakeups.send('chain-requests', networkOf(tenant.livemode));
   return awaitAnswer(deps, {
-    // One of its own: refunds are too few for their reads to be worth sharing.
+    // A room of its own per request: refunds are too few for sharing reads to be worth it.
     room: createRefundRoom(deps),
     resource: begun.refund.id,
     isDone: (refund) => refund.status !== 'pending',

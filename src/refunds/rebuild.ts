@@ -25,8 +25,8 @@ const PLACES = 4;
 
 /**
  * Books a refund that the ledger has lost, under the id that it had, with its usual events.
- * @returns the number of deliveries; null when refunds that wait hold the amount: they will fail,
- * and then there is room.
+ * @returns the number of deliveries; null while waiting refunds hold the amount: they will fail,
+ * and then it is free.
  */
 export async function rebuildRefund(
   tx: Tx,

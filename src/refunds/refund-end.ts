@@ -14,7 +14,7 @@ function failureOf(reason: FailureReason): RefundFailure {
   return 'transaction_reverted';
 }
 
-/** What the outcome makes of a pending refund; null when it is not pending any more. */
+/** The pending refund after this outcome; null when it is not pending any more. */
 export function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
   if (refund.status !== 'pending') return null;
   const { result } = outcome;
@@ -46,7 +46,7 @@ export function draftsOf({ refund, payment }: Written, stamp: Stamp): EventDraft
   ];
 }
 
-/** What a client gets that waits for the refund, or asks again with its key. */
+/** The answer for a client that waits for the refund, or asks again with its key. */
 export function waitingAnswer(refund: Ended): Answer & { readonly resource: string } {
   return { resource: refund.id, ...answerWith(201, renderRefund(refund)) };
 }

@@ -20,7 +20,7 @@ export type RefundFailure = keyof typeof REFUND_FAILURES;
 
 interface RefundFacts {
   readonly id: string;
-  /** What the contract's event names it by. null: an earlier release has made it. */
+  /** Names it in the contract's event. null: an earlier release created it. */
   readonly reference: Buffer | null;
   /** Rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
@@ -36,14 +36,14 @@ interface RefundFacts {
 }
 
 export type RefundState =
-  /** Asked of the chain, which has not said yes or no. */
+  /** Requested from the chain, which has not answered yet. */
   | { readonly status: 'pending' }
   | { readonly status: 'succeeded'; readonly txHash: string }
   | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };
 
 export type Refund = RefundFacts & RefundState;
 
-/** What of a payment is not refunded and not reserved by a pending refund. */
+/** The part of a payment that is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
 }

@@ -48,7 +48,7 @@ export interface FleetDeps {
   readonly gone: (endpointId: string) => void;
   /** A courier can take more, and the queue may have more for it. */
   readonly hungry: () => void;
-  /** A lease was given back: any free worker may take it. */
+  /** A lease was given back, and a free worker may take it. */
   readonly released: () => void;
 }
 
