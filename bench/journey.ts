@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, openDatabase } from '#db/database.ts';
 import { caller } from '#testing/api-client.ts';
-import { openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
 import { type BenchLine, percentile, report } from './report.ts';
@@ -103,9 +103,15 @@ async function residentMb(pid: number | undefined): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
 }
 
+/** Two addresses of the one chain: with a single one, a payment waits for a second block. */
+function twoAddresses({ testnet }: ChaosGround): Record<string, string> {
+  const [url = ''] = testnet.config.rpcUrls;
+  return { CHAIN_TESTNET_RPC_URL: `${url},${url.replace('127.0.0.1', 'localhost')}` };
+}
+
 async function main(): Promise<void> {
   const ground = await openChaosGround();
-  const network = await makeDemo(ground);
+  const network = await makeDemo(ground, twoAddresses(ground));
   const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
   const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
   try {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseSync } from 'oxc-parser';
 
 /** One bug, planted in one file of a copy of the tree. */
 export interface Mutation {
@@ -29,7 +30,7 @@ export interface Result {
   /** The test that failed, or the proof that no test can. */
   readonly by: string;
   readonly seconds: number;
-  /** Of the file that was mutated: a changed file is judged again. */
+  /** Of the file that was mutated, of the server's without comments: a change is judged again. */
   readonly fileHash: string;
 }
 
@@ -56,6 +57,15 @@ export function lineOf(source: string, mutation: Mutation): number {
 export function mutationId(mutation: Mutation, fileHash: string): string {
   const text = [mutation.file, mutation.offset ?? '', mutation.from, mutation.to, fileHash];
   return digest(text.join('\n'));
+}
+
+/** The source up to `end`, without comments, each white space as one. */
+export function codeOf(source: string, end = source.length): string {
+  const comments = parseSync('source.ts', source).comments.filter((one) => one.end <= end);
+  const starts = [0, ...comments.map((comment) => comment.end)];
+  const ends = [...comments.map((comment) => comment.start), end];
+  const parts = starts.map((start, i) => source.slice(start, ends[i]));
+  return parts.join(' ').replaceAll(/\s+/g, ' ');
 }
 
 export function digest(text: string): string {

@@ -5,7 +5,7 @@
 //   npm run mutations -- --only facts,refunds  those in files named so, in this order
 //
 // Bounded and resumable: results are kept in results.json, and what was judged is not judged again
-// while its file is the same. Exits with 1 when a mutation survives that has no proof.
+// while the code of its file is the same. Exits with 1 when a mutation survives that has no proof.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import { proofOf } from './equivalent.ts';
 import { FILES, GENERATED_INTO } from './files.ts';
 import { generate } from './generate.ts';
 import { openPlot, type Plot } from './judge.ts';
-import { digest, lineOf, type Mutation, mutationId, type Result } from './mutation.ts';
+import { codeOf, digest, lineOf, type Mutation, mutationId, type Result } from './mutation.ts';
 import { MUTATIONS } from './mutation-list.ts';
 import { writeTable } from './table.ts';
 
@@ -34,9 +34,16 @@ interface Task {
   readonly source: string;
 }
 
+/** Another comment is not another program: what was judged stays judged. */
+function taskId(mutation: Mutation, source: string): string {
+  const { offset } = mutation;
+  const place = offset === undefined ? {} : { offset: codeOf(source, offset).length };
+  return mutationId({ ...mutation, ...place }, digest(codeOf(source)));
+}
+
 function toTask(origin: Result['origin'], mutation: Mutation): Task {
   const source = readFileSync(path.join(ROOT, mutation.file), 'utf8');
-  return { id: mutationId(mutation, digest(source)), origin, mutation, source };
+  return { id: taskId(mutation, source), origin, mutation, source };
 }
 
 /** A run that is stopped has judged as many of the one as of the other. */
@@ -63,7 +70,7 @@ async function judgeOne(plot: Plot, task: Task): Promise<Result> {
     verdict: equivalent ? 'equivalent' : judged.verdict,
     by: equivalent ? proof : judged.by,
     seconds: Math.round((performance.now() - started) / 1000),
-    fileHash: digest(source),
+    fileHash: digest(codeOf(source)),
   };
 }
 

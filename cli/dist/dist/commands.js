@@ -1,0 +1,104 @@
+import { usdc } from 'tapline';
+import { doctor } from './doctor.js';
+import { events, get, replay, resend } from './events.js';
+import { settingsOfNetwork } from './init.js';
+import { listen } from './listen.js';
+import { serveMcp } from './mcp/server.js';
+import { clock, confirm, expire, tap } from './play.js';
+import { trigger } from './trigger.js';
+export function addPlayCommands(program, run) {
+    program
+        .command('trigger')
+        .description('makes an event happen, with real objects')
+        .argument('<type>', 'payment.succeeded, refund.succeeded, payment_intent.canceled, …')
+        .action((type) => run((settings) => trigger(settings, type)));
+    program
+        .command('tap')
+        .description('taps a pass on a terminal')
+        .argument('[terminal]', 'tml_…; default: the demo terminal')
+        .option('--pass <name>', 'ok, confirm, insufficient_funds, … or nfc_…')
+        .option('--intent <id>', 'pi_…; default: the oldest that is open')
+        .option('--amount <usdc>', '2.50: creates an intent first')
+        .action((terminal, options) => run((settings) => tap(settings, terminal, options)));
+    program
+        .command('confirm')
+        .description('answers in the payer app')
+        .argument('<intent>', 'pi_… that waits for the payer')
+        .option('--reject', 'the payer says no')
+        .action((id, { reject }) => run((settings) => confirm(settings, id, reject === true)));
+    program
+        .command('expire')
+        .description('ends the time of an unpaid intent')
+        .argument('<intent>', 'pi_…')
+        .action((id) => run((settings) => expire(settings, id)));
+    program
+        .command('clock')
+        .description('the test clock')
+        .option('--advance <duration>', '90s, 15m, 2h, 3d')
+        .action(({ advance }) => run((settings) => clock(settings, advance)));
+}
+export function addEventCommands(program, run) {
+    program
+        .command('listen')
+        .description('shows events as they happen, and forwards them signed')
+        .option('--forward-to <url>', 'your receiver; a number is a port on this machine')
+        .option('--events <types>', 'types and families by comma: payment.*,refund.failed')
+        .option('--print-secret', 'prints the signing secret and ends')
+        .option('--after <event>', 'begins behind this event')
+        .option('--until <type>', 'ends with 0 when it has come and was delivered')
+        .option('--timeout <seconds>', 'ends then; with 1 if --until has not come')
+        .action((options) => run((settings) => listen(settings, options)));
+    program
+        .command('events')
+        .description('what happened, newest first')
+        .option('--type <type>', 'a type or family')
+        .option('--limit <count>', 'at most 100', '20')
+        .action((options) => run((settings) => events(settings, options)));
+    program
+        .command('get')
+        .description('an object by its id')
+        .argument('<id>', 'pi_…, pay_…, re_…, evt_…, … or balance')
+        .action((id) => run((settings) => get(settings, id)));
+    program
+        .command('resend')
+        .description('sends an event again: to listeners here, or to an endpoint')
+        .argument('<id>', 'evt_… or wdl_…')
+        .option('--endpoint <id>', 'we_…: the network sends it there')
+        .action((id, { endpoint }) => run((settings) => resend(settings, id, endpoint)));
+    program
+        .command('replay')
+        .description('sends the events of a span of time again')
+        .requiredOption('--since <time>', '1h, 2d, or a time')
+        .option('--until <time>', 'default: now')
+        .option('--types <types>', 'types and families by comma')
+        .option('--endpoint <id>', 'we_…; default: the only one')
+        .option('--forward-to <url>', 'a receiver on this machine instead')
+        .action((options) => run((settings) => replay(settings, options)));
+}
+export function addCheckCommands(program, run, end) {
+    const ofNetwork = (command, folder) => settingsOfNetwork(command, { ...program.opts(), folder }).then(end);
+    program
+        .command('init')
+        .description('for operators: makes the settings of a network, and checks all that it needs')
+        .option('--folder <folder>', 'where tapline.env, worker.env and registrar.env are', '.')
+        .action(({ folder }) => ofNetwork('init', folder));
+    program
+        .command('doctor')
+        .description('looks at what usually is in the way')
+        .option('--receiver <url>', 'your webhook receiver: takes what is signed, refuses what is not')
+        .option('--secret <secret>', 'its signing secret, where it is not that of listen')
+        .option('--settings <folder>', 'for operators: at the settings of a network instead')
+        .action(({ settings: folder, ...options }) => folder === undefined
+        ? run((settings) => doctor(settings, options))
+        : ofNetwork('check', folder));
+}
+export function addAgentCommand(program, run) {
+    program
+        .command('mcp')
+        .description('serves payments to AI agents over the Model Context Protocol (stdio)')
+        .option('--refund-limit <usdc>', 'the most that one refund may be', '100')
+        .action(({ refundLimit }) => {
+        const live = program.opts().live === true;
+        return run((settings) => serveMcp(settings, { live, refundLimit: usdc(refundLimit) }));
+    });
+}

@@ -1,0 +1,59 @@
+import { WrongUse } from './wrong-use.js';
+const SHELLS = { bash, zsh, fish };
+export function completion(program, shell) {
+    const write = SHELLS[shell];
+    if (write === undefined)
+        throw new WrongUse(`There is completion for bash, zsh and fish.`);
+    return write(program);
+}
+function wordsOf(program) {
+    const shared = program.options.map(({ long }) => long ?? '');
+    return program.commands.map((command) => ({
+        name: command.name(),
+        about: command.description(),
+        options: [...command.options.map(({ long }) => long ?? ''), ...shared],
+    }));
+}
+function bash(program) {
+    const commands = wordsOf(program);
+    const cases = commands
+        .map(({ name, options }) => `    ${name}) words="${options.join(' ')}" ;;`)
+        .join('\n');
+    return `_tapline() {
+  local words
+  case "\${COMP_WORDS[1]}" in
+${cases}
+    *) words="${commands.map(({ name }) => name).join(' ')}" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _tapline tapline`;
+}
+function zsh(program) {
+    const commands = wordsOf(program);
+    const names = commands.map(({ name, about }) => `    '${name}:${plain(about)}'`);
+    const cases = commands.map(({ name, options }) => `    ${name}) compadd -- ${options.join(' ')} ;;`);
+    return `#compdef tapline
+_tapline() {
+  local -a commands
+  commands=(
+${names.join('\n')}
+  )
+  if (( CURRENT == 2 )); then _describe command commands; return; fi
+  case "$words[2]" in
+${cases.join('\n')}
+  esac
+}
+compdef _tapline tapline`;
+}
+function fish(program) {
+    return wordsOf(program)
+        .flatMap(({ name, about, options }) => [
+        `complete -c tapline -n __fish_use_subcommand -f -a ${name} -d '${plain(about)}'`,
+        ...options.map((option) => `complete -c tapline -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`),
+    ])
+        .join('\n');
+}
+function plain(words) {
+    return words.replaceAll("'", '');
+}

@@ -1,0 +1,131 @@
+import { TaplineError } from 'tapline';
+import { sign } from 'tapline/webhooks';
+import { checkReceiver, deliveryHeaders, listenSecret } from './forward.js';
+const CLOCK_SKEW_S = 30;
+const TIMEOUT_MS = 10_000;
+export async function doctor(settings, options) {
+    const findings = [
+        ...(await checkAddress(settings)),
+        await checkKey(settings),
+        await checkTerminal(settings),
+        await checkEndpoints(settings),
+        ...(options.receiver === undefined ? [] : await checkReceiving(settings, options)),
+    ];
+    for (const finding of findings) {
+        const { check, ok, detail } = finding;
+        settings.out.show(finding, `${ok ? 'ok ' : 'NO '} ${check}: ${detail}`);
+    }
+    return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+async function checkAddress({ baseUrl, source }) {
+    const check = 'address';
+    const url = new URL('/readyz', baseUrl);
+    try {
+        const before = Date.now();
+        const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+        const here = (before + Date.now()) / 2;
+        const { networks = {} } = (await response.json());
+        const ill = Object.entries(networks).filter(([, { settles }]) => !settles);
+        const reasons = ill.map(([name, { reasons }]) => `${name} does not settle (${reasons})`);
+        return [
+            { check, ok: response.ok, detail: `${baseUrl}, from ${source}: ${response.status}` },
+            { check: 'networks', ok: ill.length === 0, detail: reasons.join('; ') || 'they settle' },
+            checkClock(response, here),
+        ];
+    }
+    catch (error) {
+        const { message, cause } = error;
+        const why = cause?.message || message;
+        const detail = `${url} does not answer (${why}). Is the network running? Is the port right?`;
+        return [{ check, ok: false, detail }];
+    }
+}
+function checkClock(response, here) {
+    const there = Date.parse(response.headers.get('Date') ?? '');
+    const skew = Math.abs(here - there - 500) / 1_000;
+    const ok = !(skew > CLOCK_SKEW_S);
+    const advice = 'Set this clock: signatures are refused when it is 300 s off.';
+    return { check: 'clock', ok, detail: `${skew.toFixed(1)} s off.${ok ? '' : ` ${advice}`}` };
+}
+function failed(check, error) {
+    const { message, code } = error;
+    return {
+        check,
+        ok: false,
+        detail: error instanceof TaplineError ? `${code}: ${message}` : message,
+    };
+}
+async function checkKey({ tapline, apiKey }) {
+    const check = 'key';
+    try {
+        await tapline.events.list({ limit: 1 }).page;
+        return { check, ok: true, detail: `${apiKey.slice(0, 9)}…, may read events` };
+    }
+    catch (error) {
+        return failed(check, error);
+    }
+}
+async function checkTerminal({ tapline }) {
+    const check = 'terminals';
+    try {
+        const { data } = await tapline.terminals.list({ status: 'active', limit: 1 }).page;
+        const [terminal] = data;
+        if (terminal !== undefined)
+            return { check, ok: true, detail: `${terminal.id} is active` };
+        return { check, ok: false, detail: 'none is active: add one in the dashboard' };
+    }
+    catch (error) {
+        return failed(check, error);
+    }
+}
+async function checkEndpoints({ tapline }) {
+    const check = 'webhook endpoints';
+    try {
+        const { data } = await tapline.webhookEndpoints.list().page;
+        const ill = data.filter(({ status, failing_since }) => status !== 'enabled' || failing_since);
+        const words = ill.map(({ id, status, failing_since }) => failing_since ? `${id} fails since ${failing_since}` : `${id} is ${status}`);
+        return { check, ok: ill.length === 0, detail: words.join('; ') || `${data.length} in order` };
+    }
+    catch (error) {
+        return failed(check, error);
+    }
+}
+async function checkReceiving(settings, options) {
+    const url = checkReceiver(options.receiver ?? '');
+    const secret = options.secret ?? listenSecret(settings.apiKey);
+    const signer = options.secret ? 'your secret' : 'the secret of `tapline listen`';
+    const event = { id: 'evt_doctor', object: 'event', type: 'ping', data: { object: {} } };
+    const body = JSON.stringify(event);
+    const send = async (signature) => {
+        const headers = await deliveryHeaders(event, { body, secret, attempt: 1 });
+        if (signature !== undefined)
+            headers['Service-Signature'] = signature;
+        const signal = AbortSignal.timeout(TIMEOUT_MS);
+        return fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal }).then(({ status }) => status, (error) => error.cause?.message || error.message);
+    };
+    const good = await send();
+    const reachable = {
+        check: 'receiver takes a signed message',
+        ok: typeof good === 'number' && good >= 200 && good < 300,
+        detail: `${url} answered ${good}; wanted is 2xx. It was signed with ${signer}.`,
+    };
+    if (typeof good !== 'number')
+        return [reachable];
+    const old = Math.floor(Date.now() / 1_000) - 3_600;
+    const wrong = [
+        ['a wrong signature', await sign(body, 'whsec_wrong')],
+        ['an old signature', await sign(body, secret, old)],
+    ];
+    const refusals = [];
+    for (const [what, signature] of wrong) {
+        const status = await send(signature);
+        const ok = typeof status === 'number' && status >= 400 && status < 500;
+        const advice = ok ? '' : ' It must be 4xx: others could send you anything.';
+        refusals.push({
+            check: `receiver refuses ${what}`,
+            ok,
+            detail: `it answered ${status}.${advice}`,
+        });
+    }
+    return [reachable, ...refusals];
+}

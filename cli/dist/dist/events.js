@@ -1,0 +1,130 @@
+import { checkReceiver, forward, isDelivered, listenSecret, wordsOf } from './forward.js';
+import { askListeners } from './listeners.js';
+import { secondsOf } from './play.js';
+import { WrongUse } from './wrong-use.js';
+export async function events({ tapline, out }, options) {
+    const { type } = options;
+    const limit = Number(options.limit);
+    const query = { limit, ...(type ? { type } : {}) };
+    const { data } = await tapline.events.list(query).page;
+    for (const event of data)
+        out.show(event, `${event.created}  ${event.type}  ${event.id}`);
+    return 0;
+}
+function reader(tapline, id) {
+    switch (id.split('_')[0]) {
+        case 'pi':
+            return tapline.paymentIntents.retrieve(id);
+        case 'pay':
+            return tapline.payments.retrieve(id);
+        case 're':
+            return tapline.refunds.retrieve(id);
+        case 'tml':
+            return tapline.terminals.retrieve(id);
+        case 'evt':
+            return tapline.events.retrieve(id);
+        case 'we':
+            return tapline.webhookEndpoints.retrieve(id);
+        case 'wdl':
+            return tapline.webhookDeliveries.retrieve(id);
+        case 'wrp':
+            return tapline.webhookEndpoints.retrieveReplay(id);
+        case 'balance':
+            return tapline.balance.retrieve();
+        default:
+            return null;
+    }
+}
+export async function get({ tapline, out }, id) {
+    const object = await reader(tapline, id);
+    if (object === null) {
+        throw new WrongUse(`${id} is no id: pi_, pay_, re_, tml_, evt_, we_, wdl_, wrp_ or balance.`);
+    }
+    out.show(object, JSON.stringify(object, null, 2));
+    return 0;
+}
+export async function resend(settings, id, endpoint) {
+    const { tapline, out } = settings;
+    if (id.startsWith('wdl_') || endpoint !== undefined) {
+        const delivery = id.startsWith('wdl_') ? id : await deliveryOf(tapline, id, endpoint ?? '');
+        const sent = await tapline.webhookDeliveries.retry(delivery);
+        const how = sent.response_status ?? sent.error ?? 'under way';
+        out.show(sent, `${sent.id}  ${sent.status}  ${how}`);
+        return sent.status === 'failed' ? 1 : 0;
+    }
+    await tapline.events.retrieve(id);
+    const answers = await askListeners(settings, id);
+    if (answers.length === 0) {
+        throw new Error('Nobody listens here: run `tapline listen --forward-to …`, or name an --endpoint.');
+    }
+    for (const answer of answers)
+        out.show({ event: id, forward: answer }, `${id}  ${wordsOf(answer)}`);
+    return answers.every(isDelivered) ? 0 : 1;
+}
+async function deliveryOf(tapline, event, endpoint) {
+    for await (const delivery of tapline.webhookEndpoints.deliveries(endpoint, { limit: 100 })) {
+        if (delivery.event === event)
+            return delivery.id;
+    }
+    throw new Error(`${event} was never delivered to ${endpoint}: does it listen to that type?`);
+}
+function timeOf(given) {
+    const time = /^\d+[smhd]?$/.test(given)
+        ? Date.now() - secondsOf(given) * 1_000
+        : Date.parse(given);
+    if (Number.isNaN(time))
+        throw new WrongUse(`${given} is no time: try 1h, or 2026-10-01T12:00:00Z.`);
+    return new Date(time).toISOString();
+}
+export async function replay(settings, options) {
+    const since = timeOf(options.since);
+    const until = options.until === undefined ? undefined : timeOf(options.until);
+    if (options.forwardTo !== undefined)
+        return replayHere(settings, { ...options, since, until });
+    const { tapline, out } = settings;
+    const endpoint = options.endpoint ?? (await onlyEndpoint(tapline));
+    const types = options.types?.split(',');
+    let state = await tapline.webhookEndpoints.replay(endpoint, {
+        since,
+        ...(until === undefined ? {} : { until }),
+        ...(types === undefined ? {} : { types }),
+    });
+    while (state.status !== 'completed') {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        state = await tapline.webhookEndpoints.retrieveReplay(state.id);
+    }
+    out.show(state, `${state.events_queued} events on their way to ${endpoint}`);
+    return 0;
+}
+async function onlyEndpoint(tapline) {
+    const { data } = await tapline.webhookEndpoints.list().page;
+    const [only, ...others] = data;
+    if (only !== undefined && others.length === 0)
+        return only.id;
+    const ids = data.map(({ id }) => id).join(', ') || 'none yet';
+    throw new WrongUse(`Say where: --forward-to URL, or --endpoint, one of ${ids}.`);
+}
+async function replayHere(settings, span) {
+    const { tapline, out } = settings;
+    const url = checkReceiver(span.forwardTo ?? '');
+    const secret = listenSecret(settings.apiKey);
+    const wanted = span.types?.split(',');
+    const found = [];
+    const query = { created_gte: span.since, ...(span.until ? { created_lt: span.until } : {}) };
+    for await (const event of tapline.events.list({ ...query, limit: 100 })) {
+        if (wanted === undefined || wanted.some((one) => fits(one, event.type)))
+            found.push(event);
+    }
+    let delivered = 0;
+    for (const event of found.reverse()) {
+        const result = await forward(event, { url, secret, tries: 1 });
+        if (isDelivered(result))
+            delivered++;
+        out.show({ event: event.id, type: event.type, forward: result }, `${event.id}  ${wordsOf(result)}`);
+    }
+    out.note(`${delivered} of ${found.length} events delivered.`);
+    return delivered === found.length ? 0 : 1;
+}
+function fits(wanted, type) {
+    return wanted.endsWith('*') ? type.startsWith(wanted.slice(0, -1)) : wanted === type;
+}

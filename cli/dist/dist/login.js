@@ -1,0 +1,52 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { PermissionError, Tapline } from 'tapline';
+import { createOutput } from './output.js';
+import { loginFile } from './settings.js';
+import { WrongUse } from './wrong-use.js';
+async function question(words, secret = false) {
+    const shown = new Writable({
+        write: (chunk, _encoding, done) => {
+            if (!secret)
+                process.stderr.write(chunk);
+            done();
+        },
+    });
+    const terminal = process.stdin.isTTY === true;
+    if (terminal)
+        process.stderr.write(words);
+    const lines = createInterface({ input: process.stdin, output: shown, terminal });
+    for await (const line of lines) {
+        lines.close();
+        if (terminal && secret)
+            process.stderr.write('\n');
+        return line.trim();
+    }
+    return '';
+}
+async function check(login) {
+    const tapline = new Tapline(login.api_key, { baseUrl: login.base_url });
+    await tapline.terminals.list({ limit: 1 }).page.catch((error) => {
+        if (!(error instanceof PermissionError && error.code === 'scope_missing'))
+            throw error;
+    });
+}
+export async function login(options) {
+    const out = createOutput(options.json === true);
+    const base_url = options.baseUrl ?? process.env.TAPLINE_BASE_URL;
+    if (base_url === undefined)
+        throw new WrongUse('Say where: --base-url https://…/api');
+    const api_key = options.apiKey ?? (await question('Secret key (tlsk_…): ', true));
+    const kept = { base_url, api_key };
+    await check(kept);
+    const file = loginFile();
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+    out.show({ base_url, file }, `Logged in to ${base_url}. The key is in ${file}.`);
+}
+export function logout(options) {
+    rmSync(loginFile(), { force: true });
+    createOutput(options.json === true).show({ logged_out: true }, 'Logged out.');
+}

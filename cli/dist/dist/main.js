@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { TaplineError, UsageError } from 'tapline';
+import { addAgentCommand, addCheckCommands, addEventCommands, addPlayCommands, } from './commands.js';
+import { completion } from './completion.js';
+import { login, logout } from './login.js';
+import { logs } from './logs.js';
+import { createOutput } from './output.js';
+import { readSettings } from './settings.js';
+import { verifyMessage } from './verify.js';
+import { WrongUse } from './wrong-use.js';
+const DONE = 0;
+const REFUSED = 1;
+const WRONG_USE = 2;
+function version() {
+    const file = new URL('../package.json', import.meta.url);
+    return JSON.parse(readFileSync(file, 'utf8')).version;
+}
+function createProgram(end) {
+    const program = new Command('tapline')
+        .description('The command line of a Tapline payment network.')
+        .version(version())
+        .option('--json', 'one JSON object per line')
+        .option('--api-key <key>', 'a secret key (or TAPLINE_API_KEY)')
+        .option('--base-url <url>', 'the API, ending with /api (or TAPLINE_BASE_URL)')
+        .option('--live', 'live mode: real money')
+        .exitOverride()
+        .configureHelp({ showGlobalOptions: true })
+        .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 called wrongly.');
+    const globals = () => program.opts();
+    const run = (act) => act(readSettings(globals())).then(end);
+    addPlayCommands(program, run);
+    addEventCommands(program, run);
+    addAgentCommand(program, run);
+    program
+        .command('logs')
+        .description('requests and their answers')
+        .argument('[tail]', 'tail: go on with what comes', (word) => {
+        if (word !== 'tail')
+            throw new WrongUse('It is `tapline logs` or `tapline logs tail`.');
+        return word;
+    })
+        .option('--status <status>', '404, or a family: 4xx')
+        .option('--method <method>', 'GET, POST, …')
+        .option('--limit <count>', 'how many at first', '20')
+        .option('--email <email>', 'a person of the dashboard; the password is TAPLINE_PASSWORD')
+        .option('--account <id>', 'acct_…, where the person has several')
+        .action((tail, options) => run((s) => logs(s, { ...options, follow: tail === 'tail' })));
+    addCheckCommands(program, run, end);
+    program
+        .command('verify')
+        .description('says whether a kept webhook carries a good signature')
+        .requiredOption('--signature <header>', 'the Service-Signature header')
+        .option('--secret <secret>', 'whsec_… (or TAPLINE_WEBHOOK_SECRET; default: that of listen)')
+        .option('--body <file>', 'the raw body; - reads standard input', '-')
+        .option('--tolerance <seconds>', 'how old it may be', '300')
+        .action((options) => verifyMessage(options, globals()).then(end));
+    program
+        .command('login')
+        .description('keeps the address of a network and a key for it')
+        .action(() => login(globals()));
+    program
+        .command('logout')
+        .description('forgets them')
+        .action(() => logout(globals()));
+    program
+        .command('completion')
+        .description('a script for the completion of your shell')
+        .argument('<shell>', 'bash, zsh or fish')
+        .action((shell) => void process.stdout.write(`${completion(program, shell)}\n`));
+    return program;
+}
+export async function main(argv) {
+    let code = DONE;
+    const program = createProgram((ended) => {
+        code = ended;
+    });
+    try {
+        await program.parseAsync([...argv]);
+        return code;
+    }
+    catch (error) {
+        if (error instanceof CommanderError)
+            return error.exitCode === 0 ? DONE : WRONG_USE;
+        report(error, argv.includes('--json'));
+        return error instanceof WrongUse || error instanceof UsageError ? WRONG_USE : REFUSED;
+    }
+}
+function report(error, json) {
+    const { message } = error;
+    const { code, status, requestId } = error instanceof TaplineError ? error : {};
+    const out = createOutput(json);
+    if (json)
+        out.show({ error: { message, code, status, request_id: requestId } }, message);
+    else
+        out.note(code === undefined || code === null ? message : `${message} (${code})`);
+}

@@ -1,0 +1,83 @@
+import { inputs, reads } from './tool.js';
+const ADVICE = {
+    pass_unknown: 'The pass is not known here. The customer opens the wallet app and taps again.',
+    pass_revoked: 'The customer has revoked this pass and needs another one.',
+    insufficient_funds: 'The wallet holds too little USDC for amount and fees.',
+    approval_insufficient: 'The customer has to allow more spending in the wallet app.',
+    limit_exceeded: 'The amount is above a limit that the customer has set in the wallet app.',
+    risk_blocked: 'A rule of the merchant or the network refuses this payer. Take another way to pay.',
+    payer_rejected: 'The customer said no in the app. Ask before trying again.',
+    confirmation_timeout: 'The customer did not answer within 60 seconds. They can tap again.',
+    agent_token_unknown: 'The token is not known. The agent needs a new one from its payer.',
+    agent_token_expired: 'The token has expired. The agent needs a new one from its payer.',
+    agent_token_used: 'A token pays once, and this one has. The agent needs a new one.',
+    agent_token_mismatch: 'The token is for another merchant or amount.',
+    settlement_failed: 'The chain did not settle it. Nothing was charged; the customer can tap again.',
+};
+async function explainDecline({ tapline }, { payment_intent = '' }) {
+    const intent = await tapline.paymentIntents.retrieve(payment_intent);
+    const { status, last_payment_error: error } = intent;
+    if (error === null)
+        return { declined: false, status };
+    const advice = ADVICE[error.decline_code] ?? 'Handle it as a refusal: nothing was charged.';
+    return {
+        declined: true,
+        status,
+        decline_code: error.decline_code,
+        reason_code: error.reason_code,
+        message: error.message,
+        advice,
+        may_try_again: status === 'requires_payment_method',
+    };
+}
+const PASSAGE_LENGTH = 2_000;
+const PASSAGES = 5;
+async function operations(webUrl) {
+    const response = await fetch(new URL('/openapi.json', webUrl));
+    const { info, paths } = (await response.json());
+    return [
+        ...info.description.split('\n\n').map((text) => ({ where: 'Introduction', text })),
+        ...Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, { summary = '', description = '' }]) => ({
+            where: `${method.toUpperCase()} ${path}`,
+            text: `${summary}. ${description}`,
+        }))),
+    ];
+}
+async function guides(webUrl) {
+    const index = await (await fetch(new URL('/llms.txt', webUrl))).text();
+    const paths = [...index.matchAll(/\/docs\/[\w-]+\.md/g)].map(([path]) => path);
+    const pages = paths.map(async (path) => {
+        const text = await (await fetch(new URL(path, webUrl))).text();
+        return text.split(/^(?=##? )/m).map((section) => {
+            const heading = /^#+ (.*)/.exec(section)?.[1] ?? '';
+            return { where: `${path}: ${heading}`, text: section.slice(0, PASSAGE_LENGTH) };
+        });
+    });
+    return (await Promise.all(pages)).flat();
+}
+async function searchDocs({ webUrl }, { query = '' }) {
+    const passages = [...(await guides(webUrl)), ...(await operations(webUrl))];
+    const words = query.toLowerCase().match(/\w{3,}/g) ?? [];
+    const scored = passages.map((passage) => {
+        const text = `${passage.where} ${passage.text}`.toLowerCase();
+        return { ...passage, score: words.filter((word) => text.includes(word)).length };
+    });
+    const found = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+    return { passages: found.slice(0, PASSAGES).map(({ where, text }) => ({ where, text })) };
+}
+export const EXPLAINING_TOOLS = [
+    {
+        name: 'explain_decline',
+        description: 'Why the last payment of an intent was declined, and what can be done about it.',
+        inputSchema: inputs({ payment_intent: { type: 'string', description: 'pi_…', pattern: '^pi_[0-9A-Za-z]+$' } }, ['payment_intent']),
+        annotations: reads('Explain a decline'),
+        run: explainDecline,
+    },
+    {
+        name: 'search_docs',
+        description: "Looks for words in the guides and in the description of this network's API.",
+        inputSchema: inputs({ query: { type: 'string', description: 'A few words.' } }, ['query']),
+        annotations: reads('Search the documentation'),
+        run: searchDocs,
+    },
+];

@@ -1,0 +1,109 @@
+import { formatUsdc, IdempotencyError, TaplineError, usdc } from 'tapline';
+import { inputs, reads, ToolRefusal } from './tool.js';
+const ORDER = {
+    type: 'string',
+    description: 'The order: 1 to 8 characters of A-Z a-z 0-9 - _. One order is one payment.',
+    pattern: '^[A-Za-z0-9_-]{1,8}$',
+};
+export const AMOUNT = {
+    type: 'string',
+    description: 'USDC as text with a point, such as "2.50".',
+    pattern: '^\\d{1,9}(\\.\\d{1,6})?$',
+};
+export function view(intent) {
+    const { id, order_id, status, payment, last_payment_error, expires_at } = intent;
+    const amount = `${formatUsdc(intent.amount)} USDC`;
+    return { payment_intent: id, order_id, amount, status, payment, last_payment_error, expires_at };
+}
+async function findOrder({ tapline }, order_id) {
+    const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
+    return data[0] ?? null;
+}
+async function createPayment(deps, given) {
+    const { order_id = '', amount = '', terminal, description } = given;
+    const body = {
+        amount: usdc(amount),
+        terminal: terminal ?? (await deps.terminal()),
+        order_id,
+        ...(description === undefined ? {} : { description }),
+    };
+    const idempotencyKey = `mcp-order-${order_id}`;
+    try {
+        const created = await deps.tapline.paymentIntents.create(body, { idempotencyKey });
+        return view(await deps.tapline.paymentIntents.retrieve(created.id));
+    }
+    catch (error) {
+        const taken = error instanceof IdempotencyError ||
+            (error instanceof TaplineError && error.code === 'order_id_in_use');
+        const known = taken ? await findOrder(deps, order_id) : null;
+        if (known === null)
+            throw error;
+        const there = `${formatUsdc(known.amount)} USDC, ${known.status}`;
+        throw new ToolRefusal(`Order ${order_id} has a payment already: ${known.id}, ${there}. Nothing new was asked ` +
+            'for. Another sale needs another order_id.');
+    }
+}
+export const PAYMENT_TOOLS = [
+    {
+        name: 'create_payment',
+        description: 'Asks a terminal to collect an amount for an order. The customer then taps there. ' +
+            'Calling it again for the same order gives the same payment: it never charges twice.',
+        inputSchema: inputs({
+            order_id: ORDER,
+            amount: AMOUNT,
+            terminal: {
+                type: 'string',
+                description: 'tml_…; default: the first active one.',
+                pattern: '^tml_[0-9A-Za-z]+$',
+            },
+            description: {
+                type: 'string',
+                description: 'Shown to the customer.',
+                pattern: '^.{1,500}$',
+            },
+        }, ['order_id', 'amount']),
+        annotations: {
+            title: 'Ask for a payment',
+            readOnlyHint: false,
+            destructiveHint: false,
+            idempotentHint: true,
+            openWorldHint: false,
+        },
+        run: createPayment,
+    },
+    {
+        name: 'get_payment',
+        description: 'A payment intent (pi_…) or payment (pay_…) as it is now.',
+        inputSchema: inputs({
+            id: {
+                type: 'string',
+                description: 'pi_… or pay_…',
+                pattern: '^(pi|pay)_[0-9A-Za-z]+$',
+            },
+        }, ['id']),
+        annotations: reads('Look at a payment'),
+        run: async ({ tapline }, { id = '' }) => id.startsWith('pay_')
+            ? tapline.payments.retrieve(id)
+            : view(await tapline.paymentIntents.retrieve(id)),
+    },
+    {
+        name: 'find_payment_by_order',
+        description: 'The payment of an order, if there is one.',
+        inputSchema: inputs({ order_id: ORDER }, ['order_id']),
+        annotations: reads('Find the payment of an order'),
+        run: async (deps, { order_id = '' }) => {
+            const intent = await findOrder(deps, order_id);
+            return intent === null ? { found: false, order_id } : { found: true, ...view(intent) };
+        },
+    },
+    {
+        name: 'list_terminals',
+        description: 'The active terminals at which a payment can be taken.',
+        inputSchema: inputs({}, []),
+        annotations: reads('List terminals'),
+        run: async ({ tapline }) => {
+            const { data } = await tapline.terminals.list({ status: 'active', limit: 100 }).page;
+            return { terminals: data.map(({ id, label, name }) => ({ id, label, name })) };
+        },
+    },
+];

@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto';
+import { formatUsdc, usdc } from 'tapline';
+import { AMOUNT } from './payments.js';
+import { inputs, ToolRefusal } from './tool.js';
+function confirmationOf({ apiKey }, of) {
+    const words = `mcp refund ${of.payment} ${of.amount} ${of.refundedBefore}`;
+    const digest = createHmac('sha256', apiKey).update(words).digest('hex').slice(0, 24);
+    return `${of.amount}-${of.refundedBefore}-${digest}`;
+}
+async function refundPayment(deps, given) {
+    const { payment: id = '', amount: wanted, reason, confirmation } = given;
+    if (confirmation !== undefined)
+        return carryOut(deps, { id, reason, confirmation });
+    const payment = await deps.tapline.payments.retrieve(id);
+    const left = payment.amount - payment.amount_refunded;
+    const amount = wanted === undefined ? left : usdc(wanted);
+    if (amount < 1 || amount > left) {
+        throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
+    }
+    checkLimit(deps, amount);
+    const refundedBefore = payment.amount_refunded;
+    return {
+        status: 'needs_confirmation',
+        what: `Give ${formatUsdc(amount)} USDC of payment ${id} (order ${payment.order_id}) back.`,
+        next: 'Ask the person you work for. If they agree, call this again with the confirmation.',
+        confirmation: confirmationOf(deps, { payment: id, amount, refundedBefore }),
+    };
+}
+function checkLimit({ refundLimit }, amount) {
+    if (amount <= refundLimit)
+        return;
+    throw new ToolRefusal(`Refunds here are at most ${formatUsdc(refundLimit)} USDC. A person can give more back in ` +
+        'the dashboard, or start `tapline mcp` with a higher --refund-limit.');
+}
+async function carryOut(deps, { id, reason, confirmation }) {
+    const [amount = 0, refundedBefore = 0] = confirmation.split('-').map(Number);
+    if (confirmation !== confirmationOf(deps, { payment: id, amount, refundedBefore })) {
+        throw new ToolRefusal('The confirmation does not fit this payment: call without it first.');
+    }
+    checkLimit(deps, amount);
+    const body = { payment: id, amount, ...(reason === undefined ? {} : { reason }) };
+    const idempotencyKey = `mcp-refund-${id}-${confirmation}`;
+    const refund = await deps.tapline.refunds.create(body, { idempotencyKey });
+    const { id: refundId, status, failure_code, failure_message } = refund;
+    const given = `${formatUsdc(refund.amount)} USDC`;
+    return { refund: refundId, amount: given, status, failure_code, failure_message };
+}
+export const REFUND_TOOL = {
+    name: 'refund_payment',
+    description: 'Gives money of a payment back. The first call says what would happen and gives a ' +
+        'confirmation; the call with that confirmation does it, once, however often it is repeated.',
+    inputSchema: inputs({
+        payment: { type: 'string', description: 'pay_…', pattern: '^pay_[0-9A-Za-z]+$' },
+        amount: { ...AMOUNT, description: `${AMOUNT.description} Default: all that is left.` },
+        reason: { type: 'string', description: 'For the books.', pattern: '^.{1,500}$' },
+        confirmation: { type: 'string', description: 'From the first call.', pattern: '^[\\w-]+$' },
+    }, ['payment']),
+    annotations: {
+        title: 'Give money back',
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: true,
+        openWorldHint: false,
+    },
+    run: refundPayment,
+};

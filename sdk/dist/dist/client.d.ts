@@ -1,0 +1,17 @@
+import type { ClientOptions } from './request.ts';
+import * as resources from './resources.ts';
+/** A client of one account and mode. It keeps no state: one is enough for a whole program. */
+export declare class Tapline {
+    readonly paymentIntents: resources.PaymentIntents;
+    readonly payments: resources.Payments;
+    readonly refunds: resources.Refunds;
+    readonly terminals: resources.Terminals;
+    readonly balance: resources.Balance;
+    readonly events: resources.Events;
+    readonly webhookEndpoints: resources.WebhookEndpoints;
+    readonly webhookDeliveries: resources.WebhookDeliveries;
+    readonly idempotencyKeys: resources.IdempotencyKeys;
+    readonly testHelpers: resources.TestHelpers;
+    /** @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…` */
+    constructor(apiKey: string, options?: ClientOptions);
+}

@@ -1,0 +1,10 @@
+export type { Answered, Call } from './call.ts';
+export { Tapline } from './client.ts';
+export { TaplineError } from './error.ts';
+export { ApiError, AuthenticationError, ConnectionError, IdempotencyError, InvalidRequestError, OutcomeUnknownError, PermissionError, RateLimitError, UsageError, WaitTimeoutError, } from './errors.ts';
+export type { List, Page } from './list.ts';
+export type { ClientOptions, RequestOptions } from './request.ts';
+export type { StreamOptions } from './stream.ts';
+export type * from './types.ts';
+export { formatUsdc, usdc } from './usdc.ts';
+export type { WaitOptions } from './wait.ts';

@@ -1,0 +1,4 @@
+export { Tapline } from './client.js';
+export { TaplineError } from './error.js';
+export { ApiError, AuthenticationError, ConnectionError, IdempotencyError, InvalidRequestError, OutcomeUnknownError, PermissionError, RateLimitError, UsageError, WaitTimeoutError, } from './errors.js';
+export { formatUsdc, usdc } from './usdc.js';

@@ -1,0 +1,41 @@
+import { Call } from './call.ts';
+export interface ClientOptions {
+    /** Where the API is: it ends with `/api`. @default http://127.0.0.1:4242/api, for test keys */
+    readonly baseUrl?: string;
+    /** Milliseconds that one try may take. @default 70000, because a refund waits for its block */
+    readonly timeout?: number;
+    /** How often a call is tried again, where that is safe. @default 3 */
+    readonly maxRetries?: number;
+    /** What sends the requests. @default the global `fetch` */
+    readonly fetch?: typeof fetch;
+}
+/** What every call takes beside its parameters. */
+export interface RequestOptions {
+    /** Of a POST: the same key never does the same thing twice. @default a random one per call */
+    readonly idempotencyKey?: string;
+    readonly timeout?: number;
+    readonly maxRetries?: number;
+    readonly signal?: AbortSignal;
+    /** The dated version of the API. @default the key's own */
+    readonly version?: string;
+}
+/** A request as a method of a resource asks for it. */
+export interface Asked {
+    readonly method: string;
+    /** Below `/v1`, with its ids. */
+    readonly path: string;
+    readonly query?: object | undefined;
+    readonly body?: object | undefined;
+    /** Whether the service keeps the answer under the key: a repetition then does nothing twice. */
+    readonly keyed: boolean;
+}
+export interface Connection {
+    readonly apiKey: string;
+    readonly baseUrl: string;
+    readonly options: ClientOptions;
+}
+/** Starts a call. What is wrong with it rejects the promise, like everything else. */
+export declare function ask<T>(to: Connection, asked: Asked | (() => Asked), options?: RequestOptions): Call<T>;
+export declare function queryOf(query: object | undefined): string;
+/** Ends early when the signal is aborted, and is no error then. */
+export declare function sleep(ms: number, signal?: AbortSignal): Promise<void>;

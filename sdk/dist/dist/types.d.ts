@@ -1,0 +1,1849 @@
+export interface ApiError {
+    /** What went wrong. */
+    error: {
+        /** Handle unknown codes by their type. */
+        type: 'invalid_request_error' | 'idempotency_error' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'api_error';
+        /** Branch on this. The list may grow. */
+        code: string;
+        /** For people. Its text may change. */
+        message: string;
+        /** The parameter that the error is about. */
+        param: string | null;
+        /** Quote it when you ask for help. */
+        request_id: string;
+        /** Where the reference explains the code. */
+        doc_url: string;
+    };
+}
+export interface PaymentIntent {
+    /** The id of a payment intent: pi_… */
+    id: string;
+    /** The type of the object. */
+    object: 'payment_intent';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount: number;
+    /** USDC, always. */
+    currency: 'usdc';
+    /** The tips that the terminal offers its customer. null: none can be given. */
+    tipping: {
+        /** 1 to 3 of them, in the order they are shown. */
+        percentages: number[];
+    } | null;
+    /** Paid on top of the amount; null until paid. */
+    tip: number | null;
+    /** The list may grow. */
+    status: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
+    /** The id of a terminal: tml_… */
+    terminal: string;
+    /**
+     * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
+     * the Idempotency-Key when left out.
+     */
+    order_id: string;
+    /** Shown on the terminal while waiting. */
+    description: string | null;
+    /**
+     * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
+     * characters. No secrets or personal data. Returned unchanged.
+     */
+    metadata: Record<string, string>;
+    /** Who created it. */
+    source: 'api' | 'terminal';
+    /** The id of a payment: pay_… */
+    payment: string | null;
+    /** Hash of the settlement transaction. */
+    tx_hash: string | null;
+    /** What the customer has to do before the payment can go on. */
+    next_action: {
+        /** What has to happen next. */
+        type: 'payer_confirmation';
+        /** The rule that asked. The list may grow. */
+        reason_code: string;
+        /** ISO 8601 UTC with milliseconds. */
+        expires_at: string;
+    } | null;
+    /** Why the last payment was declined. */
+    last_payment_error: {
+        /** The type of the error. */
+        type: 'payment_error';
+        /** See decline_code for the reason. */
+        code: 'payment_declined';
+        /** Why. The list may grow. */
+        decline_code: 'pass_unknown' | 'pass_revoked' | 'pass_replayed' | 'pass_code_expired' | 'pass_code_used' | 'insufficient_funds' | 'approval_insufficient' | 'limit_exceeded' | 'risk_blocked' | 'payer_rejected' | 'confirmation_timeout' | 'authorization_refused' | 'agent_token_unknown' | 'agent_token_expired' | 'agent_token_used' | 'agent_token_mismatch' | 'settlement_failed';
+        /** The decline code in upper case, or the risk rule's name. The list may grow. */
+        reason_code: string;
+        /** The reason in words. Its text may change. */
+        message: string;
+        /** ISO 8601 UTC with milliseconds. */
+        created: string;
+        /** What to tell the customer, in plain words. Its text may change. */
+        customer_message: string;
+    } | null;
+    /** The list may grow. */
+    cancellation_reason: 'requested_by_merchant' | 'expired' | 'recovered' | null;
+    /** ISO 8601 UTC with milliseconds. */
+    canceled_at: string | null;
+    /** Intents of one split bill carry the same value. */
+    split_group: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    picked_up_at: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    tapped_at: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    expires_at: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Only on objects that the service had lost with its database and rebuilt from the chain. What
+     * the chain does not know (metadata, description, terminal, how it was paid) is gone.
+     */
+    recovered?: true;
+}
+export interface PaymentIntentList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: PaymentIntent[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
+export interface Payment {
+    /** The id of a payment: pay_… */
+    id: string;
+    /** The type of the object. */
+    object: 'payment';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** Sale and tip together: USDC atoms (6 decimals). */
+    amount: number;
+    /** USDC, always. */
+    currency: 'usdc';
+    /** How much of the amount is tip; 0 without. */
+    tip: number;
+    /** USDC atoms (6 decimals). */
+    amount_refunded: number;
+    /** The list may grow. */
+    status: 'succeeded' | 'partially_refunded' | 'refunded';
+    /** What to tell the customer, in plain words. Its text may change. */
+    customer_message: string;
+    /** Paid by the payer on top of the amount. */
+    fees: {
+        /** What the acquirer earns. USDC atoms. */
+        acquirer: number;
+        /** What the network earns, cashback included. USDC atoms. */
+        protocol: number;
+        /** What the payer gets back out of the protocol fee. USDC atoms. */
+        cashback: number;
+    };
+    /** What the payer paid: amount, acquirer fee and protocol fee. */
+    total_charged: number;
+    /** Credited to the merchant: the whole amount. */
+    net: number;
+    /** The status of the cashback in `fees`. */
+    cashback_status: 'none' | 'pending' | 'paid';
+    /** The payer's address. */
+    payer: string;
+    /**
+     * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
+     * the Idempotency-Key when left out.
+     */
+    order_id: string;
+    /** The id of a terminal: tml_… */
+    terminal: string;
+    /** The id of a payment intent: pi_… */
+    payment_intent: string;
+    /** What the customer paid with. */
+    payment_method: {
+        /** How it was paid. The list may grow. */
+        type: 'wallet_pass' | 'wallet' | 'agent_token' | 'unknown';
+        /** What was presented. The list may grow. */
+        credential: 'nfc_id' | 'nfc_sun' | 'qr' | 'authorization' | 'agent_token' | 'unknown';
+    };
+    /** Intents of one split bill carry the same value. */
+    split_group: string | null;
+    /** A page for the customer, with the proof on the chain. Nobody can guess it. */
+    receipt_url: string | null;
+    /** The id of the blockchain. */
+    chain_id: number;
+    /** Hash of the settlement transaction. */
+    tx_hash: string;
+    /** The block that settled the payment. */
+    block_number: number;
+    /** The place of its event in the block. */
+    log_index: number;
+    /** ISO 8601 UTC with milliseconds. */
+    settled_at: string;
+    /** ISO 8601 UTC with milliseconds. */
+    refundable_until: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Only on objects that the service had lost with its database and rebuilt from the chain. What
+     * the chain does not know (metadata, description, terminal, how it was paid) is gone.
+     */
+    recovered?: true;
+}
+export interface PaymentList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: Payment[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
+export interface Refund {
+    /** The id of a refund: re_… */
+    id: string;
+    /** The type of the object. */
+    object: 'refund';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount: number;
+    /** USDC, always. */
+    currency: 'usdc';
+    /** The id of a payment: pay_… */
+    payment: string;
+    /** `pending` resolves by itself. */
+    status: 'pending' | 'succeeded' | 'failed';
+    /** Up to 500 characters. */
+    reason: string | null;
+    /** The list may grow. */
+    failure_code: 'insufficient_balance' | 'refund_window_expired' | 'refund_daily_limit_exceeded' | 'transfer_blocked' | 'transaction_reverted' | null;
+    /** Why it failed, for people. */
+    failure_message: string | null;
+    /** Hash of its transaction. */
+    tx_hash: string | null;
+    /** Who asked for it. */
+    source: 'api' | 'terminal' | 'dashboard';
+    /**
+     * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
+     * characters. No secrets or personal data. Returned unchanged.
+     */
+    metadata: Record<string, string>;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+    /**
+     * Only on objects that the service had lost with its database and rebuilt from the chain. What
+     * the chain does not know (metadata, description, terminal, how it was paid) is gone.
+     */
+    recovered?: true;
+}
+export interface RefundList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: Refund[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
+export interface Terminal {
+    /** The id of a terminal: tml_… */
+    id: string;
+    /** The type of the object. */
+    object: 'terminal';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What people call it. */
+    label: string;
+    /** What the device is. */
+    name: string;
+    /** The terminal software. The list may grow. */
+    platform: string;
+    /** An inactive terminal takes no payments. */
+    status: 'active' | 'inactive';
+    /** ISO 8601 UTC with milliseconds. */
+    last_seen_at: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+}
+export interface TerminalList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: Terminal[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
+export interface Balance {
+    /** The type of the object. */
+    object: 'balance';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** Settled and not yet withdrawn, by currency. */
+    available: Array<{
+        /** USDC atoms (6 decimals). */
+        amount: number;
+        /** USDC, always. */
+        currency: 'usdc';
+    }>;
+    /**
+     * Nothing can be withdrawn before this time, because the merchant is new on this network. null:
+     * withdrawals are possible.
+     */
+    held_until: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    as_of: string;
+}
+export interface Event {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. The list of types may grow. */
+    type: string;
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        /** The resource as it was when the event happened. */
+        object: Record<string, unknown>;
+        /** On *.updated: the fields that changed, with the values that they had before. */
+        previous_attributes?: Record<string, unknown>;
+    };
+}
+export interface EventList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: Event[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
+export interface WebhookEndpoint {
+    /** The id of a webhook endpoint: we_… */
+    id: string;
+    /** The type of the object. */
+    object: 'webhook_endpoint';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** Where events are sent. */
+    url: string;
+    /** What it subscribes to. */
+    enabled_events: string[];
+    /** A note of your own. */
+    description: string | null;
+    /** Set at creation: events are rendered in this version. */
+    api_version: string;
+    /** A disabled endpoint gets nothing. */
+    status: 'enabled' | 'disabled';
+    /**
+     * persistent_failure (five days without a success), gone (it answered 410) or
+     * requested_by_merchant. The list may grow.
+     */
+    disabled_reason: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    failing_since: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+}
+export interface WebhookEndpointWithSecret {
+    /** The id of a webhook endpoint: we_… */
+    id: string;
+    /** The type of the object. */
+    object: 'webhook_endpoint';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** Where events are sent. */
+    url: string;
+    /** What it subscribes to. */
+    enabled_events: string[];
+    /** A note of your own. */
+    description: string | null;
+    /** Set at creation: events are rendered in this version. */
+    api_version: string;
+    /** A disabled endpoint gets nothing. */
+    status: 'enabled' | 'disabled';
+    /**
+     * persistent_failure (five days without a success), gone (it answered 410) or
+     * requested_by_merchant. The list may grow.
+     */
+    disabled_reason: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    failing_since: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+    /** The signing secret. Shown only once: store it now. */
+    secret: string;
+}
+export interface WebhookDelivery {
+    /** The id of a webhook delivery: wdl_… */
+    id: string;
+    /** The type of the object. */
+    object: 'webhook_delivery';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** The id of a webhook endpoint: we_… */
+    webhook_endpoint: string;
+    /** The id of an event: evt_… */
+    event: string;
+    /** What happened. */
+    event_type: string;
+    /** pending: will be tried (again). */
+    status: 'pending' | 'succeeded' | 'failed';
+    /** Attempts made so far. */
+    attempt: number;
+    /** HTTP status of the last attempt. */
+    response_status: number | null;
+    /** Its first 1 KiB, as text. */
+    response_body: string | null;
+    /**
+     * Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed,
+     * address_refused, connection_refused, connection_reset, connection_failed, host_unreachable,
+     * tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
+     */
+    error: string | null;
+    /** How long the last attempt took. */
+    duration_ms: number | null;
+    /** ISO 8601 UTC with milliseconds. */
+    next_attempt_at: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+}
+export interface WebhookDeliveryList {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: WebhookDelivery[];
+    /** Whether there is another page. */
+    has_more: boolean;
+    /** The `cursor` of the next page. */
+    next_cursor: string | null;
+}
+export interface WebhookReplay {
+    /** The id of a webhook replay: wrp_… */
+    id: string;
+    /** The type of the object. */
+    object: 'webhook_replay';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** The id of a webhook endpoint: we_… */
+    webhook_endpoint: string;
+    /** ISO 8601 UTC with milliseconds. */
+    since: string;
+    /** ISO 8601 UTC with milliseconds. */
+    until: string;
+    /** The event types that are sent again. */
+    types: string[];
+    /** completed: all of them are queued. */
+    status: 'running' | 'completed';
+    /** Events queued so far. */
+    events_queued: number;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+}
+export interface IdempotencyKey {
+    /** The type of the object. */
+    object: 'idempotency_key';
+    /** The Idempotency-Key of the request. */
+    key: string;
+    /** in_progress: the first request still runs. */
+    status: 'in_progress' | 'completed';
+    /** The HTTP method of the first request. */
+    method: string;
+    /** The path of the first request. */
+    path: string;
+    /** The id of the object it is about. */
+    resource: string | null;
+    /** The HTTP status of the answer. */
+    response_status: number | null;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    expires_at: string;
+}
+export interface NewAgentToken {
+    /** The id of an agent token: agtok_… */
+    id: string;
+    /** The type of the object. */
+    object: 'agent_token';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** The id of an account: acct_… */
+    account: string;
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount: number;
+    /** USDC, always. */
+    currency: 'usdc';
+    /** held: its intent is under way. spent: it has paid. */
+    status: 'active' | 'held' | 'spent' | 'expired' | 'revoked';
+    /** The id of a payment intent: pi_… */
+    payment_intent: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    expires_at: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** The token itself (agt_…). Shown only once. */
+    agent_token: string;
+}
+export interface CardTap {
+    /** What the card gives: good for one attempt. */
+    url: string;
+}
+export interface TestClock {
+    /** The type of the object. */
+    object: 'test_clock';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** ISO 8601 UTC with milliseconds. */
+    now: string;
+    /** In total, since the account was opened. */
+    advanced_seconds: number;
+}
+/**
+ * A test of this endpoint was requested. It is sent to this endpoint only, once, whatever it
+ * subscribes to.
+ */
+export interface EventPing {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'ping';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: WebhookEndpoint;
+    };
+}
+/** A payment intent was created, by the API or on a terminal. */
+export interface EventPaymentIntentCreated {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment_intent.created';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: PaymentIntent;
+    };
+}
+/** The payer has to confirm the payment in the payer app, within 60 seconds. */
+export interface EventPaymentIntentRequiresAction {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment_intent.requires_action';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: PaymentIntent;
+    };
+}
+/** The settlement was requested. The outcome follows by itself. */
+export interface EventPaymentIntentProcessing {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment_intent.processing';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: PaymentIntent;
+    };
+}
+/** The payment is settled on the blockchain. */
+export interface EventPaymentIntentSucceeded {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment_intent.succeeded';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: PaymentIntent;
+    };
+}
+/** The intent was canceled or expired. Nothing was charged. */
+export interface EventPaymentIntentCanceled {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment_intent.canceled';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: PaymentIntent;
+    };
+}
+/** A payment was declined; last_payment_error says why. Nothing was charged. */
+export interface EventPaymentIntentPaymentFailed {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment_intent.payment_failed';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: PaymentIntent;
+    };
+}
+/** A payment is settled and is in the merchant balance. */
+export interface EventPaymentSucceeded {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment.succeeded';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Payment;
+    };
+}
+/** A refund of the payment succeeded, in part or in full. */
+export interface EventPaymentRefunded {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment.refunded';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Payment;
+    };
+}
+/** The payer got the cashback of the payment. */
+export interface EventPaymentCashbackPaid {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'payment.cashback_paid';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Payment;
+    };
+}
+/** A refund was requested. */
+export interface EventRefundCreated {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'refund.created';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Refund;
+    };
+}
+/** The payer has the money back. */
+export interface EventRefundSucceeded {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'refund.succeeded';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Refund;
+    };
+}
+/** A refund was refused. Nothing moved. */
+export interface EventRefundFailed {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'refund.failed';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Refund;
+    };
+}
+/** A refund changed after it was created. */
+export interface EventRefundUpdated {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'refund.updated';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Refund;
+        /** The fields that changed, with the values that they had before. */
+        previous_attributes: Record<string, unknown>;
+    };
+}
+/** A terminal was added in the dashboard. */
+export interface EventTerminalCreated {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'terminal.created';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Terminal;
+    };
+}
+/** A terminal was renamed, activated or deactivated. */
+export interface EventTerminalUpdated {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'terminal.updated';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Terminal;
+        /** The fields that changed, with the values that they had before. */
+        previous_attributes: Record<string, unknown>;
+    };
+}
+export interface Account {
+    /** The id of an account: acct_… */
+    id: string;
+    /** The type of the object. */
+    object: 'account';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** The list may grow. */
+    kyb_status: 'none' | 'pending' | 'approved' | 'rejected';
+    /** Why it was decided so. */
+    reason: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+}
+/** The business verification was decided. Sent in both modes. */
+export interface EventKybStatusChanged {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'kyb.status_changed';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Account;
+    };
+}
+export interface Withdrawal {
+    /** The id of a withdrawal: wdr_… */
+    id: string;
+    /** The type of the object. */
+    object: 'withdrawal';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount: number;
+    /** USDC, always. */
+    currency: 'usdc';
+    /** Of the withdrawal. */
+    status: 'pending' | 'succeeded' | 'failed';
+    /** The settlement wallet. */
+    wallet: string;
+    /** Why it failed. */
+    failure_code: string | null;
+    /** Hash of the transaction. */
+    tx_hash: string | null;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /** ISO 8601 UTC with milliseconds. */
+    updated: string;
+}
+/** A withdrawal has reached the settlement wallet. */
+export interface EventBalanceWithdrawalPaid {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'balance.withdrawal_paid';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: Withdrawal;
+    };
+}
+/**
+ * The service disabled an endpoint: five days of failures, or the answer 410 Gone. Sent to the
+ * account's other endpoints.
+ */
+export interface EventWebhookEndpointDisabled {
+    /** The id of an event: evt_… */
+    id: string;
+    /** The type of the object. */
+    object: 'event';
+    /** false in test mode. */
+    livemode: boolean;
+    /** The network of the mode. */
+    network: 'testnet' | 'mainnet';
+    /** What happened. */
+    type: 'webhook_endpoint.disabled';
+    /** The version that the event is rendered in. */
+    api_version: string;
+    /** ISO 8601 UTC with milliseconds. */
+    created: string;
+    /**
+     * Rises from event to event of one object (and of one account and mode): of two events about the
+     * same object the one with the higher sequence is newer.
+     */
+    sequence: number;
+    /** What the event is about. */
+    data: {
+        object: WebhookEndpoint;
+    };
+}
+/** What an endpoint receives: `type` says what `data.object` is. */
+export type WebhookEvent = EventPing | EventPaymentIntentCreated | EventPaymentIntentRequiresAction | EventPaymentIntentProcessing | EventPaymentIntentSucceeded | EventPaymentIntentCanceled | EventPaymentIntentPaymentFailed | EventPaymentSucceeded | EventPaymentRefunded | EventPaymentCashbackPaid | EventRefundCreated | EventRefundSucceeded | EventRefundFailed | EventRefundUpdated | EventTerminalCreated | EventTerminalUpdated | EventKybStatusChanged | EventBalanceWithdrawalPaid | EventWebhookEndpointDisabled;
+export type EventType = WebhookEvent['type'];
+export interface ListPaymentIntentsQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only objects created at or after. */
+    created_gte?: string;
+    /** Only objects created before. */
+    created_lt?: string;
+    /** The id of a terminal: tml_… */
+    terminal?: string;
+    /** Who created it. */
+    source?: 'api' | 'terminal';
+    /**
+     * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
+     * the Idempotency-Key when left out.
+     */
+    order_id?: string;
+    /** As it is now: an unpaid, expired one is canceled. */
+    status?: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
+}
+export interface CreatePaymentIntentBody {
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount: number;
+    /** The id of a terminal: tml_… */
+    terminal: string;
+    /**
+     * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
+     * the Idempotency-Key when left out.
+     */
+    order_id?: string;
+    /** Up to 500 characters; shown on the terminal. */
+    description?: string;
+    /**
+     * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
+     * characters. No secrets or personal data. Returned unchanged.
+     */
+    metadata?: Record<string, string>;
+    /** The tips that the terminal offers its customer. null: none can be given. */
+    tipping?: {
+        /** 1 to 3 of them, in the order they are shown. */
+        percentages: number[];
+    } | null;
+    /**
+     * Seconds until an unpaid intent is canceled: 30 to 600, default 120.
+     *
+     * @default 120
+     */
+    expires_in?: number;
+}
+export interface ListPaymentsQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only objects created at or after. */
+    created_gte?: string;
+    /** Only objects created before. */
+    created_lt?: string;
+    /** The id of a terminal: tml_… */
+    terminal?: string;
+    /** The id of a payment intent: pi_… */
+    payment_intent?: string;
+    /**
+     * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
+     * the Idempotency-Key when left out.
+     */
+    order_id?: string;
+    /** How much was refunded. */
+    status?: 'succeeded' | 'partially_refunded' | 'refunded';
+}
+export interface ConfirmPaymentIntentBody {
+    /** The token of the payer's AI agent (agt_…), passed on unchanged. */
+    agent_token: string;
+}
+export interface ListRefundsQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only objects created at or after. */
+    created_gte?: string;
+    /** Only objects created before. */
+    created_lt?: string;
+    /** The id of a payment: pay_… */
+    payment?: string;
+    /** The id of a payment intent: pi_… */
+    payment_intent?: string;
+    /** Of the refund. */
+    status?: 'pending' | 'succeeded' | 'failed';
+}
+export interface CreateRefundBody {
+    /** The id of a payment: pay_… */
+    payment: string;
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount?: number;
+    /** Up to 500 characters. */
+    reason?: string;
+    /**
+     * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
+     * characters. No secrets or personal data. Returned unchanged.
+     */
+    metadata?: Record<string, string>;
+}
+export interface ListTerminalsQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only terminals of this status. */
+    status?: 'active' | 'inactive';
+}
+export interface ListEventsQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only objects created at or after. */
+    created_gte?: string;
+    /** Only objects created before. */
+    created_lt?: string;
+    /** An event type, or a family with .*, for example payment_intent.* */
+    type?: 'ping' | 'payment_intent.created' | 'payment_intent.requires_action' | 'payment_intent.processing' | 'payment_intent.succeeded' | 'payment_intent.canceled' | 'payment_intent.payment_failed' | 'payment.succeeded' | 'payment.refunded' | 'payment.cashback_paid' | 'refund.created' | 'refund.succeeded' | 'refund.failed' | 'refund.updated' | 'terminal.created' | 'terminal.updated' | 'kyb.status_changed' | 'balance.withdrawal_paid' | 'webhook_endpoint.disabled' | 'payment_intent.*' | 'payment.*' | 'refund.*' | 'terminal.*' | 'kyb.*' | 'balance.*' | 'webhook_endpoint.*';
+    /** false: only events with a delivery that is pending or failed; true: only events without one. */
+    delivery_success?: boolean;
+}
+export interface StreamEventsQuery {
+    /**
+     * The id of the last event that you have seen: the stream continues after it. `Last-Event-ID`
+     * wins over it. Without either the stream begins now.
+     */
+    after?: string;
+    /** Event types and families with `.*`, separated by commas. Default: all. */
+    types?: string;
+}
+export interface ListWebhookEndpointsResponse {
+    /** The type of the object. */
+    object: 'list';
+    /** Newest first. */
+    data: WebhookEndpoint[];
+    /** Always false: the list has all endpoints. */
+    has_more: boolean;
+    /** Always null. */
+    next_cursor: null;
+}
+export interface CreateWebhookEndpointBody {
+    /**
+     * https (in test mode also http), port 80, 443 or 1024 to 65535, no user name, password or
+     * fragment, not at a private or reserved address.
+     */
+    url: string;
+    /** Exact event types, families such as refund.*, or * for all. */
+    enabled_events: string[];
+    /** Up to 500 characters. */
+    description?: string | null;
+}
+export interface UpdateWebhookEndpointBody {
+    /**
+     * https (in test mode also http), port 80, 443 or 1024 to 65535, no user name, password or
+     * fragment, not at a private or reserved address.
+     */
+    url?: string;
+    /** Exact event types, families such as refund.*, or * for all. */
+    enabled_events?: string[];
+    /** Up to 500 characters. */
+    description?: string | null;
+    /** Disabling ends pending deliveries as failed. */
+    status?: 'enabled' | 'disabled';
+}
+export interface DeleteWebhookEndpointResponse {
+    /** The id of a webhook endpoint: we_… */
+    id: string;
+    /** The type of the object. */
+    object: 'webhook_endpoint';
+    /** It is gone. */
+    deleted: true;
+}
+export interface ListWebhookDeliveriesQuery {
+    /**
+     * Page size, 1 to 100, default 20.
+     *
+     * @default 20
+     */
+    limit?: number;
+    /** `next_cursor` of the previous page, sent with the same filters. */
+    cursor?: string;
+    /** Only deliveries of this status. */
+    status?: 'pending' | 'succeeded' | 'failed';
+}
+export interface ReplayWebhookEventsBody {
+    /** Events created at or after. */
+    since: string;
+    /** Events created before. Default: now. */
+    until?: string;
+    /** Exact event types, families such as refund.*, or * for all. */
+    types?: string[];
+}
+export interface TestTapTerminalBody {
+    /** What the reader of the terminal read. */
+    credential?: {
+        /** What was read: the static chip of a pass, a SUN card, or a code of the wallet app. */
+        type: 'nfc_id' | 'nfc_sun' | 'qr';
+        /**
+         * nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: what
+         * the code says.
+         */
+        value: string;
+    };
+    /** The id of a payment intent: pi_… */
+    payment_intent?: string;
+    /**
+     * USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together
+     * are at most 1000000000000. Only where the intent has `tipping`.
+     */
+    tip_amount?: number;
+}
+export interface TestPayerConfirmBody {
+    /** true: the payer says yes; false: no. */
+    approve: boolean;
+}
+export interface TestCreateAgentTokenBody {
+    /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
+    amount: number;
+    /** Seconds until the token expires: 60 to 86400. */
+    expires_in?: number;
+    /** A pass (nfc_…) of the payer whose agent gets the token. */
+    pass?: string;
+}
+export interface TestTriggerEventBody {
+    /** An event type; not ping. */
+    type: 'payment_intent.created' | 'payment_intent.requires_action' | 'payment_intent.processing' | 'payment_intent.succeeded' | 'payment_intent.canceled' | 'payment_intent.payment_failed' | 'payment.succeeded' | 'payment.refunded' | 'payment.cashback_paid' | 'refund.created' | 'refund.succeeded' | 'refund.failed' | 'refund.updated' | 'terminal.created' | 'terminal.updated' | 'kyb.status_changed' | 'balance.withdrawal_paid' | 'webhook_endpoint.disabled';
+}
+export interface TestAdvanceClockBody {
+    /** How far: 1 second to 366 days. */
+    seconds: number;
+}
+/** Every operation by method and path: what it takes, and what it answers. */
+export interface Operations {
+    /**
+     * List payment intents, newest first
+     *
+     * Needs a key with the scope `payments:read`.
+     */
+    'GET /v1/payment_intents': {
+        id: 'listPaymentIntents';
+        query?: ListPaymentIntentsQuery;
+        response: PaymentIntentList;
+    };
+    /**
+     * Create a payment intent for a terminal
+     *
+     * The terminal picks the intent up, shows the amount and waits for a tap until expires_at. When
+     * order_id and amount are those of an intent that was rebuilt (`recovered`), the answer is that
+     * intent, with `Idempotent-Replayed: true`.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/payment_intents': {
+        id: 'createPaymentIntent';
+        idempotencyKey: 'required';
+        body: CreatePaymentIntentBody;
+        response: PaymentIntent;
+    };
+    /**
+     * Retrieve a payment intent
+     *
+     * Needs a key with the scope `payments:read`.
+     */
+    'GET /v1/payment_intents/{id}': {
+        id: 'retrievePaymentIntent';
+        path: {
+            id: string;
+        };
+        response: PaymentIntent;
+    };
+    /**
+     * Cancel an unpaid payment intent
+     *
+     * Possible until the settlement is sent or the payer has confirmed. Canceling a canceled intent
+     * returns it unchanged.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/payment_intents/{id}/cancel': {
+        id: 'cancelPaymentIntent';
+        path: {
+            id: string;
+        };
+        idempotencyKey: 'optional';
+        response: PaymentIntent;
+    };
+    /**
+     * List payments, newest first
+     *
+     * Needs a key with the scope `payments:read`.
+     */
+    'GET /v1/payments': {
+        id: 'listPayments';
+        query?: ListPaymentsQuery;
+        response: PaymentList;
+    };
+    /**
+     * Retrieve a payment
+     *
+     * Needs a key with the scope `payments:read`.
+     */
+    'GET /v1/payments/{id}': {
+        id: 'retrievePayment';
+        path: {
+            id: string;
+        };
+        response: Payment;
+    };
+    /**
+     * Pay a payment intent with an AI agent token
+     *
+     * The token was minted by the payer for this merchant and amount and pays once. `processing` and
+     * `requires_action` are followed by webhooks or by retrieving, never by confirming again. Use a
+     * terminal from which no device picks up intents.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/payment_intents/{id}/confirm': {
+        id: 'confirmPaymentIntent';
+        path: {
+            id: string;
+        };
+        idempotencyKey: 'required';
+        body: ConfirmPaymentIntentBody;
+        response: PaymentIntent;
+    };
+    /**
+     * List refunds, newest first
+     *
+     * Needs a key with the scope `refunds:read`.
+     */
+    'GET /v1/refunds': {
+        id: 'listRefunds';
+        query?: ListRefundsQuery;
+        response: RefundList;
+    };
+    /**
+     * Refund a payment, wholly or in part
+     *
+     * Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for the
+     * transaction, and not at all while the network settles nothing; a `pending` refund resolves by
+     * itself: never retry it with a new key. When the refund of the request was rebuilt
+     * (`recovered`), the answer is that refund, with `Idempotent-Replayed: true`.
+     *
+     * Needs a key with the scope `refunds:write`.
+     */
+    'POST /v1/refunds': {
+        id: 'createRefund';
+        idempotencyKey: 'required';
+        body: CreateRefundBody;
+        response: Refund;
+    };
+    /**
+     * Retrieve a refund
+     *
+     * Needs a key with the scope `refunds:read`.
+     */
+    'GET /v1/refunds/{id}': {
+        id: 'retrieveRefund';
+        path: {
+            id: string;
+        };
+        response: Refund;
+    };
+    /**
+     * List the terminals of the key's mode, newest first
+     *
+     * Needs a key with the scope `terminals:read`.
+     */
+    'GET /v1/terminals': {
+        id: 'listTerminals';
+        query?: ListTerminalsQuery;
+        response: TerminalList;
+    };
+    /**
+     * Retrieve a terminal
+     *
+     * Needs a key with the scope `terminals:read`.
+     */
+    'GET /v1/terminals/{id}': {
+        id: 'retrieveTerminal';
+        path: {
+            id: string;
+        };
+        response: Terminal;
+    };
+    /**
+     * Retrieve the balance
+     *
+     * Settled USDC that the settlement contract of the key’s network holds for the merchant.
+     * Withdrawals to the settlement wallet are made in the dashboard.
+     *
+     * Needs a key with the scope `balance:read`.
+     */
+    'GET /v1/balance': {
+        id: 'retrieveBalance';
+        response: Balance;
+    };
+    /**
+     * List the events of the last 30 days, newest first
+     *
+     * The same objects that webhooks deliver. To catch up after downtime, walk the list with
+     * delivery_success=false, or with created_gte from your last event on.
+     *
+     * Needs a key with the scope `events:read`.
+     */
+    'GET /v1/events': {
+        id: 'listEvents';
+        query?: ListEventsQuery;
+        response: EventList;
+    };
+    /**
+     * Retrieve an event
+     *
+     * Byte for byte what webhooks deliver.
+     *
+     * Needs a key with the scope `events:read`.
+     */
+    'GET /v1/events/{id}': {
+        id: 'retrieveEvent';
+        path: {
+            id: string;
+        };
+        response: Event;
+    };
+    /**
+     * Follow events as they happen, as server-sent events
+     *
+     * Every event of the account and mode in the order of their commits, which is the order of the
+     * list. `id:` is the id of the event, `data:` the event in one line, as webhooks deliver it. A
+     * comment comes every 15 seconds: silence for 45 is a dead connection. The server may end a
+     * stream at any time: reconnect with `Last-Event-ID`, and you miss nothing of the last 30 days.
+     * An event may come twice: deduplicate on its id. A key has at most 20 open streams. Revoking it
+     * ends them within a second. A client that reads too slowly is cut off.
+     *
+     * Needs a key with the scope `events:read`.
+     */
+    'GET /v1/events/stream': {
+        id: 'streamEvents';
+        query?: StreamEventsQuery;
+        response: string;
+    };
+    /**
+     * List all webhook endpoints of the mode
+     *
+     * At most 16, in one list, newest first.
+     *
+     * Needs a key with the scope `webhooks:read`.
+     */
+    'GET /v1/webhook_endpoints': {
+        id: 'listWebhookEndpoints';
+        response: ListWebhookEndpointsResponse;
+    };
+    /**
+     * Create a webhook endpoint
+     *
+     * The answer carries the signing secret, once.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'POST /v1/webhook_endpoints': {
+        id: 'createWebhookEndpoint';
+        body: CreateWebhookEndpointBody;
+        response: WebhookEndpointWithSecret;
+    };
+    /**
+     * Retrieve a webhook endpoint
+     *
+     * Needs a key with the scope `webhooks:read`.
+     */
+    'GET /v1/webhook_endpoints/{id}': {
+        id: 'retrieveWebhookEndpoint';
+        path: {
+            id: string;
+        };
+        response: WebhookEndpoint;
+    };
+    /**
+     * Update a webhook endpoint
+     *
+     * Fields that you leave out stay as they are.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'PATCH /v1/webhook_endpoints/{id}': {
+        id: 'updateWebhookEndpoint';
+        path: {
+            id: string;
+        };
+        body?: UpdateWebhookEndpointBody;
+        response: WebhookEndpoint;
+    };
+    /**
+     * Delete a webhook endpoint
+     *
+     * Deliveries that are still pending are dropped.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'DELETE /v1/webhook_endpoints/{id}': {
+        id: 'deleteWebhookEndpoint';
+        path: {
+            id: string;
+        };
+        response: DeleteWebhookEndpointResponse;
+    };
+    /**
+     * Rotate the signing secret
+     *
+     * For 24 hours deliveries are signed with both secrets.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'POST /v1/webhook_endpoints/{id}/rotate_secret': {
+        id: 'rotateWebhookSecret';
+        path: {
+            id: string;
+        };
+        response: WebhookEndpointWithSecret;
+    };
+    /**
+     * List the deliveries of an endpoint, newest event first
+     *
+     * Needs a key with the scope `webhooks:read`.
+     */
+    'GET /v1/webhook_endpoints/{id}/deliveries': {
+        id: 'listWebhookDeliveries';
+        path: {
+            id: string;
+        };
+        query?: ListWebhookDeliveriesQuery;
+        response: WebhookDeliveryList;
+    };
+    /**
+     * Retrieve a delivery
+     *
+     * Needs a key with the scope `webhooks:read`.
+     */
+    'GET /v1/webhook_deliveries/{id}': {
+        id: 'retrieveWebhookDelivery';
+        path: {
+            id: string;
+        };
+        response: WebhookDelivery;
+    };
+    /**
+     * Send a delivery again at once
+     *
+     * Works in every status; the count of attempts continues. Read the delivery again to see the
+     * result.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'POST /v1/webhook_deliveries/{id}/retry': {
+        id: 'retryWebhookDelivery';
+        path: {
+            id: string;
+        };
+        response: WebhookDelivery;
+    };
+    /**
+     * Send a test event to an endpoint
+     *
+     * A `ping` event, sent once; the answer is its delivery, with the result.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'POST /v1/webhook_endpoints/{id}/test': {
+        id: 'testWebhookEndpoint';
+        path: {
+            id: string;
+        };
+        response: WebhookDelivery;
+    };
+    /**
+     * Send the events of a period again
+     *
+     * Every event from `since` to `until` of `types` (default: what the endpoint listens to) is
+     * queued for the endpoint, whether or not it was delivered before. The service does this in
+     * portions and goes on after a restart; follow the replay by its id.
+     *
+     * Needs a key with the scope `webhooks:write`.
+     */
+    'POST /v1/webhook_endpoints/{id}/replay': {
+        id: 'replayWebhookEvents';
+        path: {
+            id: string;
+        };
+        body: ReplayWebhookEventsBody;
+        response: WebhookReplay;
+    };
+    /**
+     * Retrieve a replay
+     *
+     * Needs a key with the scope `webhooks:read`.
+     */
+    'GET /v1/webhook_replays/{id}': {
+        id: 'retrieveWebhookReplay';
+        path: {
+            id: string;
+        };
+        response: WebhookReplay;
+    };
+    /**
+     * Find out what became of a request
+     *
+     * Use it when the answer to a request was lost: it says whether the request still runs, and
+     * which object it is about. Percent-encode the key in the path.
+     *
+     * Needs a key with the scope `payments:read`.
+     */
+    'GET /v1/idempotency_keys/{key}': {
+        id: 'retrieveIdempotencyKey';
+        path: {
+            key: string;
+        };
+        response: IdempotencyKey;
+    };
+    /**
+     * As if a customer tapped a pass on the terminal
+     *
+     * Default: the demo pass `ok` on the oldest open intent of the terminal.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/terminals/{id}/tap': {
+        id: 'testTapTerminal';
+        path: {
+            id: string;
+        };
+        idempotencyKey: 'optional';
+        body?: TestTapTerminalBody;
+        response: PaymentIntent;
+    };
+    /**
+     * As if the payer answered in the payer app's confirmation
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/payment_intents/{id}/payer_confirm': {
+        id: 'testPayerConfirm';
+        path: {
+            id: string;
+        };
+        body: TestPayerConfirmBody;
+        response: PaymentIntent;
+    };
+    /**
+     * As if an unpaid intent had expired
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/payment_intents/{id}/expire': {
+        id: 'testExpirePaymentIntent';
+        path: {
+            id: string;
+        };
+        response: PaymentIntent;
+    };
+    /**
+     * As if a payer gave an AI agent a token for this account and amount
+     *
+     * Default: the payer of the demo pass `ok`, one hour.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/agent_tokens': {
+        id: 'testCreateAgentToken';
+        body: TestCreateAgentTokenBody;
+        response: NewAgentToken;
+    };
+    /**
+     * Send an event of any type
+     *
+     * The event is about the newest object of the account that was in such a state, or else about
+     * the newest of that kind, shown in that state. The object itself does not change. Only an
+     * account without such objects gets an event about a made-up one.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/events/trigger': {
+        id: 'testTriggerEvent';
+        body: TestTriggerEventBody;
+        response: Event;
+    };
+    /**
+     * What a SUN card would give next
+     *
+     * Plays the chip of a card of the test network, and counts its taps. Send the URL as a
+     * credential of type `nfc_sun`.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/cards/{id}/taps': {
+        id: 'testTapCard';
+        path: {
+            id: string;
+        };
+        response: CardTap;
+    };
+    /**
+     * The test clock of this account's test mode
+     *
+     * Needs a key with the scope `payments:read`.
+     */
+    'GET /v1/test_helpers/clock': {
+        id: 'testReadClock';
+        response: TestClock;
+    };
+    /**
+     * Let time pass for this account's test mode
+     *
+     * Moves the clock of the account ahead. What is due by then happens at once: intents expire,
+     * confirmations time out, agent tokens and stored responses run out, events pass their
+     * retention, refund windows close. Daily limits and velocity rules count by the new time, and
+     * `created` of new payment intents, payments, refunds and events shows it. What others measure
+     * does not move: webhook signatures and retries, rate limits, the deadline of a settlement, and
+     * what the contract counts. Other accounts notice nothing. While the clock is ahead, every
+     * answer of the merchant API says so in its header `Test-Clock`.
+     *
+     * Needs a key with the scope `payments:write`.
+     */
+    'POST /v1/test_helpers/clock/advance': {
+        id: 'testAdvanceClock';
+        body: TestAdvanceClockBody;
+        response: TestClock;
+    };
+}

@@ -1,0 +1,19 @@
+import { UsageError } from './errors.js';
+const DECIMALS = 6;
+const AMOUNT = /^(\d{1,9})(?:\.(\d{1,6}))?$/;
+export function usdc(amount) {
+    const parts = typeof amount === 'string' ? AMOUNT.exec(amount) : null;
+    if (parts === null) {
+        const given = typeof amount === 'string' ? `'${amount}'` : `the ${typeof amount} ${amount}`;
+        throw new UsageError(`usdc() was given ${given}. It takes text with at most 6 decimals and a point: usdc('2.50').`);
+    }
+    const [, whole = '', fraction = ''] = parts;
+    return Number(whole + fraction.padEnd(DECIMALS, '0'));
+}
+export function formatUsdc(atoms) {
+    if (!Number.isSafeInteger(atoms))
+        throw new UsageError(`${atoms} is not a number of atoms.`);
+    const digits = String(Math.abs(atoms)).padStart(DECIMALS + 1, '0');
+    const fraction = digits.slice(-DECIMALS).replace(/0{1,4}$/, '');
+    return `${atoms < 0 ? '-' : ''}${digits.slice(0, -DECIMALS)}.${fraction}`;
+}

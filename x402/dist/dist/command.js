@@ -1,0 +1,51 @@
+import { usdc } from 'tapline';
+import { openFacilitator } from './facilitator.js';
+import { serverOf } from './node.js';
+import { routesOf } from './routes.js';
+const NEEDED = [
+    'TAPLINE_BASE_URL',
+    'TAPLINE_API_KEY',
+    'TAPLINE_ACCOUNT',
+    'TAPLINE_TERMINAL',
+    'X402_PRIVATE_KEY',
+    'X402_RPC_URL',
+];
+const PORT = 4402;
+const PER_PAYMENT = '100';
+const PER_DAY = '1000';
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'];
+/** `tapline-x402`: the facilitator as a server of its own, set up by the environment. */
+export async function main(env) {
+    const missing = NEEDED.filter((name) => (env[name] ?? '') === '');
+    if (missing.length > 0) {
+        console.error(`Set ${missing.join(', ')}. The package's README says what they are.`);
+        process.exitCode = 2;
+        return;
+    }
+    const setting = (name) => env[name] ?? '';
+    const facilitator = await openFacilitator({
+        baseUrl: setting('TAPLINE_BASE_URL'),
+        apiKey: setting('TAPLINE_API_KEY'),
+        account: setting('TAPLINE_ACCOUNT'),
+        terminal: setting('TAPLINE_TERMINAL'),
+        privateKey: setting('X402_PRIVATE_KEY'),
+        rpcUrl: setting('X402_RPC_URL'),
+        limits: {
+            perPayment: usdc(env.X402_PER_PAYMENT ?? PER_PAYMENT),
+            perDay: usdc(env.X402_PER_DAY ?? PER_DAY),
+        },
+    });
+    const { X402_TOKEN: token } = env;
+    const server = serverOf(routesOf(facilitator, token === undefined ? {} : { token }));
+    server.listen(Number(env.PORT ?? PORT), env.HOST ?? '127.0.0.1', () => {
+        const { address, port } = server.address();
+        console.log(`listening on http://${address}:${port}, paid to ${facilitator.bridge}`);
+    });
+    for (const signal of STOP_SIGNALS) {
+        process.once(signal, () => {
+            facilitator.close();
+            server.close();
+            server.closeIdleConnections();
+        });
+    }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { TaplineError } from 'tapline';
+/** The longest that an intent may be open: a slow chain needs it. */
+const EXPIRES_IN_SECONDS = 600;
+const URL_LENGTH = 400;
+/** Six bytes are eight characters of an order id. */
+const ORDER_BYTES = 6;
+function digestOf(text) {
+    return createHash('sha256').update(text).digest();
+}
+/** The same text for the same content, whatever the order of the keys. */
+function canonical(value) {
+    return JSON.stringify(value, (_, part) => typeof part === 'object' && part !== null && !Array.isArray(part)
+        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : part);
+}
+export function keyOf({ from, nonce }) {
+    return `x402 ${from} ${nonce}`;
+}
+/** Eight characters, unique per account: they find the sale when its key is forgotten. */
+function orderIdOf(authorization) {
+    return digestOf(keyOf(authorization)).subarray(0, ORDER_BYTES).toString('base64url');
+}
+/** What makes it this sale: all that the seller asked for, and the signature's nonce. */
+function metadataOf({ authorization, requirements }) {
+    return {
+        x402_payer: authorization.from,
+        x402_nonce: authorization.nonce,
+        x402_amount: String(authorization.value),
+        x402_until: String(authorization.validBefore),
+        x402_requirements: digestOf(canonical(requirements)).toString('hex'),
+    };
+}
+/**
+ * The intent of this sale, made now or before. It is there before any money moves, so one signature
+ * buys what it was first presented for, once, whatever process asks and whenever.
+ */
+export async function openSale(seller, sale) {
+    const { merchant, terminal } = seller;
+    const metadata = metadataOf(sale);
+    const order_id = orderIdOf(sale.authorization);
+    const { resource } = sale.requirements.extra;
+    const what = typeof resource === 'string' ? `: ${resource.slice(0, URL_LENGTH)}` : '';
+    const body = {
+        amount: sale.price,
+        terminal,
+        order_id,
+        description: `Sold over x402${what}`,
+        metadata,
+        expires_in: EXPIRES_IN_SECONDS,
+    };
+    try {
+        const created = await merchant.paymentIntents.create(body, {
+            idempotencyKey: keyOf(sale.authorization),
+        });
+        // An answer that came before says what was true then.
+        return { intent: await merchant.paymentIntents.retrieve(created.id) };
+    }
+    catch (error) {
+        const code = error instanceof TaplineError ? (error.code ?? '') : '';
+        // The price of the same sale may have changed with the network's fees: what counts is below.
+        if (!['idempotency_key_reused', 'order_id_in_use'].includes(code))
+            throw error;
+    }
+    const intent = await findSale(seller, sale);
+    const same = intent !== null && canonical(intent.metadata) === canonical(metadata);
+    return same ? { intent } : { taken: true };
+}
+/** The intent of an earlier call, if there was one; nothing is made. */
+export async function findSale(seller, sale) {
+    const order_id = orderIdOf(sale.authorization);
+    const { data } = await seller.merchant.paymentIntents.list({ order_id, limit: 1 }).page;
+    const [intent] = data;
+    return intent?.metadata.x402_nonce === sale.authorization.nonce ? intent : null;
+}

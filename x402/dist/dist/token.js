@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BaseError, concat, createPublicClient, createWalletClient, defineChain, ExecutionRevertedError, encodeFunctionData, http, InsufficientFundsError, keccak256, NonceTooLowError, parseAbi, parseSignature, recoverTypedDataAddress, toHex, WaitForTransactionReceiptTimeoutError, } from 'viem';
+const MESSAGE = 'address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce';
+const TRANSFER = `function transferWithAuthorization(${MESSAGE}`;
+const ABI = parseAbi([
+    'function balanceOf(address account) view returns (uint256)',
+    'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+    `${TRANSFER}, uint8 v, bytes32 r, bytes32 s)`,
+    `${TRANSFER}, bytes signature)`,
+    'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+]);
+const TYPES = {
+    TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+    ],
+};
+const ECDSA_BYTES = 65;
+/** Ethereum counts the recovery id of a signature from here. */
+const FIRST_V = 27;
+/** The last moment that EIP-3009 can name: what is owed does not expire. */
+const NEVER = 2n ** 48n - 1n;
+/** Nodes refuse to search longer spans. At two seconds a block these are five hours. */
+const SEARCHED_BLOCKS = 9000n;
+const POLL_MS = 500;
+/** Two processes with one wallet meet now and then; more would be another trouble. */
+const TRIES = 4;
+export function openToken(facts, account) {
+    const chain = defineChain({
+        id: facts.chainId,
+        name: `eip155:${facts.chainId}`,
+        nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+        rpcUrls: { default: { http: [facts.rpcUrl] } },
+    });
+    const transport = http(facts.rpcUrl, { retryCount: 2 });
+    const client = createPublicClient({ chain, transport, pollingInterval: POLL_MS });
+    const { usdc } = facts;
+    const read = { address: usdc, abi: ABI };
+    const isUsedAt = ({ from, nonce }, blockTag) => {
+        const call = { ...read, functionName: 'authorizationState', blockTag };
+        return client.readContract({ ...call, args: [from, nonce] });
+    };
+    const isUsed = (of) => isUsedAt(of, 'latest');
+    const isWaiting = (of) => isUsedAt(of, 'pending');
+    const findTransfer = async ({ from, nonce }) => {
+        const head = await client.getBlockNumber();
+        const [event] = await client.getContractEvents({
+            ...read,
+            eventName: 'AuthorizationUsed',
+            args: { authorizer: from, nonce },
+            fromBlock: head > SEARCHED_BLOCKS ? head - SEARCHED_BLOCKS : 0n,
+        });
+        return event?.transactionHash ?? null;
+    };
+    /** What was sent and not yet seen in a block. */
+    const underWay = new Map();
+    const send = sender({ chain, transport, client, account, usdc });
+    return {
+        facts,
+        isUsed,
+        findTransfer,
+        balanceOf: (of) => client.readContract({ ...read, functionName: 'balanceOf', args: [of] }),
+        isSignedBy: (authorization) => isSignedBy(client, facts, authorization),
+        isUnderWay: (of) => underWay.has(keyOf(of)),
+        transfer: createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWay }),
+        giveBack: (of) => signGiveBack(account, facts, of),
+    };
+}
+function typedData(facts, authorization) {
+    const { chainId, usdc: verifyingContract, domain } = facts;
+    return {
+        domain: { ...domain, chainId, verifyingContract },
+        types: TYPES,
+        primaryType: 'TransferWithAuthorization',
+        message: authorization,
+    };
+}
+/** ECDSA needs no node; what is left is a smart wallet, which is asked (ERC-1271). */
+async function isSignedBy(client, facts, of) {
+    const { signature, ...message } = of;
+    const typed = typedData(facts, message);
+    if ((signature.length - 2) / 2 === ECDSA_BYTES) {
+        const signer = await recoverTypedDataAddress({ ...typed, signature }).catch(() => null);
+        if (signer === of.from)
+            return true;
+    }
+    if ((await client.getCode({ address: of.from })) === undefined)
+        return false;
+    return client.verifyTypedData({ ...typed, address: of.from, signature });
+}
+async function signGiveBack(account, facts, of) {
+    // A function of what it undoes: however often it is asked for, the token pays it once.
+    const nonce = keccak256(concat([toHex('tapline x402 give back'), of.from, of.nonce]));
+    const { from: to, value } = of;
+    const back = { from: account.address, to, value, validAfter: 0n, validBefore: NEVER, nonce };
+    return { ...back, signature: await account.signTypedData(typedData(facts, back)) };
+}
+/** Another process with this wallet was faster: nothing of ours was sent. */
+function isNonceTaken(error) {
+    if (!(error instanceof BaseError))
+        return false;
+    if (error.walk((cause) => cause instanceof NonceTooLowError) !== null)
+        return true;
+    return /replacement transaction underpriced/i.test(error.message);
+}
+function callOf(authorization) {
+    const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;
+    const args = [from, to, value, validAfter, validBefore, nonce];
+    const call = { abi: ABI, functionName: 'transferWithAuthorization' };
+    if ((signature.length - 2) / 2 !== ECDSA_BYTES) {
+        return encodeFunctionData({ ...call, args: [...args, signature] });
+    }
+    const { r, s, yParity } = parseSignature(signature);
+    return encodeFunctionData({ ...call, args: [...args, FIRST_V + yParity, r, s] });
+}
+/** Sends one after the other, so that two never take the same nonce of the bridge's account. */
+function sender({ chain, transport, client, account, usdc }) {
+    const wallet = createWalletClient({ account, chain, transport });
+    let before = Promise.resolve();
+    const sendOnce = async (authorization) => {
+        const call = { account, to: usdc, data: callOf(authorization) };
+        // What reverts here costs nothing.
+        await client.call(call);
+        const blockTag = 'pending';
+        const nonce = await client.getTransactionCount({ address: account.address, blockTag });
+        return wallet.sendTransaction({ ...call, nonce });
+    };
+    const sendNow = async (authorization, tries = TRIES) => {
+        try {
+            return await sendOnce(authorization);
+        }
+        catch (error) {
+            if (tries <= 1 || !isNonceTaken(error))
+                throw error;
+            return sendNow(authorization, tries - 1);
+        }
+    };
+    return (authorization) => {
+        const sent = before.then(() => sendNow(authorization));
+        before = sent.catch(() => { });
+        return sent;
+    };
+}
+function keyOf({ from, nonce }) {
+    return `${from} ${nonce}`;
+}
+function createTransfer(of) {
+    const { client, send, isUsed, isWaiting, findTransfer, underWay } = of;
+    /** Whoever holds an authorization may send it: then ours is refused, and the money comes. */
+    const unlessUsed = async (authorization, { reason, waitMs }) => {
+        const until = performance.now() + waitMs;
+        for (;;) {
+            if (await isUsed(authorization)) {
+                return { status: 'done', hash: await findTransfer(authorization) };
+            }
+            if (!(await isWaiting(authorization)))
+                return { status: 'refused', reason };
+            if (performance.now() >= until)
+                return { status: 'sent', hash: null };
+            await sleep(POLL_MS);
+        }
+    };
+    return async (authorization, waitMs) => {
+        const key = keyOf(authorization);
+        if (!underWay.has(key) && (await isUsed(authorization))) {
+            return { status: 'done', hash: await findTransfer(authorization) };
+        }
+        // While that was asked, another call may have begun to send.
+        const sending = underWay.get(key) ?? send(authorization);
+        underWay.set(key, sending);
+        try {
+            const hash = await sending;
+            const receipt = await waitFor(client, hash, waitMs);
+            if (receipt === null)
+                return { status: 'sent', hash };
+            underWay.delete(key);
+            // Another process with this wallet may have sent the same with more gas, in place of ours.
+            if (receipt.status === 'success')
+                return { status: 'done', hash: receipt.transactionHash };
+            return unlessUsed(authorization, { reason: `transaction ${hash} reverted`, waitMs });
+        }
+        catch (error) {
+            underWay.delete(key);
+            const reason = refusalOf(error);
+            if (reason === null)
+                throw error;
+            return unlessUsed(authorization, { reason, waitMs });
+        }
+    };
+}
+async function waitFor(client, hash, waitMs) {
+    try {
+        // None at all would be taken for "as long as it takes".
+        const timeout = Math.max(1, waitMs);
+        return await client.waitForTransactionReceipt({ hash, timeout });
+    }
+    catch (error) {
+        if (error instanceof WaitForTransactionReceiptTimeoutError)
+            return null;
+        throw error;
+    }
+}
+/** Of an error that says that nothing was sent; null where nobody knows. */
+function refusalOf(error) {
+    if (!(error instanceof BaseError))
+        return null;
+    const refused = error.walk((cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError);
+    return refused instanceof BaseError ? refused.shortMessage : null;
+}

@@ -1,0 +1,93 @@
+import { getAddress, isAddress } from 'viem';
+import { priceOf } from './price.js';
+import { findSale } from './sale.js';
+import { authorizationOf, requirementsOf, SCHEME, } from './wire.js';
+/** A transaction takes its time: what ends sooner than this may come too late. */
+const LEAST_SECONDS_LEFT = 6;
+/**
+ * What a request to pay says, as far as it can be told without the chain's state: what is wrong
+ * here stays wrong.
+ */
+export async function readSale(seller, payload, wanted) {
+    const authorization = authorizationOf(payload);
+    const requirements = requirementsOf(wanted);
+    if (authorization === null || requirements === null)
+        return refuse('invalid_payload');
+    const payer = authorization.from;
+    const mismatch = mismatchOf(seller, requirements);
+    if (mismatch !== null)
+        return refuse(mismatch, payer);
+    if (authorization.to !== seller.bridge) {
+        return refuse('invalid_exact_evm_recipient_mismatch', payer);
+    }
+    if (String(authorization.value) !== requirements.amount) {
+        return refuse('invalid_exact_evm_payload_authorization_value_mismatch', payer);
+    }
+    const price = priceOf(Number(authorization.value), seller.feeRates());
+    if (price < 1 || !Number.isSafeInteger(Number(authorization.value))) {
+        return refuse('invalid_exact_evm_authorization_value', payer);
+    }
+    if (!(await seller.token.isSignedBy(authorization))) {
+        return refuse('invalid_exact_evm_signature', payer);
+    }
+    return { sale: { authorization, requirements, price } };
+}
+function refuse(invalidReason, payer) {
+    return { refusal: { isValid: false, invalidReason, ...(payer === undefined ? {} : { payer }) } };
+}
+function mismatchOf(seller, wanted) {
+    const { chainId, usdc, domain } = seller.token.facts;
+    if (wanted.scheme !== SCHEME)
+        return 'invalid_exact_evm_scheme';
+    if (wanted.network !== `eip155:${chainId}`)
+        return 'invalid_exact_evm_network_mismatch';
+    const { asset, payTo, extra } = wanted;
+    if (!isAddress(asset, { strict: false }) || getAddress(asset) !== usdc)
+        return 'invalid_asset';
+    if (!isAddress(payTo, { strict: false }) || getAddress(payTo) !== seller.bridge) {
+        return 'invalid_exact_evm_recipient_mismatch';
+    }
+    if (extra.name !== domain.name)
+        return 'invalid_exact_evm_token_name_mismatch';
+    if (extra.version !== domain.version)
+        return 'invalid_exact_evm_token_version_mismatch';
+    return null;
+}
+/** Why the money cannot be taken now; null where it can be, or has been. */
+export async function obstacleOf(seller, { authorization }) {
+    const now = BigInt(Math.floor(Date.now() / 1000));
+    const { validAfter, validBefore, from, value } = authorization;
+    const { token } = seller;
+    if (token.isUnderWay(authorization) || (await token.isUsed(authorization)))
+        return null;
+    if (validBefore < now + BigInt(LEAST_SECONDS_LEFT)) {
+        return 'invalid_exact_evm_payload_authorization_valid_before';
+    }
+    if (validAfter > now)
+        return 'invalid_exact_evm_payload_authorization_valid_after';
+    const balance = await token.balanceOf(from);
+    return balance < value ? 'invalid_exact_evm_insufficient_balance' : null;
+}
+/**
+ * Whether a client's signature is good for a sale. One that has bought already is not, which is
+ * what keeps a seller from handing out twice what was paid once.
+ */
+export async function verify(seller, asked) {
+    const checked = await readSale(seller, asked.payload, asked.requirements);
+    if ('refusal' in checked)
+        return checked.refusal;
+    const { sale } = checked;
+    const payer = sale.authorization.from;
+    const obstacle = (await obstacleOf(seller, sale)) ?? (await useOf(seller, sale));
+    return obstacle === null
+        ? { isValid: true, payer }
+        : { isValid: false, invalidReason: obstacle, payer };
+}
+/** A signature whose sale is not over may go on: the money is taken, and nothing handed out. */
+async function useOf(seller, sale) {
+    if (!(await seller.token.isUsed(sale.authorization)))
+        return null;
+    const intent = await findSale(seller, sale);
+    const isOver = intent === null || intent.status === 'succeeded' || intent.status === 'canceled';
+    return isOver ? 'invalid_exact_evm_nonce_already_used' : null;
+}
