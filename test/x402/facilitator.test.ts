@@ -101,7 +101,8 @@ describe('settle', () => {
     const before = await ground.merchantBalance();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/once');
     assert.equal((await client.verify(payload, requirements)).isValid, true);
-    const settle = () => client.settle(payload, requirements);
+    // On a busy machine an answer may be "pending" at first.
+    const settle = () => settledBy(() => client.settle(payload, requirements));
     const together = await Promise.all(Array.from({ length: ASKED_AGAIN }, settle));
     for (let time = 0; time < ASKED_AGAIN; time++) together.push(await settle());
     const [first] = together;
