@@ -34,7 +34,7 @@ export interface NodesResult {
   readonly intents: readonly string[];
 }
 
-/** A tap waits for its block; whoever waits longer is counted as another answer. */
+/** A tap waits for its block; one that takes longer is counted as another answer. */
 const PATIENCE_MS = 60_000;
 
 interface Sent {

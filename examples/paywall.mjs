@@ -26,7 +26,7 @@ const facilitator = await openFacilitator({
   rpcUrl,
   limits: { perPayment: usdc('1'), perDay: usdc('100') },
 });
-// The sandbox's own chain gives Ether to whoever asks.
+// The sandbox's own chain gives Ether to anyone who asks.
 await fetch(rpcUrl, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },

@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 
-/** What Apple needs of whoever makes passes. Files are PEM. */
+/** What Apple requires from an issuer of passes. Files are PEM. */
 export interface AppleSettings {
   readonly passType: string;
   readonly team: string;
@@ -11,7 +11,7 @@ export interface AppleSettings {
   readonly nfcPublicKey: string | null;
 }
 
-/** What Google needs of whoever makes save links. */
+/** What Google requires from an issuer of save links. */
 export interface GoogleSettings {
   readonly issuer: string;
   /** The JSON file of a service account. */

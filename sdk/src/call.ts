@@ -26,7 +26,7 @@ export class Call<T> extends Promise<T> {
   }
 
   withResponse(): Promise<Answered<T>> {
-    // Whoever takes the answer takes its error too: it is not to be reported a second time.
+    // The code that awaits the answer gets its error too, so it must not be reported a second time.
     this.catch(() => {});
     return this.#answered;
   }

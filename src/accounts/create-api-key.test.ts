@@ -60,7 +60,7 @@ test('a live key is refused until the business is verified', async () => {
   assert.match(done(await create(live)).secret, /^tlsk_live_/);
 });
 
-test('an allowlist is stored in one spelling and refuses what is no address', async () => {
+test('an allowlist is stored in one spelling, and all entries must be addresses', async () => {
   const allowed = done(
     await create({ ipAllowlist: ['10.0.0.0/8', '2001:DB8:0::1', '10.0.0.0/8'] }),
   );

@@ -149,7 +149,7 @@ export interface QueueRow {
   readonly documents: number;
 }
 
-/** Who waits for a decision, the longest wait first. */
+/** The accounts that wait for a decision, the longest wait first. */
 export async function selectQueue(sql: Sql, limit: number): Promise<QueueRow[]> {
   return sql.query(
     `select k.account_id, a.name, k.submitted_at,

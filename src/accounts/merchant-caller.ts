@@ -20,7 +20,7 @@ export interface MerchantCaller {
   readonly idempotencySpace: '';
   readonly scopes: readonly string[];
   readonly apiVersion: string;
-  /** Where the request came from, for who has to look at the key's allowlist again. */
+  /** Where the request came from, for callers that have to check the key's allowlist again. */
   readonly address: string;
   readonly standing: MerchantStanding;
   /** `Test-Clock`, while the clock of the account's test mode is ahead. */

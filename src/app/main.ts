@@ -56,7 +56,10 @@ interface Asked {
   readonly hurry: AbortSignal;
 }
 
-/** Listens from the first moment: who is asked while starting also stops tidily, and with 0. */
+/**
+ * Listens from the first moment, so that a process told to stop while it starts also stops tidily,
+ * with 0.
+ */
 function askedToStop(): Asked {
   const hurry = new AbortController();
   const end = new Promise<End>((resolve) => {

@@ -1,7 +1,7 @@
 import { redact } from '#core/redact.ts';
 import { createRepeats } from '#core/repeats.ts';
 
-/** What is worth a line for whoever runs the service. Never secrets, never personal data. */
+/** What is worth a line for the people who run the service. Never secrets, never personal data. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

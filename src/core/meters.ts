@@ -3,7 +3,7 @@ import { NETWORKS } from '#core/mode.ts';
 
 /**
  * What this process counts while it works, for `/metrics`. A process has one set of them, as it has
- * one memory: whoever does the work counts it, and nobody has to be handed a counter.
+ * one memory: the code that does the work counts it, and no counter has to be passed around.
  */
 export const meters = new Registry();
 

@@ -10,7 +10,7 @@ const ONE_OF_OWN = new RegExp(OWN.source);
 const AUTHORIZATION = /\b(Bearer|Basic) [A-Za-z0-9+/=._~-]{6,}/gi;
 /** `postgresql://user:password@host`; the name of the user stays. */
 const USER_INFO = /(:\/\/[^\s/:@"]*):[^\s/@"]+@/g;
-/** A link that is worth something to whoever has it: `?token=…`, `&api_key=…`. */
+/** A link that gives its holder some right: `?token=…`, `&api_key=…`. */
 const IN_QUERY = /([?&](?:token|key|api_?key|secret|signature|password|code)=)[^\s&"\\]+/gi;
 
 /** A text without secrets of ours, for what callers send and we keep. */

@@ -45,7 +45,7 @@ test('a span goes on the trace of its parent, and its children on it', async () 
   assert((inner?.endMs ?? 0) - (inner?.startMs ?? 0) >= 3);
 });
 
-test('what its caller does not sample, and what is no traceparent, is not followed', () => {
+test('a trace that is not sampled, and a malformed traceparent, are not followed', () => {
   const spans: FinishedSpan[] = [];
   traceInto({ sink: (span) => spans.push(span), ratio: 0 });
   assert.equal(startSpan('x', { parent: PARENT.replace(/01$/, '00') }), null);

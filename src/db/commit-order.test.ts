@@ -41,7 +41,7 @@ async function writeOne(tx: Tx, tenant: Tenant, now: Date): Promise<void> {
   ]);
 }
 
-/** What a client does who asks only for what is newer than the last row that it has seen. */
+/** What a client does that asks only for rows newer than the last one that it has seen. */
 async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
   return database.db.query<Written>(
     `select created, position from written

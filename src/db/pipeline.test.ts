@@ -125,7 +125,7 @@ test('a connection that ends: unknown for all under way, the next one has anothe
   assert.ok(again !== undefined && again.pid !== note?.pid);
 });
 
-test('whoever asks right after a break has another connection, while others still wait', () =>
+test('a statement right after a break gets another connection, while others still wait', () =>
   withWire(2, async (db, wire) => {
     const on = db.openPipeline();
     const [first = 0, second = 0, third = 0] = next(3);
@@ -158,7 +158,7 @@ test('one that is canceled is unknown: the next has another, who waited is serve
   assert.equal(await isThere(canceled), false);
 });
 
-test('no connection to be had is unavailable, and the next one tries again', async () => {
+test('no connection means unavailable, and the next statement tries again', async () => {
   const away = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   const on = away.openPipeline();
   for (const result of await Promise.allSettled([on.run('select 1', []), on.run('select 2', [])])) {

@@ -55,7 +55,7 @@ test('a hint is heard by every listener to its topic and key, in both processes,
     assert.deepEqual([here.times, there.times, key.times, topic.times], [1, 1, 0, 0]);
   }));
 
-test('whoever stops listening hears no more', () =>
+test('a listener that stops listening hears no more', () =>
   withTwo(async (one, other) => {
     const [stopped, end] = [count(other, 'intent'), count(other, 'end')];
     stopped.stop();

@@ -25,7 +25,7 @@ export interface DocumentedAccess {
   isOpen(route: DeclaredRoute): boolean;
   /** What a caller needs for this route, in a sentence; null: to be one. */
   needs(route: DeclaredRoute): string | null;
-  /** Codes that any request may be refused with because of who sends it. */
+  /** Codes of refusals that depend on the caller, which any request may get. */
   readonly errors: readonly ErrorCode[];
 }
 

@@ -57,7 +57,7 @@ test('no window of the length of the limit ever lets more than two quotas throug
   );
 });
 
-test('whoever waits as long as Retry-After says is let in', () => {
+test('a caller that waits as long as Retry-After says is let in', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),

@@ -16,8 +16,8 @@ export interface RequestLines {
 const FAILED_FROM = 500;
 
 /**
- * The route, never the path: links of customers are worth something to whoever has them. No address
- * and nothing of the body: the request log of the dashboard has more, for the merchant alone.
+ * The route, never the path: a customer's link gives its holder some right. No address and nothing
+ * of the body: the request log of the dashboard has more, for the merchant alone.
  */
 function lineOf(request: FastifyRequest, call: Call, status: number): LogFields {
   const { caller, route } = call;

@@ -171,7 +171,7 @@ function addSurface(
   app.setNotFoundHandler(unreachable);
 }
 
-/** `/v1/payments` is what somebody asks for who has left out `/api`. */
+/** `/v1/payments` is what somebody requests who has left out `/api`. */
 function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
   const hint = isApi ? ` The API is below /api: send this to /api${path}.` : '';

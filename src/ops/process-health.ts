@@ -11,7 +11,7 @@ import {
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** What a process says of itself to whoever runs it, on whichever port. */
+/** What a process tells its operators about itself, on any port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;

@@ -27,7 +27,7 @@ export function openCardKeys(cardKey: RotatingKey, card: CardRow): CardKeys {
   };
 }
 
-/** A new card; its keys are shown only once, for whoever writes them into the chip. */
+/** A new card; its keys are shown only once, so that they can be written into the chip. */
 export async function createCard(
   tx: Tx,
   input: {

@@ -1,4 +1,4 @@
-/** What a pass file shows. Never a credential: whoever has the file cannot pay with it. */
+/** What a pass file shows. Never a credential: nobody can pay with the file. */
 export interface ShownPass {
   readonly id: string;
   readonly name: string;

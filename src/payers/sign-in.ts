@@ -64,7 +64,7 @@ function signInFailed(message: string): Refusal {
   return refuse('sign_in_failed', message);
 }
 
-/** Reads the text of a message; says nothing yet of who has signed it. */
+/** Reads the text of a message; its signature is not checked yet. */
 export function readSignInMessage(
   deps: Pick<SignInDeps, 'chains' | 'isOwnDomain'>,
   text: string,

@@ -32,7 +32,7 @@ export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE
 /** Pairing codes have 40 bits and live for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
 
-/** A whole IPv6 site counts as one: who has one address of it has 2^64. */
+/** A whole IPv6 site counts as one: a caller with one address of it has 2^64. */
 const IPV6_SITE_BITS = 64;
 
 export function addressBucket(purpose: string, address: string): string {

@@ -25,7 +25,7 @@ function find(names: readonly (readonly [RegExp, string])[], text: string): stri
 
 /**
  * What people call a device: `Firefox on Windows`. Words of ours only: a User-Agent is written by
- * whoever sends it, and these names go into mails.
+ * its sender, and these names go into mails.
  */
 export function deviceName(userAgent: string): string {
   const browser = find(BROWSERS, userAgent) ?? 'Unknown browser';

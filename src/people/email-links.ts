@@ -100,8 +100,8 @@ function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
 }
 
 /**
- * Sends a link to the address, or a mail that says why not, or nothing: whoever asked cannot tell
- * which, and the request takes the same work. One mailbox is not flooded: what is too much is
+ * Sends a link to the address, or a mail that says why not, or nothing: the person who asked cannot
+ * tell which, and the request takes the same work. One mailbox is not flooded: what is too much is
  * silently not sent, and the links that were sent go on working.
  */
 async function sendLink(
@@ -145,8 +145,8 @@ export function requestPasswordReset(
 }
 
 /**
- * What a mailed link is about, before anything slow is done for whoever shows it. A look-up that
- * finds nothing counts against the address.
+ * What a mailed link is for, read before anything slow is done for its holder. A look-up that finds
+ * nothing counts against the address.
  */
 export async function findByLink<T>(
   sql: Sql,

@@ -1,8 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
- * Who has a password hashed. A hash takes 30 ms of a core and 19 MiB, so each kind of caller has a
- * share of its own: strangers who keep theirs busy slow down strangers, and nobody else.
+ * The kinds of callers that have a password hashed. A hash takes 30 ms of a core and 19 MiB, so
+ * each kind of caller has a share of its own: strangers who keep theirs busy slow down strangers,
+ * and nobody else.
  */
 export type HashCaller = 'stranger' | 'link' | 'person' | 'staff' | 'command';
 

@@ -8,7 +8,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A shop hires a few people on one day; a relay for spam wants hundreds. */
 const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
 const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
-/** One mailbox, whoever invites it: counted over all accounts. */
+/** Invitations to one mailbox, from anyone: counted over all accounts. */
 const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
 /** The whole network: what is above is an attack on our own standing with mail servers. */
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };

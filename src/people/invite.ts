@@ -69,7 +69,7 @@ export async function withdrawInvitation(
   return null;
 }
 
-/** Who may not invite any more leaves no door open: what that person sent is void. */
+/** A person who may not invite any more leaves no door open: that person's invitations are void. */
 export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
   await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
 }

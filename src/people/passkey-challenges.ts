@@ -16,7 +16,7 @@ function hashChallenge(challenge: string): Buffer {
   return createHash('sha256').update(challenge).digest();
 }
 
-/** The challenge that a browser answered, or null for what is no answer. */
+/** The challenge that a browser answered, or null if this is not an answer. */
 function challengeOf(clientDataJSON: string): string | null {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));

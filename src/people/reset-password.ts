@@ -36,7 +36,7 @@ export async function completePasswordReset(
     const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
     await deleteEmailTokens(tx, { realm, email });
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // Whoever guessed codes knew the old password: the owner of the mailbox does not wait for it.
+    // Somebody who guessed codes knew the old password: the mailbox's owner does not wait for that.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

@@ -9,7 +9,7 @@ export interface DuePush {
 
 /**
  * Takes up to `limit` browsers whose payer is asked something that they were not rung for. Each is
- * taken once: by whoever moves `rung_until`.
+ * taken once: by the process that moves `rung_until`.
  */
 export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
   return sql.query<DuePush>(

@@ -84,7 +84,7 @@ async function rungPayer(path: string) {
 
 const rungAt = (path: string) => service.rings.filter((one) => one.path === path);
 
-test('whoever is asked is rung once per question, with nothing in it', async () => {
+test('a payer who is asked is rung once per question, with nothing in it', async () => {
   const { payer, ask } = await rungPayer('/one');
   await ring();
   assert.equal(rungAt('/one').length, 0, 'nobody asked yet');

@@ -67,7 +67,7 @@ test('VELOCITY blocks the payment after the last that the hour allows', () => {
   assert.equal(velocity(facts({ paymentsWithinHour: 1_000 })), 'allow');
 });
 
-test('BLOCKED_PAYER blocks whoever is on the account’s list', () => {
+test('BLOCKED_PAYER blocks a payer on the account’s list', () => {
   assert.equal(blockedPayer(facts({ blockedHere: true })), 'block');
   assert.equal(blockedPayer(facts({})), 'allow');
 });

@@ -24,7 +24,7 @@ export interface RiskFacts {
   readonly paymentsWithinHour: number;
   /** The payer's own wish to confirm each first payment at a merchant, whatever its amount. */
   readonly payerConfirmsFirst: boolean;
-  /** From how many atoms the network asks, because whoever reads this pass can copy it. */
+  /** From this many atoms on the network asks: a reader of this pass can copy it. */
   readonly copyConfirmFrom: Atoms | null;
 }
 

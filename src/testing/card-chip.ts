@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CardKeys, writeSunMessage } from '#payers/sun-message.ts';
 
-/** What `POST /cards` tells whoever writes the chip. */
+/** What `POST /cards` answers, for writing the chip. */
 export interface CardSettings {
   readonly url_template: string;
   readonly meta_read_key: string;

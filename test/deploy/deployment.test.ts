@@ -57,7 +57,7 @@ test('deployment files set only what is a setting', async () => {
   assert(found >= 10, `only ${found} settings were found`);
 });
 
-test('whoever ends a process gives it its draining and fifteen seconds', async () => {
+test('what ends a process gives it its draining and fifteen seconds', async () => {
   const waits: Readonly<Record<string, readonly [RegExp, string]>> = {
     'container/compose.yaml': [/stop_grace_period: (\d+)s/, 'container/compose.yaml'],
     'systemd/tapline@.service': [/TimeoutStopSec=(\d+)/, 'container/compose.yaml'],

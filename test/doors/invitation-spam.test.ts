@@ -20,7 +20,7 @@ async function invite(client: PersonClient, accountId: string, email: string): P
   return (await client.post(`/accounts/${accountId}/invitations`, body)).status;
 }
 
-test('one person invites twenty an hour, an account thirty a day, whoever asks', async () => {
+test('one person invites twenty an hour, all of an account thirty a day', async () => {
   const { accountId } = await addOwner(server, 'spam@mail.test');
   await addMember(server, { email: 'spam2@mail.test', accountId, role: 'owner' });
   const first = await signInAs(server, 'spam@mail.test');

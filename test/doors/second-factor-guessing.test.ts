@@ -116,7 +116,7 @@ async function addTotpWith(client: PersonClient, password: string): Promise<void
   assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
 }
 
-test('a new password by mail lets its owner in at once, whoever has guessed codes', async () => {
+test('a new password by mail lets its owner in at once, though others guessed codes', async () => {
   const owner = await signInAs(server, email);
   const { code } = await addTotp(server, owner);
   await guess([], 15);

@@ -252,7 +252,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     }
     assert.ok(refused > 0, 'the disk was not full');
     await rm(filler);
-    // A server that could not write its log has ended itself, and whoever runs it starts it again.
+    // A server that could not write its log has ended itself, and its supervisor starts it again.
     await stage.ground.database.start();
     await recovers(stage);
     await completesOnce(stage, keys.slice(-20));

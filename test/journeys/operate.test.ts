@@ -126,7 +126,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The chain's own business: a token, and coin for whoever has to pay gas. */
+/** The chain's own business: a token, and coin for everyone who has to pay gas. */
 async function fund(network: Network, addresses: readonly Hex[]): Promise<void> {
   const wallet = walletOn(network, generatePrivateKey());
   for (const address of addresses) {

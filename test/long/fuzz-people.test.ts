@@ -81,7 +81,7 @@ function documentOf(surface: string) {
   return document;
 }
 
-/** Ends the session of whoever is fuzzing: another person tries these. */
+/** Ends the session of the person who fuzzes: another person tries these. */
 const ENDS_SESSIONS = [
   'SignOut',
   'SignOutEverywhere',

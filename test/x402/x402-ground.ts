@@ -101,7 +101,7 @@ export async function openX402Ground(): Promise<X402Ground> {
   };
 }
 
-/** The sandbox's chain, as whoever gives out test money sees it. */
+/** The sandbox's chain, as a faucet sees it. */
 function onChain(mode: Mode) {
   const chain = { ...foundry, id: mode.chain_id };
   const transport = http(mode.rpc_url);

@@ -2,7 +2,7 @@ import { type Answer, type Api, type ApiRequest, createApi } from './api.ts';
 import { type Call, createCall } from './routes.ts';
 import type { MerchantReadSessionResponse, Operations } from './types/dashboard.ts';
 
-/** Who is signed in, and what of: the same on both surfaces. */
+/** The person who is signed in, and the memberships: the same on both surfaces. */
 export type Session = MerchantReadSessionResponse;
 
 type OwnRoute =

@@ -51,7 +51,7 @@ export function FactorForm(props: FactorFormProps): ReactNode {
 
 export interface PasskeyButtonProps {
   readonly people: PeopleApi;
-  /** To sign in, or to prove the second factor of who is signed in. */
+  /** To sign in, or to prove the second factor of the person who is signed in. */
   readonly route: 'sign_in' | 'factor';
   readonly onDone: (session: Session) => void;
 }

@@ -67,7 +67,7 @@ function useSession(people: PeopleApi) {
   }, [people, ask]);
   const leave = useCallback(async () => {
     const answer = await people.call('DELETE /session');
-    // Whoever leaves a shared computer has to know that the session has not ended.
+    // A person who leaves a shared computer has to know that the session has not ended.
     if (answer.is !== 'done' && placeAfter(answer).is !== 'signed_out') return false;
     localStorage.removeItem(markOf(people));
     setPlace({ is: 'signed_out' });
@@ -76,7 +76,9 @@ function useSession(people: PeopleApi) {
   return { place, enter, ask, leave };
 }
 
-/** The app for who is signed in, and the way there for who is not; addresses stay as they are. */
+/**
+ * The app for people who are signed in, and the way there for others; addresses stay as they are.
+ */
 export function DeskGate({ people, brand, otherWays, children }: DeskGateProps): ReactNode {
   const { place, enter, ask, leave } = useSession(people);
   const cache = useQueryClient();

@@ -151,7 +151,7 @@ interface EndProps<Row> {
   readonly seen: ReturnType<typeof useWalk<Row>>;
 }
 
-/** Scrolling reads on by itself; who does not scroll has a button. */
+/** Scrolling reads on by itself; there is a button for people who do not scroll. */
 function End<Row>({ filters, seen: { walk, goOn, isTooLong } }: EndProps<Row>): ReactNode {
   const { next } = walk[walk.length - 1] ?? walk[0];
   if (filters.cursor === undefined && (next === null || next === undefined)) return null;

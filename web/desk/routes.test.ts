@@ -62,7 +62,7 @@ function routes({ realm }: Desk): string[] {
 }
 
 for (const desk of DESKS) {
-  test(`a screen reaches every route of the ${desk.realm}, or it is said why not`, async () => {
+  test(`a screen reaches every route of the ${desk.realm}, or the list says why not`, async () => {
     const { atLeast, withoutScreen, asLinks } = desk;
     const [all, text] = [routes(desk), await screens(desk)];
     assert.ok(all.length >= atLeast, `only ${all.length} routes were seen`);

@@ -27,7 +27,7 @@ test('npm start -- --lan: a phone takes a payment over https, and learns no secr
   assert.match(url, /^https:\/\/\d+\.\d+\.\d+\.\d+:\d+$/, network.logs());
   assert.match(network.logs(), /[▀▄█]{3}/, 'a QR code');
 
-  // What a person does who reads the warning and goes on.
+  // What a person does after reading the warning, to go on.
   const window = await browser.open({ ...PHONE, ignoreHTTPSErrors: true });
   const { page } = window;
   await page.goto(url);

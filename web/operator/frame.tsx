@@ -47,7 +47,7 @@ function Foot(): ReactNode {
   );
 }
 
-/** Staff see nothing of the network without a second factor; whoever has none sets it up here. */
+/** Staff see nothing of the network without a second factor; those who have none set it up here. */
 function FactorFirst({ current }: { readonly current: string }): ReactNode {
   const page = PAGES.findLast(({ path }) => current === path || current.startsWith(`${path}/`));
   return (

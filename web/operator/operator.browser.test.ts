@@ -107,7 +107,7 @@ test('staff without a second factor see no more than names, and set one up in pl
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'I have kept them' }).click();
   await page.getByText('No alarm is open').waitFor();
-  // Whoever was signed in before the factor was there has not proven it.
+  // A session from before the factor was set up has not proven it.
   await other.page.reload();
   await other.page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
   await other.checkAccessibility();

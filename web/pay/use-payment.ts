@@ -24,7 +24,7 @@ export interface Payment {
   /** What has to be added to this device's clock. */
   readonly clockOffsetMs: number;
   /**
-   * `connect` finds who signs; null: what keeps it from signing is on the screen. Nothing is sent
+   * `connect` finds the signer; null: what keeps it from signing is on the screen. Nothing is sent
    * before a signature is there.
    */
   pay(connect: () => Promise<Signer | null>): void;

@@ -79,7 +79,7 @@ test('a sale by keyboard alone', async () => {
   const terminal = await addTestTerminal(shared.sandbox);
   const till = await openTill(browser, shared.sandbox, { terminal });
   const { page } = till;
-  // The field has the focus: a till is there to be typed on.
+  // The field has the focus: a till is for typing.
   await page.keyboard.type('3.20');
   await page.keyboard.press('Enter');
   await till.testPass.waitFor();

@@ -25,7 +25,7 @@ export function formatUsdc(atoms: bigint): string {
  * What a person typed: `2.50`, `2,50`, `1,000.00`, `.5`. The last dot or comma separates the
  * decimals, unless a comma is followed by exactly three digits.
  *
- * @returns null for what is no amount, and for more than six decimals.
+ * @returns null for anything that is not an amount, and for more than six decimals.
  */
 export function parseAtoms(text: string): bigint | null {
   const trimmed = text.trim().replaceAll(/[\s']/g, '');

@@ -13,7 +13,7 @@ export function newPrivateKey(): Hex {
 /**
  * What a person pasted or typed: 64 hex digits, with or without `0x`.
  *
- * @returns null for what is no private key, the curve's order and zero included.
+ * @returns null for anything that is not a private key, the curve's order and zero included.
  */
 export function readPrivateKey(text: string): Hex | null {
   const digits = text.replaceAll(/\s/g, '').replace(/^0x/i, '').toLowerCase();

@@ -36,7 +36,7 @@ async function endSessions({ page }: WalletWindow): Promise<void> {
   await page.reload();
 }
 
-test('an imported key is the same wallet; what is no key is said, by keyboard alone', async () => {
+test('an imported key is the same wallet; a wrong key is reported; by keyboard alone', async () => {
   const privateKey = generatePrivateKey();
   const { address } = privateKeyToAccount(privateKey);
   const wallet = await openWallet(browser, shared.sandbox);

@@ -44,7 +44,7 @@ export interface Terms {
   readonly maxFeeRate: number;
 }
 
-/** Long enough for a slow chain; useless to whoever finds it later. */
+/** Long enough for a slow chain; too short to be useful to somebody who finds it later. */
 const DEADLINE_SECONDS = 900;
 
 /** By the service's clock: the device's may be wrong. Unix seconds. */

@@ -21,7 +21,7 @@ export async function sweep(seller, seen, now) {
         const status = await giveBack(seller, intent);
         if (status === 'returned')
             returned.push(intent.id);
-        // An authorization may be sent by whoever holds it, until it ends.
+        // Anyone who holds an authorization may send it, until it ends.
         const ended = Number(intent.metadata.x402_until) * 1000 + CLOCKS_DIFFER_MS < now.getTime();
         if (status === 'nothing_owed' || (status === 'nothing_taken' && ended))
             seen.add(intent.id);

@@ -150,7 +150,7 @@ function keyOf({ from, nonce }) {
 }
 function createTransfer(of) {
     const { client, send, isUsed, isWaiting, findTransfer, underWay } = of;
-    /** Whoever holds an authorization may send it: then ours is refused, and the money comes. */
+    /** Anyone who holds an authorization may send it: then ours is refused, and the money comes. */
     const unlessUsed = async (authorization, { reason, waitMs }) => {
         const until = performance.now() + waitMs;
         for (;;) {

@@ -18,8 +18,8 @@ export interface Offer {
 /** What was paid. Hand out the resource, with these headers. */
 export interface Paid {
   /**
-   * The same whenever the same signature comes again, after an answer that got lost for example:
-   * whoever does something for the money does it once per `paymentIntent`.
+   * The same whenever the same signature comes again, after an answer that got lost for example: a
+   * caller that does something for the money does it once per `paymentIntent`.
    */
   readonly paymentIntent: string;
   readonly payer: string;

@@ -231,7 +231,7 @@ function createTransfer(of: {
   readonly underWay: Map<string, Promise<Hex>>;
 }): Token['transfer'] {
   const { client, send, isUsed, isWaiting, findTransfer, underWay } = of;
-  /** Whoever holds an authorization may send it: then ours is refused, and the money comes. */
+  /** Anyone who holds an authorization may send it: then ours is refused, and the money comes. */
   const unlessUsed = async (
     authorization: Authorization,
     { reason, waitMs }: { readonly reason: string; readonly waitMs: number },

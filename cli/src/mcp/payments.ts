@@ -18,7 +18,7 @@ export function view(intent: PaymentIntent): object {
   return { payment_intent: id, order_id, amount, status, payment, last_payment_error, expires_at };
 }
 
-/** The intent of an order. An order is one intent, whoever asked for it. */
+/** The intent of an order. An order has one intent, no matter who created it. */
 async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<PaymentIntent | null> {
   const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
   return data[0] ?? null;

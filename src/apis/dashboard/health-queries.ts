@@ -75,7 +75,7 @@ export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<Ca
   );
 }
 
-/** Keeps a day that is over; its hours, and those before, have nobody left who asks for them. */
+/** Keeps a day that is over; its hours, and earlier ones, are not needed any more. */
 export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promise<void> {
   await sql.query(
     `with done as (

@@ -49,7 +49,7 @@ async function stopWallets(
 
 /**
  * The page behind the link that owners get by mail. Mail scanners open links: a GET only shows a
- * button, and the POST that it sends is what holds. Whoever has the link needs nothing else.
+ * button, and the POST that it sends is what holds. The link is all that one needs.
  */
 export function addHoldPage(
   app: FastifyInstance,

@@ -292,7 +292,7 @@ test('ten withdrawals at once never exceed the balance; a repeated one pays once
   assert.equal((await eventsOf('balance.withdrawal_paid')).length, 3);
 });
 
-test('a hold stops payouts, and whoever announced another wallet, until it is lifted', async () => {
+test('a hold stops payouts, and a wallet that was announced, until it is lifted', async () => {
   const now = server.clock.now();
   await server.db.transaction(async (tx) => {
     const change = { id: 'och_test', accountId: account, email: 'x@cafe.test' };

@@ -59,7 +59,7 @@ function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
   };
 }
 
-/** What follows from who may use a route, and from its path. */
+/** What follows from a route's path and from who may use it. */
 export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
   const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
   const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);

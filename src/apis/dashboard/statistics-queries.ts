@@ -165,7 +165,7 @@ export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<Pa
   );
 }
 
-/** Keeps a day that is over; its hours, and those before, have nobody left who asks for them. */
+/** Keeps a day that is over; its hours, and earlier ones, are not needed any more. */
 export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]): Promise<void> {
   const texts = rows.map(({ volume, tips, refunded, ...row }) => ({
     ...row,

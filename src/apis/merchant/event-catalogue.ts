@@ -11,8 +11,8 @@ export interface ObjectDeclaration {
 }
 
 /**
- * The resources that events carry, by their `object`. Their folders declare them; whoever puts
- * the API reference together hands them in, so that this folder knows no domain.
+ * The resources that events carry, by their `object`. Their folders declare them; the code that
+ * puts the API reference together hands them in, so that this folder knows no domain.
  */
 export interface EventObjects {
   readonly payment_intent: ObjectDeclaration;

@@ -151,7 +151,7 @@ test('the bytes of a pause and of rates are shown after two people want them', a
     assert.equal(calls.length, count);
     for (const { to, data, by } of calls) {
       assert.equal(to, network.chain.config.settlement);
-      // The contract takes exactly these bytes from whoever holds the role.
+      // The contract takes exactly these bytes from any holder of the role.
       const { settlement } = network.config;
       const from = network[by].address;
       const [answer] = await network.chain.calls([{ from, to: settlement, data, words: 'any' }]);

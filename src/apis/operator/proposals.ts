@@ -92,7 +92,7 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<ProposalRow |
   return made;
 }
 
-/** A colleague agrees, or somebody says no; whoever has asked can only take it back. */
+/** A colleague agrees, or somebody says no; the person who asked can only take it back. */
 export async function decide(
   tx: Tx,
   decision: { readonly id: string; readonly approves: boolean; readonly reason: string },

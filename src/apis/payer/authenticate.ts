@@ -21,7 +21,7 @@ export interface PayerCaller {
   readonly apiVersion: string;
 }
 
-/** Whoever has signed in. @throws Bug on a route that lets visitors in. */
+/** The payer who has signed in. @throws Bug on a route that lets visitors in. */
 export function payerOfCaller(caller: PayerCaller): PayerRow {
   assert(caller.payer !== null, 'a route for payers was reached without one');
   return caller.payer;

@@ -7,7 +7,7 @@ import { CARD_PATH } from '#payers/card-url.ts';
 
 const TITLE = 'A Tapline payment card';
 
-/** Nothing of its owner: whoever finds a card can read its URL. */
+/** Nothing about its owner, because anyone who finds a card can read its URL. */
 function describe(card: CardRow): string {
   if (card.revoked_at !== null) {
     return '<p>This card has been switched off. It pays nothing any more.</p>';

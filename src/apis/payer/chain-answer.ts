@@ -4,7 +4,7 @@ import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/an
 import type { PayerRow } from '#payers/queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 
-/** Blocks come every second or two; whoever waited in vain reads the request again. */
+/** Blocks come every second or two; a caller that waited in vain reads the request again. */
 const CHAIN_WAIT_MS = 20_000;
 
 /** The request once the chain has answered, or as it is when that takes too long. */

@@ -7,7 +7,7 @@ import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Reached without a session: whoever signs in has to name a chain first. */
+/** Reached without a session, because a payer has to name a chain to sign in. */
 export const NETWORKS_PATH = '/networks';
 
 function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
@@ -25,7 +25,7 @@ function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
   };
 }
 
-/** A sandbox is there to be tried out; in production somebody wants to pay. */
+/** A sandbox is for trying things out; in production somebody wants to pay. */
 function inOrder(networks: readonly NetworkConfig[], production: boolean): NetworkConfig[] {
   return [...networks].sort(
     (a, b) => (Number(a.livemode) - Number(b.livemode)) * (production ? -1 : 1),

@@ -3,8 +3,8 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 /**
  * Whether a sign-in message names us: the public address where one is configured, else this
- * machine. Never the request's own Host header: whoever relays a message that was signed for
- * another site chooses that.
+ * machine. Never the request's own Host header: an attacker who relays a message that was signed
+ * for another site chooses that.
  */
 export function createDomainCheck(
   publicUrl: string | null,

@@ -38,7 +38,7 @@ function inState(real: JsonObject, sample: JsonObject): JsonObject {
 
 /**
  * What the event is about: an object that was in such a state, or one of the kind put into it, so
- * that whoever looks it up finds it. An account that has none of the kind gets a made-up one.
+ * that a look-up finds it. An account that has none of the kind gets a made-up one.
  */
 async function findSample(
   tx: Tx,

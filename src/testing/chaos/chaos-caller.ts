@@ -25,7 +25,7 @@ export interface CallerOptions {
   readonly journal: Journal;
 }
 
-/** An outage of a run lasts a few seconds; who gets no answer for this long gives up. */
+/** An outage of a run lasts a few seconds; a caller without an answer for this long gives up. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
 /** Now and then a client loses patience, and asks again while the first request goes on. */

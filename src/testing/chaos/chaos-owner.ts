@@ -23,7 +23,7 @@ const MODES = ['test', 'live'] as const;
 /** About what is sold in a few seconds, so that some are refused. */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
 const PAUSE = { low: 300, high: 2_500 };
-/** An outage of a run lasts a few seconds; who gets no answer for this long gives up. */
+/** An outage of a run lasts a few seconds; a caller without an answer for this long gives up. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
 /** A code holds for this long, and only once. */

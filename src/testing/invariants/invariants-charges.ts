@@ -33,7 +33,7 @@ async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigin
   );
 }
 
-/** Whoever was charged has bought what the charge was for, once. */
+/** A payer who was charged has bought what the charge was for, once. */
 function compareIntents(
   intents: readonly ChargedIntent[],
   settled: readonly PaymentSettled[],

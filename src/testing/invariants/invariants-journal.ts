@@ -68,8 +68,8 @@ interface AttemptRow {
 }
 
 /**
- * Who was told "declined" was not charged by that attempt: another one has begun after it, or the
- * intent is not paid. The order is that of the events, which no clock makes.
+ * A payer who was told "declined" was not charged by that attempt: another one has begun after it,
+ * or the intent is not paid. The order is that of the events, which no clock makes.
  */
 async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): Promise<string[]> {
   const rows = await db.query<AttemptRow>(

@@ -10,7 +10,7 @@ import { Sheet } from '../../desk/sheet.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 
-/** Pages for who is not signed in: each is opened by a link in a mail, or leads to one. */
+/** Pages for people who are not signed in: each is opened by a link in a mail, or leads to one. */
 
 interface OutsideProps {
   readonly people: PeopleApi;

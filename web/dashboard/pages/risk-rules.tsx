@@ -33,7 +33,7 @@ function amountText(atoms: number | null): string {
   return atoms === null ? '' : formatAtoms(BigInt(atoms));
 }
 
-/** An amount, null for an empty field, undefined for what is no amount. */
+/** An amount, null for an empty field, undefined for anything else. */
 function readAmount(typed: string): number | null | undefined {
   if (typed.trim() === '') return null;
   const atoms = parseAtoms(typed);

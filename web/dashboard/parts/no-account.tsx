@@ -38,7 +38,7 @@ export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): React
   );
 }
 
-/** For who has left every team. */
+/** For a person who has left every team. */
 export function NoAccount({ onMade }: { readonly onMade: (account: string) => void }): ReactNode {
   const { session, signOut } = useDesk();
   return (

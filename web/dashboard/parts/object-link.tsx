@@ -37,7 +37,7 @@ export function pathOf(id: string): string | null {
   return place === undefined ? null : `/dashboard/${place}/${id}`;
 }
 
-/** Where an id leads whoever has only that: to its page, or to the list that it stands in. */
+/** Where a bare id leads: to its page, or to the list that has it. */
 export function placeOfId(id: string): string | null {
   const [prefix = '', body] = id.split('_');
   if (body === undefined) return null;

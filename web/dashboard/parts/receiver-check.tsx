@@ -23,7 +23,7 @@ const VERDICTS: Readonly<Record<CheckReceiverResponse['verdict'], Verdict>> = {
     tone: 'warn',
     title: 'Your server takes old events',
     words:
-      'It refused a forged event, but took one that was signed ten minutes ago. Whoever has ' +
+      'It refused a forged event, but took one that was signed ten minutes ago. Anyone who has ' +
       'recorded a request can send it again: refuse what is older than five minutes.',
   },
   takes_forged: {

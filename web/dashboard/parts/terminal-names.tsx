@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../merchant.ts';
 
-/** As many as the service hands out at once; who has more finds them by their ids. */
+/** As many as the service hands out at once; others are found by their ids. */
 const MOST = 100;
 
 /** The labels of the account's terminals, by id. */

@@ -130,7 +130,7 @@ export function useExport(url: string, format: ExportFormat): ExportRun {
         if (signal.aborted) return;
         if (error instanceof Refused) return setState(stateOf(own, 'refused', error.message));
         own.cutter.dropRest();
-        // Whoever gets on may go on.
+        // A page that makes progress may go on.
         if (own.cutter.received.rows > before) tries = 0;
         await pause();
       }

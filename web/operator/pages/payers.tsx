@@ -58,7 +58,7 @@ export function Payers(): ReactNode {
   );
 }
 
-/** Who works alone has decided; else it waits for a colleague. */
+/** A person who works alone has decided; otherwise it waits for a colleague. */
 function saidOf({ status }: BlockAnyPayerResponse): string {
   return status === 'open' ? 'Asked. A colleague has to agree.' : 'Done.';
 }

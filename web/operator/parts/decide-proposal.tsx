@@ -5,7 +5,7 @@ import { useOperator } from '../operator.ts';
 import { isOpen, type Proposal, proposalWords } from './proposal-words.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 
-/** Agreeing is for a colleague; whoever has asked can take it back. */
+/** A colleague agrees; the person who asked can take it back. */
 export function DecideProposal({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

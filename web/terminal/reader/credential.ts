@@ -4,7 +4,7 @@ const NFC_ID = /^nfc_[\x21-\x7e]{1,196}$/;
 /** A code of the wallet app: printable, without spaces, and too long to be anything else. */
 const CODE = /^[\x21-\x7e]{16,512}$/;
 
-/** What was read, as the service takes it; null for what is no pass. */
+/** What was read, as the service takes it; null for anything that is not a pass. */
 export function credentialOf(text: string): Credential | null {
   const value = text.trim();
   if (NFC_ID.test(value)) return { type: 'nfc_id', value };

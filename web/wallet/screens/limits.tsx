@@ -86,7 +86,7 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
       <p className="soft">
         {isClosed
           ? 'Nothing can be taken from this wallet.'
-          : 'The contract takes no more than this, whoever asks it to.'}
+          : 'The contract takes no more than this, no matter who asks.'}
       </p>
       <Facts facts={factsOf(wallet)} />
       <div className="row">

@@ -183,7 +183,7 @@ export function RingSheet(): ReactNode {
     <Dialog
       key={intent}
       title={of.merchant_name}
-      // Who is asked says yes or no: Escape is neither.
+      // A payer who is asked says yes or no: Escape is neither.
       onClose={() => bell.dispatch({ type: 'closed', intent })}
     >
       <Sum ring={ring} charge={charge} />
