@@ -5,7 +5,7 @@ import type { DisabledReason, EndpointRow } from '#webhooks/endpoint.ts';
 const COLUMNS = `
   e.id, e.account_id, e.livemode, e.url, e.enabled_events, e.description, e.api_version, e.status,
   e.disabled_reason, e.failing_since, e.secret, e.previous_secret, e.previous_secret_until,
-  e.created, e.updated`;
+  e.created, e.updated, e.version`;
 
 export async function selectEndpoints(sql: Sql, tenant: Tenant): Promise<EndpointRow[]> {
   return sql.query(
@@ -119,7 +119,8 @@ export async function updateEndpoint(tx: Tx, change: EndpointChange): Promise<En
   return tx.query(
     `update webhook_endpoints e
      set url = $2, enabled_events = $3, description = $4, status = $5, disabled_reason = $6,
-       failing_since = $7, updated = greatest($8, e.updated + interval '1 ms')
+       failing_since = $7, updated = greatest($8, e.updated + interval '1 ms'),
+       version = e.version + 1
      where e.id = $1 returning ${COLUMNS}`,
     [
       change.id,

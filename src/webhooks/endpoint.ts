@@ -40,6 +40,8 @@ export interface EndpointRow {
   previous_secret_until: Date | null;
   created: Date;
   updated: Date;
+  /** Counts changes of what people edit: in the dashboard an edit names the one that it saw. */
+  version: number;
 }
 
 export function tenantOf(row: { readonly account_id: string; readonly livemode: boolean }): Tenant {

@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
+import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { checkEnabledEvents, type EndpointRow, type WebhookDeps } from '#webhooks/endpoint.ts';
@@ -19,6 +20,13 @@ export interface ChangeEndpoint {
   readonly enabledEvents?: readonly string[];
   readonly description?: string | null;
   readonly status?: 'enabled' | 'disabled';
+}
+
+/** A change in the dashboard: somebody else may have changed the endpoint since it was read. */
+export interface EndpointEdit {
+  readonly version: number;
+  /** Notes the change in its transaction. */
+  readonly record: (tx: Tx, before: EndpointRow, after: EndpointRow) => Promise<void>;
 }
 
 async function checkChange(
@@ -66,12 +74,14 @@ async function applyChange(
   return only(updated, 'webhook endpoint');
 }
 
+/** Without an `edit` it changes whatever is stored, as the merchant API promises. */
 export async function changeEndpoint(
   deps: WebhookDeps,
   tenant: Tenant,
   id: string,
-  change: { readonly input: ChangeEndpoint; readonly now: Date },
+  change: { readonly input: ChangeEndpoint; readonly now: Date; readonly edit?: EndpointEdit },
 ): Promise<EndpointRow | Refusal> {
+  const { edit } = change;
   const bad = await checkChange(deps, tenant, change.input);
   if (bad !== null) return bad;
   const changed = await deps.db.transaction(async (tx) => {
@@ -79,7 +89,12 @@ export async function changeEndpoint(
     if (row === undefined) {
       return new Abandon<EndpointRow | Refusal>(resourceMissing('webhook endpoint'));
     }
-    return applyChange(tx, { row, ...change });
+    if (edit !== undefined && edit.version !== row.version) {
+      return new Abandon<EndpointRow | Refusal>(staleVersion(row.version));
+    }
+    const after = await applyChange(tx, { row, ...change });
+    await edit?.record(tx, row, after);
+    return after;
   });
   deps.wakeups.send('webhook-endpoints');
   return changed;

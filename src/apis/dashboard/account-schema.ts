@@ -23,7 +23,10 @@ import { WITHDRAWAL_FAILURES } from '#payouts/render.ts';
 
 /** Objects of the dashboard that the merchant API does not have. */
 
-const VersionOut = Type.Integer({ minimum: 0, description: 'Send it back with the next change.' });
+export const VersionOut = Type.Integer({
+  minimum: 0,
+  description: 'Send it back with the next change.',
+});
 const AccountId = idOf('acct_', 'account');
 const Wallet = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'An EVM address.' });
 const TxHash = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: 'The transaction.' });

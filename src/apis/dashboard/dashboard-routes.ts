@@ -2,6 +2,7 @@ import { accountRoutes } from '#apis/dashboard/account-routes.ts';
 import { apiKeyRoutes } from '#apis/dashboard/api-key-routes.ts';
 import { auditRoutes } from '#apis/dashboard/audit-routes.ts';
 import { declinedRoutes } from '#apis/dashboard/declined-routes.ts';
+import { endpointRoutes } from '#apis/dashboard/endpoint-routes.ts';
 import { exportRoutes } from '#apis/dashboard/export-routes.ts';
 import { feedRoutes } from '#apis/dashboard/feed-routes.ts';
 import { goLiveRoutes } from '#apis/dashboard/go-live-routes.ts';
@@ -40,6 +41,7 @@ function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
     ...kybRoutes(deps),
     ...apiKeyRoutes(deps),
     ...managedTerminalRoutes(deps),
+    ...endpointRoutes(deps),
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),
     ...refundRoutes(deps),

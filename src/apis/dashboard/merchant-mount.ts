@@ -20,7 +20,6 @@ import type { Role } from '#people/roles.ts';
 const WRITES: Readonly<Record<string, Role>> = {
   cancelPaymentIntent: 'member',
   createWebhookEndpoint: 'admin',
-  updateWebhookEndpoint: 'admin',
   deleteWebhookEndpoint: 'admin',
   rotateWebhookSecret: 'admin',
   testWebhookEndpoint: 'admin',
@@ -31,9 +30,15 @@ const WRITES: Readonly<Record<string, Role>> = {
 
 /**
  * Of use to a server only; and what the dashboard has in its own way (refund-routes.ts,
- * terminal-routes.ts, feed-routes.ts).
+ * terminal-routes.ts, endpoint-routes.ts, feed-routes.ts).
  */
-const LEFT_OUT = ['retrieveIdempotencyKey', 'retrieveRefund', 'retrieveTerminal', 'streamEvents'];
+const LEFT_OUT = [
+  'retrieveIdempotencyKey',
+  'retrieveRefund',
+  'retrieveTerminal',
+  'retrieveWebhookEndpoint',
+  'streamEvents',
+];
 
 export function mountedRole(route: AnyRoute<MerchantCaller>): Role | null {
   if (LEFT_OUT.includes(route.operationId)) return null;

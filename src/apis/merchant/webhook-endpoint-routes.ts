@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { deliveryRoutes } from '#apis/merchant/webhook-delivery-routes.ts';
 import {
@@ -15,7 +16,7 @@ import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { renderEndpoint, type WebhookDeps } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import { rotateSecret } from '#webhooks/rotate-secret.ts';
-import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
+import { type ChangeEndpoint, changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 export interface WebhookRoutesDeps extends WebhookDeps {
   readonly cursorKey: Buffer;
@@ -110,6 +111,16 @@ function retrieveRoute(deps: WebhookRoutesDeps) {
   });
 }
 
+/** What a body asks to change; the dashboard's has the same fields. */
+export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
+  return {
+    ...(body.url === undefined ? {} : { url: body.url }),
+    ...(body.enabled_events === undefined ? {} : { enabledEvents: body.enabled_events }),
+    ...(body.description === undefined ? {} : { description: body.description }),
+    ...(body.status === undefined ? {} : { status: body.status }),
+  };
+}
+
 function updateRoute(deps: WebhookRoutesDeps) {
   return defineRoute<MerchantCaller, undefined, typeof UpdateEndpointBody>({
     method: 'PATCH',
@@ -126,12 +137,7 @@ function updateRoute(deps: WebhookRoutesDeps) {
     responses: { 200: endpointResponse('The endpoint as it is now.') },
     errors: ['resource_missing', 'url_not_allowed'],
     handle: async ({ caller, params, body, now }) => {
-      const input = {
-        ...(body.url === undefined ? {} : { url: body.url }),
-        ...(body.enabled_events === undefined ? {} : { enabledEvents: body.enabled_events }),
-        ...(body.description === undefined ? {} : { description: body.description }),
-        ...(body.status === undefined ? {} : { status: body.status }),
-      };
+      const input = changeOf(body);
       const row = await changeEndpoint(deps, caller.tenant, params.id ?? '', { input, now });
       return isRefusal(row) ? row : answerWith(200, renderEndpoint(row));
     },

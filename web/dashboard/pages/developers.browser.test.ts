@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { PersonClient } from '#testing/person-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
@@ -140,6 +141,47 @@ test('an endpoint is added, told, and told again', async () => {
   window.checkClean(/status of 400/);
   await window.close();
   server.close();
+});
+
+test('two people change an endpoint: the second sees both values and loses nothing', async () => {
+  const { sandbox } = shared;
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await owner.post('/session', sandbox.dashboard);
+  const all = `/accounts/${sandbox.account}/test/webhook_endpoints`;
+  const body = { url: 'http://127.0.0.1:65000/hook', enabled_events: ['terminal.*'] };
+  const { id } = (await owner.post(all, body)).body as { id: string };
+  const open = async () => {
+    const window = await browser.open(DESKTOP);
+    await signInAt(window, { sandbox, path: `dashboard/webhooks/${id}` });
+    await window.page.getByRole('button', { name: 'Change', exact: true }).click();
+    return { window, page: window.page, dialog: window.page.getByRole('dialog') };
+  };
+  const [first, second] = [await open(), await open()];
+  // What the page asks for by itself waits until the change was sent: it could not be stale then.
+  let isSent = false;
+  await first.page.route(`**${all}/${id}`, (route) => {
+    if (route.request().method() === 'PATCH') isSent = true;
+    return isSent ? route.continue() : undefined;
+  });
+  const note = first.dialog.getByRole('textbox', { name: 'Note' });
+  await note.fill('mine');
+  await second.dialog.getByRole('textbox', { name: 'Note' }).fill('theirs');
+  await second.dialog.getByRole('checkbox', { name: /^All of them/ }).check();
+  await second.dialog.getByRole('button', { name: 'Save' }).click();
+  await second.dialog.waitFor({ state: 'detached' });
+  await first.dialog.getByRole('button', { name: 'Save' }).click();
+  await first.dialog.getByText('Somebody else has changed this').waitFor();
+  await first.dialog.getByText('Stored now: theirs').waitFor();
+  await first.dialog.getByText('Stored now: *').waitFor();
+  assert.equal(await note.inputValue(), 'mine', 'nothing that was typed is lost');
+  await first.window.checkAccessibility();
+  await first.dialog.getByRole('button', { name: 'Save' }).click();
+  await first.dialog.waitFor({ state: 'detached' });
+  const { description, version } = (await owner.get(`${all}/${id}`)).body;
+  assert.deepEqual([description, version], ['mine', 3]);
+  await owner.delete(`${all}/${id}`);
+  first.window.checkClean(/status of 409/);
+  for (const { window } of [first, second]) await window.close();
 });
 
 test('events and requests are found, and errors are grouped', async () => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useLocation, useParams } from 'wouter';
-import type { WebhookDelivery, WebhookEndpoint } from '../../data/types/dashboard.ts';
+import type { DashboardWebhookEndpoint, WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -44,7 +44,7 @@ export function WebhookPage(): ReactNode {
   );
 }
 
-function EndpointView({ endpoint }: { readonly endpoint: WebhookEndpoint }): ReactNode {
+function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoint }): ReactNode {
   const { may } = useMerchant();
   const [, navigate] = useLocation();
   return (

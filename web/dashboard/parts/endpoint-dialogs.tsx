@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { WebhookEndpoint } from '../../data/types/dashboard.ts';
+import type { DashboardWebhookEndpoint } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
@@ -18,7 +18,7 @@ import {
 import { ReplayDialog } from './replay-dialog.tsx';
 
 export interface EndpointDialogsProps {
-  readonly endpoint: WebhookEndpoint;
+  readonly endpoint: DashboardWebhookEndpoint;
   readonly onDeleted: () => void;
 }
 
@@ -80,7 +80,7 @@ export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): 
   );
 }
 
-function OnOff({ endpoint }: { readonly endpoint: WebhookEndpoint }): ReactNode {
+function OnOff({ endpoint }: { readonly endpoint: DashboardWebhookEndpoint }): ReactNode {
   const { call } = useMerchant();
   const isOn = endpoint.status === 'enabled';
   const status = isOn ? 'disabled' : 'enabled';
@@ -89,7 +89,7 @@ function OnOff({ endpoint }: { readonly endpoint: WebhookEndpoint }): ReactNode 
       request={() =>
         call('PATCH /accounts/{account}/{mode}/webhook_endpoints/{id}', {
           path: { id: endpoint.id },
-          body: { status },
+          body: { version: endpoint.version, status },
         })
       }
     >
@@ -98,13 +98,13 @@ function OnOff({ endpoint }: { readonly endpoint: WebhookEndpoint }): ReactNode 
   );
 }
 
-function draftOf(endpoint: WebhookEndpoint): EndpointDraft {
+function draftOf(endpoint: DashboardWebhookEndpoint): EndpointDraft {
   const { url, enabled_events: events, description } = endpoint;
   return { url, events, description: description ?? '' };
 }
 
 interface EditDialogProps {
-  readonly endpoint: WebhookEndpoint;
+  readonly endpoint: DashboardWebhookEndpoint;
   readonly onClose: () => void;
 }
 
@@ -112,15 +112,15 @@ function EditDialog({ endpoint, onClose }: EditDialogProps): ReactNode {
   const { call } = useMerchant();
   const stored = draftOf(endpoint);
   const [draft, setDraft] = useState<EndpointDraft>(stored);
-  const [opened] = useState(() => JSON.stringify(stored));
-  const isStale = opened !== JSON.stringify(stored);
+  const [opened] = useState(endpoint.version);
+  const isStale = opened !== endpoint.version;
   const sending = useSend(ENDPOINT_FIELDS);
   const save = async () => {
     const path = { id: endpoint.id };
     const saved = await sending.send(() =>
       call('PATCH /accounts/{account}/{mode}/webhook_endpoints/{id}', {
         path,
-        body: endpointBody(draft),
+        body: { version: endpoint.version, ...endpointBody(draft) },
       }),
     );
     if (saved !== null) onClose();

@@ -24,6 +24,41 @@ export interface ApiError {
   };
 }
 
+/** A webhook endpoint, with the version that an edit names. */
+export interface DashboardWebhookEndpoint {
+  /** The id of a webhook endpoint: we_… */
+  id: string;
+  /** The type of the object. */
+  object: 'webhook_endpoint';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** Where events are sent. */
+  url: string;
+  /** What it subscribes to. */
+  enabled_events: string[];
+  /** A note of your own. */
+  description: string | null;
+  /** Set at creation: events are rendered in this version. */
+  api_version: string;
+  /** A disabled endpoint gets nothing. */
+  status: 'enabled' | 'disabled';
+  /**
+   * persistent_failure (five days without a success), gone (it answered 410) or
+   * requested_by_merchant. The list may grow.
+   */
+  disabled_reason: string | null;
+  /** ISO 8601 UTC with milliseconds. */
+  failing_since: string | null;
+  /** ISO 8601 UTC with milliseconds. */
+  created: string;
+  /** ISO 8601 UTC with milliseconds. */
+  updated: string;
+  /** Send it back with the next change. */
+  version: number;
+}
+
 export interface Refund {
   /** The id of a refund: re_… */
   id: string;
@@ -2575,6 +2610,31 @@ export interface CreatePairingCodeResponse {
   expires_at: string;
 }
 
+export interface DashboardUpdateWebhookEndpointBody {
+  /** The version that the change was made from; a stale one answers 409. */
+  version: number;
+  /**
+   * https (in test mode also http), port 80, 443 or 1024 to 65535, no user name, password or
+   * fragment, not at a private or reserved address.
+   */
+  url?: string;
+  /** Exact event types, families such as refund.*, or * for all. */
+  enabled_events?: string[];
+  /** Up to 500 characters. */
+  description?: string | null;
+  /** Disabling ends pending deliveries as failed. */
+  status?: 'enabled' | 'disabled';
+}
+
+export interface DashboardDeleteWebhookEndpointResponse {
+  /** The id of a webhook endpoint: we_… */
+  id: string;
+  /** The type of the object. */
+  object: 'webhook_endpoint';
+  /** It is gone. */
+  deleted: true;
+}
+
 export interface ReadGoLiveResponse {
   /** Whether the account is live. */
   live: boolean;
@@ -3587,29 +3647,6 @@ export interface DashboardCreateWebhookEndpointBody {
   description?: string | null;
 }
 
-export interface DashboardUpdateWebhookEndpointBody {
-  /**
-   * https (in test mode also http), port 80, 443 or 1024 to 65535, no user name, password or
-   * fragment, not at a private or reserved address.
-   */
-  url?: string;
-  /** Exact event types, families such as refund.*, or * for all. */
-  enabled_events?: string[];
-  /** Up to 500 characters. */
-  description?: string | null;
-  /** Disabling ends pending deliveries as failed. */
-  status?: 'enabled' | 'disabled';
-}
-
-export interface DashboardDeleteWebhookEndpointResponse {
-  /** The id of a webhook endpoint: we_… */
-  id: string;
-  /** The type of the object. */
-  object: 'webhook_endpoint';
-  /** It is gone. */
-  deleted: true;
-}
-
 export interface DashboardListWebhookDeliveriesQuery {
   /**
    * Page size, 1 to 100, default 20.
@@ -4297,6 +4334,41 @@ export interface Operations {
     response: CreatePairingCodeResponse;
   };
   /**
+   * A webhook endpoint, with the version that an edit names
+   *
+   * Needs: viewer.
+   */
+  'GET /dashboard/v1/accounts/{account}/{mode}/webhook_endpoints/{id}': {
+    id: 'dashboardRetrieveWebhookEndpoint';
+    path: { account: string; mode: string; id: string };
+    response: DashboardWebhookEndpoint;
+  };
+  /**
+   * Change a webhook endpoint
+   *
+   * Fields that you leave out stay as they are.
+   *
+   * Needs: admin.
+   */
+  'PATCH /dashboard/v1/accounts/{account}/{mode}/webhook_endpoints/{id}': {
+    id: 'dashboardUpdateWebhookEndpoint';
+    path: { account: string; mode: string; id: string };
+    body: DashboardUpdateWebhookEndpointBody;
+    response: DashboardWebhookEndpoint;
+  };
+  /**
+   * Delete a webhook endpoint
+   *
+   * Deliveries that are still pending are dropped.
+   *
+   * Needs: admin.
+   */
+  'DELETE /dashboard/v1/accounts/{account}/{mode}/webhook_endpoints/{id}': {
+    id: 'dashboardDeleteWebhookEndpoint';
+    path: { account: string; mode: string; id: string };
+    response: DashboardDeleteWebhookEndpointResponse;
+  };
+  /**
    * Whether the account is live on this network
    *
    * Needs: viewer.
@@ -4906,41 +4978,6 @@ export interface Operations {
     path: { account: string; mode: string };
     body: DashboardCreateWebhookEndpointBody;
     response: WebhookEndpointWithSecret;
-  };
-  /**
-   * Retrieve a webhook endpoint
-   *
-   * Needs: viewer.
-   */
-  'GET /dashboard/v1/accounts/{account}/{mode}/webhook_endpoints/{id}': {
-    id: 'dashboardRetrieveWebhookEndpoint';
-    path: { account: string; mode: string; id: string };
-    response: WebhookEndpoint;
-  };
-  /**
-   * Update a webhook endpoint
-   *
-   * Fields that you leave out stay as they are.
-   *
-   * Needs: admin.
-   */
-  'PATCH /dashboard/v1/accounts/{account}/{mode}/webhook_endpoints/{id}': {
-    id: 'dashboardUpdateWebhookEndpoint';
-    path: { account: string; mode: string; id: string };
-    body?: DashboardUpdateWebhookEndpointBody;
-    response: WebhookEndpoint;
-  };
-  /**
-   * Delete a webhook endpoint
-   *
-   * Deliveries that are still pending are dropped.
-   *
-   * Needs: admin.
-   */
-  'DELETE /dashboard/v1/accounts/{account}/{mode}/webhook_endpoints/{id}': {
-    id: 'dashboardDeleteWebhookEndpoint';
-    path: { account: string; mode: string; id: string };
-    response: DashboardDeleteWebhookEndpointResponse;
   };
   /**
    * Rotate the signing secret
