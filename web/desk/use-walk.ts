@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { entryName } from '../ui/history-entry.ts';
 import { type ListPage, pagesWithin, startWalk, type Walk, walkOn, withPage } from './walk.ts';
 
 /** Browsers cut off what is taller (Firefox at 17.9 million): then the list begins anew. */
@@ -13,15 +14,6 @@ interface Kept<Row> {
   readonly walk: Walk;
   readonly heights: ReadonlyMap<number, number>;
   readonly scrolledPx: number;
-}
-
-/** The entry of the browser's history that the page stands in; a new one begins a new walk. */
-function entryName(): string {
-  const state: unknown = history.state;
-  if (typeof state === 'object' && state !== null && 'walk' in state) return String(state.walk);
-  const name = crypto.randomUUID();
-  history.replaceState({ ...(typeof state === 'object' ? state : null), walk: name }, '');
-  return name;
 }
 
 function sameNumbers(one: readonly number[], other: readonly number[]): boolean {
@@ -105,6 +97,7 @@ function useScrolled(look: () => void): RefObject<number> {
 /** Draws the pages near the screen, reads the next one in time, and keeps the place. */
 export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkInSight<Row> {
   const cache = useQueryClient();
+  // A new entry begins a new walk.
   const [key] = useState(() => ['walk', ...scope, entryName()]);
   const [before] = useState(() => cache.getQueryData<Kept<Row>>(key));
   const [head, setHead] = useState(before?.head ?? live);
@@ -120,7 +113,7 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   }, [place, walk]);
   useLayoutEffect(() => {
     if (before !== undefined) window.scrollTo(0, before.scrolledPx);
-    // A page that is opened from far down begins at its top.
+    // Another filter, chosen from far down, begins at the top.
     return () => window.scrollTo(0, 0);
   }, [before]);
   useLayoutEffect(() => look());

@@ -1,4 +1,5 @@
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { useArrival } from './arrival.ts';
 import './shell.css';
 
 export interface ShellPage {
@@ -52,6 +53,8 @@ export function Shell(props: ShellProps): ReactNode {
   const { brand, pages, current, onNavigate, foot, children } = props;
   const currentPath = pathAbove(pages, current);
   const strip = useCenteredPage(currentPath);
+  const main = useRef<HTMLElement>(null);
+  useArrival(main, current);
   return (
     <div className="shell">
       <header className="shell-side">
@@ -80,7 +83,9 @@ export function Shell(props: ShellProps): ReactNode {
         </nav>
         <div className="shell-foot">{foot}</div>
       </header>
-      <main className="shell-main">{children}</main>
+      <main ref={main} className="shell-main">
+        {children}
+      </main>
     </div>
   );
 }
@@ -98,7 +103,8 @@ export function Page({ title, actions, children }: PageProps): ReactNode {
     <>
       <title>{`${title} · Tapline`}</title>
       <div className="page-head">
-        <h1>{title}</h1>
+        {/* A link that leads here gives it the focus: see arrival.ts. */}
+        <h1 tabIndex={-1}>{title}</h1>
         <div className="row">{actions}</div>
       </div>
       <div className="stack">{children}</div>

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { signInAt } from '../testing/desk.ts';
+
+/** Every page is taller than that. */
+const LOW = { ...DESKTOP, viewport: { width: 1280, height: 360 } };
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+function waitForFocus(page: Page, title: string) {
+  return page.waitForFunction((text) => {
+    const { activeElement } = document;
+    return activeElement?.tagName === 'H1' && activeElement.textContent === text;
+  }, title);
+}
+
+function waitForPlace(page: Page, px: number) {
+  return page.waitForFunction((at) => Math.abs(scrollY - at) < 2, px);
+}
+
+async function scrollTo(page: Page, px: number): Promise<void> {
+  // As long as the page is not that tall, it is scrolled less far.
+  await page.waitForFunction((at) => {
+    window.scrollTo(0, at);
+    return scrollY === at;
+  }, px);
+  // The place is kept once the browser has told of it.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+}
+
+test('a link leads to the top of a page and its heading, and Back to where one was', async () => {
+  const window = await browser.open(LOW);
+  const { page } = window;
+  await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/settings' });
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  await scrollTo(page, 120);
+  await page.getByRole('link', { name: 'Risk rules', exact: true }).click();
+  await waitForFocus(page, 'Risk rules');
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  await window.checkAccessibility();
+  await page.keyboard.press('Tab');
+  const isInside = () => document.activeElement?.closest('main') != null;
+  assert.ok(await page.evaluate(isInside), 'the tab key goes on from the heading');
+  await scrollTo(page, 60);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  await waitForPlace(page, 120);
+  await page.goForward();
+  await page.getByRole('heading', { name: 'Risk rules', level: 1 }).waitFor();
+  await waitForPlace(page, 60);
+  window.checkClean();
+  await window.close();
+});

@@ -1,0 +1,8 @@
+/** Names the entry of the browser's history that the page stands in, once for all. */
+export function entryName(): string {
+  const state: unknown = history.state;
+  if (typeof state === 'object' && state !== null && 'entry' in state) return String(state.entry);
+  const name = crypto.randomUUID();
+  history.replaceState({ ...(typeof state === 'object' ? state : null), entry: name }, '');
+  return name;
+}
