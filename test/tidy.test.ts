@@ -37,7 +37,7 @@ const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport
 /** More imports than this, and a file knows too much. */
 const IMPORT_LIMIT = 12;
 /** How many files put more parts together than {@link IMPORT_LIMIT}. The number may only fall. */
-const FILES_OVER_IMPORT_LIMIT = 24;
+const FILES_OVER_IMPORT_LIMIT = 23;
 const LINE_LIMIT = 400;
 const FUNCTION_LIMIT = 60;
 const COLUMN_LIMIT = 100;
@@ -168,7 +168,7 @@ test('files with many imports become fewer', () => {
 });
 
 /** What a function gets is named after what it is. The number may only fall. */
-const PARAMETERS_NAMED_OF = 20;
+const PARAMETERS_NAMED_OF = 8;
 /** Names that say nothing where a stack trace shows them alone. */
 const SAYS_NOTHING = /^(async )?function (write|read|apply|codeOf|record|save|check)\(/gm;
 

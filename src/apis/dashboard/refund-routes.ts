@@ -6,7 +6,12 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
-import { CreateRefundBody, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import {
+  CreateRefundBody,
+  REFUND_LIMIT_MS,
+  RefundSchema,
+  refundAskedFor,
+} from '#apis/merchant/refund-schema.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -102,11 +107,6 @@ function endRoute({ db, wakeups }: DashboardDeps) {
   });
 }
 
-/** Refunds as the dashboard shows them. */
-
-/** The 60 s of the receipt, and what comes before and after it. */
-const REFUND_LIMIT_MS = 70_000;
-
 function refundRoute(deps: DashboardDeps): PersonRoute {
   const route = personRoute<undefined, typeof CreateRefundBody>({
     method: 'POST',
@@ -122,16 +122,17 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
     errors: ['amount_too_large', 'payment_already_refunded'],
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const { tenant } = caller;
+      const asked = refundAskedFor(body);
       // Before the refund: whatever happens then, the log knows who asked for it.
       await deps.db.transaction((tx) =>
         recordEntry(tx, {
           trail: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'refund.requested',
-          objectId: body.payment,
+          objectId: asked.paymentId,
           livemode: tenant.livemode,
           before: null,
-          after: { amount: body.amount ?? null, reason: body.reason ?? null },
+          after: { amount: asked.amount, reason: asked.reason },
           now,
         }),
       );
@@ -141,19 +142,14 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: {
-          paymentId: body.payment,
-          amount: body.amount ?? null,
-          reason: body.reason ?? null,
-          metadata: body.metadata ?? {},
-          source: 'dashboard',
-        },
+        input: { ...asked, source: 'dashboard' },
       });
     },
   });
   return { ...route, timeLimitMs: REFUND_LIMIT_MS };
 }
 
+/** Refunds as the dashboard shows them. */
 export function refundRoutes(deps: DashboardDeps): PersonRoute[] {
   return [refundRoute(deps), readRoute(deps), endRoute(deps)];
 }

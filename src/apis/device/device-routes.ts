@@ -8,7 +8,13 @@ import {
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
 import { PaymentList } from '#apis/merchant/payment-schema.ts';
-import { CreateRefundBody, REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import {
+  CreateRefundBody,
+  REFUND_EXAMPLE,
+  REFUND_LIMIT_MS,
+  RefundSchema,
+  refundAskedFor,
+} from '#apis/merchant/refund-schema.ts';
 import {
   Cashier,
   CashierIntentBody,
@@ -307,8 +313,6 @@ const PosRefundBody = Type.Object({
   ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'reason']).properties,
   cashier: Type.Optional(Cashier),
 });
-/** The 60 s of the receipt, and what comes before and after it. */
-const REFUND_TIME_LIMIT_MS = 70_000;
 
 function refundRoute(deps: DeviceDeps) {
   return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({
@@ -326,7 +330,7 @@ function refundRoute(deps: DeviceDeps) {
       201: { schema: RefundSchema, description: 'The refund.', example: REFUND_EXAMPLE },
     },
     errors: ['terminal_inactive', 'amount_too_large', 'payment_already_refunded'],
-    timeLimitMs: REFUND_TIME_LIMIT_MS,
+    timeLimitMs: REFUND_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
@@ -337,13 +341,7 @@ function refundRoute(deps: DeviceDeps) {
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: {
-          paymentId: body.payment,
-          amount: body.amount ?? null,
-          reason: body.reason ?? null,
-          metadata: namedCashier(body),
-          source: 'terminal',
-        },
+        input: { ...refundAskedFor(body), metadata: namedCashier(body), source: 'terminal' },
       });
     },
   });

@@ -3,8 +3,10 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
+  REFUND_LIMIT_MS,
   RefundList,
   RefundSchema,
+  refundAskedFor,
 } from '#apis/merchant/refund-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -19,9 +21,6 @@ import { renderRefund } from '#refunds/render.ts';
 export interface RefundRoutesDeps extends RefundDeps {
   readonly cursorKey: Buffer;
 }
-
-/** The 60 s of the receipt, and what comes before and after it. */
-const TIME_LIMIT_MS = 70_000;
 
 const refundResponse = (description: string) => ({
   schema: RefundSchema,
@@ -49,7 +48,7 @@ function createRoute(deps: RefundRoutesDeps) {
     bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000, reason: 'One cup came back' },
     responses: { 201: refundResponse('The refund: succeeded, pending or failed.') },
     errors: ['amount_too_large', 'payment_already_refunded', 'service_unavailable'],
-    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitMs: REFUND_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) =>
       createRefund(deps, {
         tenant: caller.tenant,
@@ -57,13 +56,7 @@ function createRoute(deps: RefundRoutesDeps) {
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: {
-          paymentId: body.payment,
-          amount: body.amount ?? null,
-          reason: body.reason ?? null,
-          metadata: body.metadata ?? {},
-          source: 'api',
-        },
+        input: { ...refundAskedFor(body), source: 'api' },
       }),
   });
 }

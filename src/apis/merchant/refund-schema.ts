@@ -46,6 +46,19 @@ export const CreateRefundBody = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 
+/** The 60 s that a refund waits for its receipt, and what comes before and after it. */
+export const REFUND_LIMIT_MS = 70_000;
+
+/** What a body asks for, with the defaults of what it leaves out. */
+export function refundAskedFor(body: Type.Static<typeof CreateRefundBody>) {
+  return {
+    paymentId: body.payment,
+    amount: body.amount ?? null,
+    reason: body.reason ?? null,
+    metadata: body.metadata ?? {},
+  };
+}
+
 export const REFUND_EXAMPLE = {
   id: 're_01QzXo5KcV5sVQ2pWm8Tn3',
   object: 'refund',
