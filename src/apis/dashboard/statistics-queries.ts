@@ -23,8 +23,11 @@ export interface DayRow {
 
 /** A part of a day: kept of an hour that is over, or counted just now. */
 export interface PartRow extends Omit<DayRow, 'day' | 'settle_ms_median' | 'settle_ms_p95'> {
-  /** Milliseconds from tap to payment, with three digits, to the number of such payments. */
-  readonly settle_ms: { readonly [ms: string]: number };
+  /**
+   * Milliseconds from tap to payment, with three digits, and the number of such payments, as JSON:
+   * `{"870": 12, "1250": 3}`. A busy day has 30,000 of them, and `JSON.parse` takes its time.
+   */
+  readonly settle_ms: string;
   readonly is_kept: boolean;
 }
 
@@ -32,6 +35,7 @@ const SUMS = `terminal_id, intents, succeeded, canceled, payments, volume, tips,
   refunded`;
 const DAY_FIELDS = `${SUMS}, settle_ms_median, settle_ms_p95, declines`;
 const PART_FIELDS = `${SUMS}, settle_ms, declines`;
+const READ_FIELDS = `${SUMS}, settle_ms::text as settle_ms, declines`;
 
 export interface DayOf {
   readonly tenant: Tenant;
@@ -159,8 +163,8 @@ export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<Pa
          select from kept where kept.hour = h.hour and kept.terminal_id = ''
        )
      ), ${COUNTED}
-     select true as is_kept, ${PART_FIELDS} from kept
-     union all select false, ${PART_FIELDS} from counted`,
+     select true as is_kept, ${READ_FIELDS} from kept
+     union all select false, ${READ_FIELDS} from counted`,
     valuesOf(asked, now),
   );
 }

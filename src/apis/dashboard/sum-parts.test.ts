@@ -10,7 +10,7 @@ const NOTHING = { intents: 0, succeeded: 0, canceled: 0, payments: 0, refunds: 0
 const NO_ATOMS = { volume: 0n, tips: 0n, refunded: 0n };
 
 function part(terminal: string, of: Partial<PartRow>): PartRow {
-  const rest = { settle_ms: {}, declines: {}, is_kept: true };
+  const rest = { settle_ms: '{}', declines: {}, is_kept: true };
   return { ...NOTHING, ...NO_ATOMS, ...rest, terminal_id: terminal, ...of };
 }
 
@@ -39,7 +39,7 @@ test('the median and the 95th of a hundred of a day are those of all its payment
       const parts = times.map((hour) => {
         const counts: Record<string, number> = {};
         for (const ms of hour) counts[ms] = (counts[ms] ?? 0) + 1;
-        return part('', { settle_ms: counts });
+        return part('', { settle_ms: JSON.stringify(counts) });
       });
       const all = times.flat().sort((a, b) => a - b);
       const at = (share: number) => all[Math.ceil(share * all.length) - 1] ?? null;
