@@ -1,12 +1,7 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
 import { assert } from './assert.ts';
 import { base62 } from './base62.ts';
+import { sha256 } from './sha256.ts';
 
 /** Bearer secrets by their prefix (behavior.md 3.1). */
 export const SECRET_PREFIXES = {
@@ -47,7 +42,7 @@ const MARKED: ReadonlySet<SecretKind> = new Set([
 ]);
 
 function checksum(text: string): string {
-  const digest = createHash('sha256').update(`tapline:${text}`).digest();
+  const digest = sha256(`tapline:${text}`);
   return base62(digest.readBigUInt64BE(0), CHECKSUM_LENGTH);
 }
 
@@ -73,7 +68,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
  * so there is nothing to guess, and a look-up by hash leaks nothing through its timing.
  */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return sha256(secret);
 }
 
 export function equalInConstantTime(a: Buffer, b: Buffer): boolean {

@@ -13,11 +13,14 @@ interface TracedRequest {
 }
 
 /** Answers the request as a span of the caller's trace, where somebody traces. */
-export async function traced(
+export function traced(asked: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
+  return isTracing() ? inSpanOfRequest(asked, answer) : answer();
+}
+
+async function inSpanOfRequest(
   { request, reply, route }: TracedRequest,
   answer: () => Promise<unknown>,
 ): Promise<unknown> {
-  if (!isTracing()) return answer();
   const { traceparent } = request.headers;
   const span = startSpan(route.operationId, {
     parent: typeof traceparent === 'string' ? traceparent : null,

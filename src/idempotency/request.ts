@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
+import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
 
 /** Responses are kept this long (behavior.md 9.3). */
@@ -25,9 +25,7 @@ export function keyOf(request: IdempotentRequest): string {
 
 /** Method, path and the meaning of the body: key order and white space do not matter. */
 export function fingerprint(method: string, path: string, body: Json): Buffer {
-  return createHash('sha256')
-    .update(`${method} ${path} ${canonicalJson(body)}`)
-    .digest();
+  return sha256(`${method} ${path} ${canonicalJson(body)}`);
 }
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
