@@ -8,8 +8,13 @@ import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
 import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
-import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
-import { decideReplay, keyExpiry, type StoredAnswer } from '#idempotency/run-once.ts';
+import {
+  IDEMPOTENCY_HOURS,
+  type IdempotentRequest,
+  keyOf,
+  meetUnderWay,
+} from '#idempotency/request.ts';
+import { decideReplay, type StoredAnswer } from '#idempotency/run-once.ts';
 import type { AccountClocks } from '#payments/account-clocks.ts';
 import {
   type CreateRequest,
@@ -38,12 +43,11 @@ const CREATE = `
   with input as materialized (
     select * from json_to_recordset($1::json) as t (
       item int, place int, account_id text, livemode boolean, created timestamptz,
-      caller text, key text, fingerprint text, method text, path text, key_expires_at timestamptz,
+      caller text, key text, fingerprint text, method text, path text, key_created timestamptz,
       id text, number bigint, epoch bigint, amount bigint, terminal_id text, order_id text,
       order_id_given boolean, description text, metadata jsonb, source text, split_group text,
-      expires_at timestamptz, picked_up_at timestamptz, ahead_seconds bigint,
-      key_created timestamptz, tipping jsonb, key_hash text, traceparent text, body json,
-      event_id text, event_head text)
+      expires_at timestamptz, picked_up_at timestamptz, ahead_seconds bigint, tipping jsonb,
+      key_hash text, traceparent text, body json, event_id text, event_head text)
   ), known as materialized (
     select i.item, k.*
     from input i cross join lateral (
@@ -84,7 +88,8 @@ const CREATE = `
   ), keys as (
     insert into idempotency_keys (${NEW_KEY_COLUMNS})
     select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
-      'completed', id, 201, body, key_created, key_expires_at
+      'completed', id, 201, body, key_created,
+      key_created + interval '${IDEMPOTENCY_HOURS} hours'
     from plain
   ), intents as (
     insert into payment_intents (${NEW_INTENT_COLUMNS})
@@ -201,19 +206,19 @@ function toRow(
   const intent = toNewIntent(idKey, request, { drawn, orderId, created, aheadSeconds });
   const answer = answerWith(201, renderIntent(intent));
   const eventId = newId('event', created);
+  // Times as texts: an object that holds a Date takes JSON.stringify three times as long.
   const columns = JSON.stringify({
     item,
     place,
     account_id: accountId,
     livemode,
-    created,
+    created: created.toISOString(),
     caller: idempotency.caller,
     key: idempotency.key,
     fingerprint: idempotency.fingerprint.toString('base64'),
     method: idempotency.method,
     path: idempotency.path,
-    key_created: now,
-    key_expires_at: keyExpiry(now),
+    key_created: now.toISOString(),
     id: intent.id,
     number: drawn.number.toString(),
     epoch: drawn.epoch.toString(),
@@ -226,8 +231,8 @@ function toRow(
     metadata: intent.metadata,
     source: intent.source,
     split_group: intent.splitGroup,
-    expires_at: intent.expiresAt,
-    picked_up_at: intent.pickedUpAt,
+    expires_at: intent.expiresAt.toISOString(),
+    picked_up_at: intent.pickedUpAt?.toISOString() ?? null,
     ahead_seconds: aheadSeconds,
     tipping: intent.tipping,
     traceparent: intent.traceparent ?? undefined,
