@@ -33,7 +33,7 @@ interface EventRow {
   body: string;
 }
 
-/** What an event says before its data, up to and without the number of its `sequence`. */
+/** The beginning of an event's text, up to but without the number of its `sequence`. */
 export function eventHead(event: {
   readonly id: string;
   readonly type: EventType;
@@ -52,7 +52,7 @@ export function eventHead(event: {
   return `${head.slice(0, -1)},"sequence":`;
 }
 
-/** What an endpoint may have subscribed to, to hear of an event of this type. */
+/** The subscriptions that cover an event of this type. */
 export function topicsOf(type: EventType): string[] {
   return ['*', type, familyOf(type)];
 }
@@ -113,7 +113,7 @@ const APPEND = `
   ), ${APPEND_STEPS}
   select count(*) as deliveries from due`;
 
-/** The hint that events of an account and mode were written: streams read on. */
+/** Hints that events of an account and mode were written, so that streams read on. */
 export const EVENTS_TOPIC = 'events';
 
 export function eventsKey({ accountId, livemode }: Tenant): string {

@@ -16,12 +16,12 @@ export interface EventFeedDeps {
 
 /** A lost hint costs at most this. */
 const POLL_MS = 1_000;
-/** Of one look: at 2 KB each, what a healthy client takes at once. */
+/** Events of one look: at 2 KB each, as much as a healthy client takes at once. */
 const BATCH = 100;
 
 /**
  * Reads the order of one account and mode, once for all of its streams in this process. A stream
- * that begins earlier reads by itself, as fast as its client does, until it has come up.
+ * that begins earlier reads by itself, as fast as its client does, until it has caught up.
  */
 export class EventFeed {
   readonly #deps: EventFeedDeps;
@@ -87,7 +87,7 @@ export class EventFeed {
     }
     if (!reader.isOpen) return;
     this.#live.add(reader);
-    // What came while nobody was live has not been read.
+    // What came while no stream was live has not been read.
     this.#loop.wake();
   }
 }

@@ -7,16 +7,19 @@ import { StreamReader } from '#events/stream-reader.ts';
 
 export interface Following {
   readonly tenant: Tenant;
-  /** The place of the last event that the client has seen; null: it begins now. */
+  /** The place of the last event that the client has seen; null: it starts now. */
   readonly after: Place | null;
-  /** null: all. Share the set among streams that want the same: they are rendered once for it. */
+  /**
+   * null: all. Streams that want the same types should share one set: their events are rendered
+   * once.
+   */
   readonly types: ReadonlySet<string> | null;
   /** The client is gone, or the process ends. */
   readonly gone: AbortSignal;
 }
 
 export interface EventStreams {
-  /** A stream of the account and mode's events, in their order, without end. */
+  /** An endless stream of the account and mode's events, in their order. */
   follow(following: Following): Promise<StreamReader>;
 }
 

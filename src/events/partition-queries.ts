@@ -1,7 +1,7 @@
 import type { Database, Sql, Tx } from '#db/database.ts';
 
-// Table names and bounds cannot be parameters of DDL. Those spliced here are made by
-// retention.ts from its own constants and a date, or come from the catalogue.
+// Table names and bounds cannot be parameters of DDL. Those inserted here are built by retention.ts
+// from constants and a date, or come from the catalogue.
 
 /** Any constant of our own. */
 const MAINTENANCE_LOCK = 7_218_344_191;
@@ -38,7 +38,7 @@ export async function createTableLike(tx: Tx, name: string, parent: string): Pro
   await tx.query(`create table if not exists "${name}" (like ${parent} including all)`);
 }
 
-/** Rows older than their partition are in the default one. Nothing may be added meanwhile. */
+/** Rows older than their partition are in the default one. Nothing may be inserted meanwhile. */
 export async function moveFromDefault(tx: Tx, bounds: Bounds): Promise<void> {
   await tx.query(`lock table ${bounds.parent}_default in access exclusive mode`);
   await tx.query(
@@ -72,7 +72,7 @@ export async function deleteExpiredReplays(db: Database, before: Date): Promise<
   await db.query('delete from webhook_replays where created < $1', [before]);
 }
 
-/** The default partition stays; what it holds of expired days does not. */
+/** The default partition stays, but not its rows of expired days. */
 export async function deleteFromDefault(
   db: Database,
   which: { readonly parent: string; readonly column: string; readonly before: Date },

@@ -54,7 +54,7 @@ export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promis
   );
 }
 
-/** The same of some types: each type is a range of its index, the short ranges are merged. */
+/** The same for some types: each type is a range of an index, and the short ranges are merged. */
 export async function selectEventsOfTypes(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly types: readonly string[] },

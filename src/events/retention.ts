@@ -15,10 +15,10 @@ import {
 
 /** behavior.md 10.3. */
 export const RETENTION_DAYS = 30;
-/** A maintenance role that is down for a week is noticed before the days run out. */
+/** Somebody notices within a week that maintenance is down, so before the days run out. */
 const DAYS_AHEAD = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Waiting longer for a table's lock would stop everybody who writes events behind us. */
+/** If we waited longer for a table's lock, everything that writes events would wait behind us. */
 const LOCK_TIMEOUT_MS = 500;
 
 /** All are partitioned by UTC day: of the event, or of the logged request. */
@@ -50,16 +50,16 @@ function nameOf(parent: Parent, day: Date): string {
   return `${parent}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The day that a partition's name says, or null for the default one. */
+/** The day in a partition's name, or null for the default one. */
 function dayOfName(parent: Parent, name: string): Date | null {
   const digits = new RegExp(`^${parent}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name);
   return digits === null ? null : new Date(`${digits[1]}-${digits[2]}-${digits[3]}T00:00:00Z`);
 }
 
-/** A table of its own first, attached when it is ready: writers wait for a moment only. */
+/** First a separate table, attached when it is ready: writers wait only for a moment. */
 async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<boolean> {
   const name = nameOf(parent, day);
-  // Another worker may have made it since the list was read.
+  // Another worker may have created it since the list was read.
   if ((await selectPartitions(tx, parent)).includes(name)) return false;
   const bounds = { column: COLUMN[parent], from: day, to: addMs(day, DAY_MS) };
   await createTableLike(tx, name, parent);
@@ -80,7 +80,7 @@ async function inShortTransaction(
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     await setLockTimeout(tx, LOCK_TIMEOUT_MS);
-    // Another worker does the same at this moment.
+    // Another worker is doing the same right now.
     if (!(await takeMaintenanceLock(tx))) return false;
     return work(tx);
   });

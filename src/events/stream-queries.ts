@@ -8,7 +8,7 @@ export interface StreamedEvent extends Place {
   readonly body: string;
 }
 
-/** Events after a place, oldest first: commit order, so that none can appear behind it later. */
+/** Events after a place, oldest first: in commit order, so that none can later appear before it. */
 export async function selectEventsAfter(
   sql: Sql,
   tenant: Tenant,
@@ -23,7 +23,7 @@ export async function selectEventsAfter(
   );
 }
 
-/** Where the account and mode's order stands now. */
+/** The newest place of the account and mode's order. */
 export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place> {
   const rows = await sql.query<{ created: Date; position: bigint }>(
     `select created, position from events
@@ -34,8 +34,8 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
 }
 
 /**
- * One of the places of a key that nobody holds. By chance, so that two processes rarely want the
- * same one; the slower of two gets none, and asks again.
+ * A free slot of a key, chosen at random, so that two processes rarely want the same one; the
+ * slower of two gets none, and asks again.
  */
 export async function takeStreamSlot(
   sql: Sql,

@@ -3,8 +3,8 @@ import type { Place } from '#db/paging.ts';
 import type { StreamedEvent } from '#events/stream-queries.ts';
 
 /**
- * What a reader may leave unread. A burst of a thousand events fits; who is further behind gets
- * the rest faster by coming back behind the last event that it has seen.
+ * What a reader may leave unread. A burst of a thousand events fits; a reader that is further
+ * behind gets the rest faster by reconnecting after the last event that it has seen.
  */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 /** While a reader catches up, about this much of it is in memory. */
@@ -17,7 +17,7 @@ export function isBefore(a: Place, b: Place): boolean {
 
 /** Events that were read together, rendered once for all who want the same types of them. */
 export class EventBatch {
-  /** The place behind which they were read. */
+  /** The place after which they were read. */
   readonly from: Place;
   readonly to: Place;
   readonly #events: readonly StreamedEvent[];
@@ -40,7 +40,7 @@ export class EventBatch {
     return bytes;
   }
 
-  /** The rest of them, behind a place that is within them. */
+  /** Those of them that come after this place. */
   after(place: Place): EventBatch {
     if (!isBefore(this.from, place)) return this;
     return new EventBatch(
@@ -50,7 +50,7 @@ export class EventBatch {
   }
 }
 
-/** One open stream: what of its account's order it has been given, and how far its client is. */
+/** One open stream: how far it has been served, and how far its client has read. */
 export class StreamReader {
   readonly stream: Readable;
   readonly types: ReadonlySet<string> | null;
@@ -66,11 +66,11 @@ export class StreamReader {
     this.types = types;
     this.stream = new Readable({ highWaterMark: HIGH_WATER_BYTES, read: () => this.#onDrained() });
     this.stream.once('close', () => this.#ring());
-    // Sent at once, so that the client sees that it is heard.
+    // Sent at once, so that the client sees that it is connected.
     this.#push('retry: 1000\n\n');
   }
 
-  /** Everything up to here was given to it. */
+  /** It was given everything up to here. */
   get at(): Place {
     return this.#at;
   }

@@ -39,8 +39,8 @@ function answerOf(row: KeyRow | undefined): Answer | null {
 }
 
 /**
- * The first response is the response: this one, unless the worker has stored the real one. Mostly
- * it has, so that one read is all.
+ * The response that is stored first counts: this one, unless the worker has stored the final one.
+ * Usually it has, and then one read is enough.
  */
 async function store(
   deps: AwaitAnswerDeps,
@@ -60,10 +60,10 @@ async function store(
 /**
  * Waits until the work that a claimed request started is done, and answers with the response that
  * the worker stored together with the work's outcome. When time is up the object's present state
- * becomes the response, unless the real one came first: the caller, and everybody who replays, get
- * the one that is stored.
- * @throws CommitUnknown when the database goes away: the work goes on, so nobody may hear that
- * nothing was done.
+ * becomes the response, unless the final one came first: the caller, and every replay, get the one
+ * that is stored.
+ * @throws CommitUnknown when the database goes away: the work goes on, so no caller may be told
+ * that nothing was done.
  */
 export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>): Promise<Answer> {
   const { room, resource, isDone, waitMs, request, gone } = awaited;
@@ -74,7 +74,7 @@ export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>)
       ...(gone === undefined ? {} : { gone }),
     });
     const answer = awaited.answer(present(object, 'object of a request'));
-    // Nobody reads the answer of a client that is gone: the key goes on waiting for the real one.
+    // Nobody reads an answer to a client that is gone: the key goes on waiting for the final one.
     if (request === null || isClientGone(gone)) return answer;
     return await store(deps, request, { answer, resource });
   } catch (error) {

@@ -16,8 +16,8 @@ export async function selectKeys(
   requests: readonly IdempotentRequest[],
   now: Date,
 ): Promise<Map<string, KeyRow>> {
-  // One look-up by the whole primary key each (`offset 0` keeps them apart): joined, they were
-  // read with a part of it, and each batch read a good part of its account's keys.
+  // One look-up by the whole primary key each (`offset 0` keeps them apart): as a join, the plan
+  // used only a part of it, and each batch read many of its account's keys.
   const rows = await sql.query<ScopedKeyRow>(
     `select k.* from unnest((select $1::text[]), (select $2::boolean[]), (select $3::text[]),
            (select $4::text[])) as wanted (account_id, livemode, caller, key)
@@ -57,8 +57,8 @@ export const NEW_KEY_COLUMNS = `account_id, livemode, caller, key, fingerprint, 
   status, resource, response_status, response_body, created, expires_at`;
 
 /**
- * Stores requests that were decided in this transaction. A key that somebody else has claimed since
- * it was looked for makes the transaction run again: then it finds the row.
+ * Stores requests that were decided in this transaction. If another request has claimed a key since
+ * we looked for it, the transaction runs again and then finds the row.
  */
 export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]): Promise<void> {
   if (decided.length === 0) return;

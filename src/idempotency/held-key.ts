@@ -3,14 +3,14 @@ import type { Sql } from '#db/database.ts';
 import { selectKey } from '#idempotency/queries.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
 
-/** Whose key it is; what was sent with it could not be read. */
+/** A key and its owner; the body that was sent with it could not be read. */
 export type UnreadRequest = Pick<IdempotentRequest, 'tenant' | 'caller' | 'key'>;
 
 export type CheckHeldKey = (request: UnreadRequest, now: Date) => Promise<Refusal | null>;
 
 /**
- * Says of a request that is refused for its body whether its key belongs to another one: that comes
- * first (behavior.md 2.4). A key that is held was claimed by a valid request, because
+ * For a request that is refused for its body: whether its key belongs to another request. That
+ * refusal comes first (behavior.md 2.4). A key that is held was claimed by a valid request, because
  * validation refusals free it, so an invalid one is never the same request again.
  */
 export function createHeldKeyCheck(db: Sql): CheckHeldKey {

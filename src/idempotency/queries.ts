@@ -74,7 +74,7 @@ export async function updateResource(
   );
 }
 
-/** Stores the response unless one is stored already: the first response is the response. */
+/** Stores the response unless one is stored already: the first one counts. */
 export async function updateCompleted(
   tx: Tx,
   request: IdempotentRequest,
@@ -100,7 +100,7 @@ export async function updateCompleted(
   return rows.length === 1;
 }
 
-/** The work of these objects is done: gives their waiting requests the real response. */
+/** The work of these objects is done: gives their waiting requests the final response. */
 export async function updateWaiting(
   tx: Tx,
   responses: readonly { resource: string; status: number; body: string }[],

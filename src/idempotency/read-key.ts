@@ -4,7 +4,7 @@ import { selectKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
-/** The row of a request's key, if it is there and has not expired. */
+/** The row of a request's key, if it exists and has not expired. */
 export type ReadKey = (request: IdempotentRequest, now: Date) => Promise<KeyRow | undefined>;
 
 const MAX_IN_FLIGHT = 2;

@@ -10,7 +10,7 @@ export const IDEMPOTENCY_HOURS = 48;
 /** One request that carries an Idempotency-Key. */
 export interface IdempotentRequest {
   readonly tenant: Tenant;
-  /** '' for the merchant API; else the terminal or payer whose keys these are. */
+  /** '' for the merchant API; otherwise the terminal or payer that the key belongs to. */
   readonly caller: string;
   readonly key: string;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface IdempotentRequest {
   readonly fingerprint: Buffer;
 }
 
-/** A text for a map key: whose key it is, and which. */
+/** The key of a map: the owner and the Idempotency-Key. */
 export function keyOf(request: IdempotentRequest): string {
   return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
 }
@@ -40,8 +40,8 @@ export function checkKey(key: string): Refusal | null {
 }
 
 /**
- * Refusals that never hold a key (behavior.md 9.6): the request can be mended and sent
- * again under the same key.
+ * Refusals that never hold a key (behavior.md 9.6): the request can be corrected and sent again
+ * under the same key.
  */
 export function freesKey(code: ErrorCode): boolean {
   const status = statusOf(code);
@@ -65,7 +65,7 @@ export function requestInProgress(): Refusal {
   );
 }
 
-/** What a request gets that meets another with its key under way. */
+/** The answer to a request while another one with its key is under way. */
 export function meetUnderWay(first: IdempotentRequest, request: IdempotentRequest): Refusal {
   return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }

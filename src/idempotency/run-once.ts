@@ -25,13 +25,13 @@ export function keyExpiry(now: Date): Date {
 
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 
-/** Of a key's row, what decides over a request that comes again. */
+/** The part of a key's row that decides how a repeated request is answered. */
 export type StoredAnswer = Pick<
   KeyRow,
   'fingerprint' | 'status' | 'response_status' | 'response_body'
 >;
 
-/** What a request gets whose key is already there. */
+/** The answer to a request whose key exists already. */
 export function decideReplay(row: StoredAnswer, fingerprint: Buffer): Answer | Refusal {
   if (!row.fingerprint.equals(fingerprint)) return keyReused();
   if (row.status === 'in_progress') return requestInProgress();
@@ -42,7 +42,9 @@ export function decideReplay(row: StoredAnswer, fingerprint: Buffer): Answer | R
   };
 }
 
-/** Claims the request's key in this transaction, or says what its caller gets instead. */
+/**
+ * Claims the request's key in this transaction, or returns the answer that its caller gets instead.
+ */
 export async function claim(
   tx: Tx,
   request: IdempotentRequest,
@@ -108,7 +110,7 @@ export async function runOnce(
   });
 }
 
-/** The stored answer of a key that is there already. */
+/** The stored answer of a key that was used before. */
 export async function findReplay(
   sql: Sql,
   idempotency: IdempotentRequest | null,

@@ -60,7 +60,7 @@ describe('between the first look of a statement and its lock', () => {
   let store: TestStore;
   before(async () => {
     store = await openStore();
-    // Whoever reads terminals stops at the gate: after it has begun to see, before it locks.
+    // A transaction that reads terminals stops at the gate: after its snapshot, before it locks.
     for (const text of [
       `create function pass_gate() returns boolean language plpgsql volatile as
          $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return true; end $$`,
@@ -365,7 +365,7 @@ describe('a connection that breaks', () => {
     await sleep(20);
     const lost = [first, held].map((request) => create(request).catch((error) => error as Error));
     await waitingForLocks(shared.db, 1);
-    // The next batch on the same connection, and then whoever waits for the account's order.
+    // The next batch on the same connection, and then what waits for the account's order.
     wire.onClientBytes = (text) =>
       text.includes(cutter.idempotency.key) || text.includes('ahead_seconds from account_modes')
         ? 'cut'

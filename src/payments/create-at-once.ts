@@ -137,8 +137,7 @@ export interface CreatedAtOnce {
 }
 
 /**
- * The first says what was written. Each belongs to a known key; where there is none, there is one
- * row without a key.
+ * The first says what was written. Each belongs to a known key, or to none when no key is known.
  */
 interface WrittenRow {
   readonly items: number[];

@@ -38,7 +38,7 @@ test("an account whose order somebody holds keeps no other account's creates wai
   assert.equal(see(await own).status, 201);
 });
 
-test('whoever meets a taken order waits for it once, with all others', async () => {
+test('a create that meets a taken order waits for it once, with all others', async () => {
   let transactions = 0;
   const transaction: Database['transaction'] = (work) => {
     transactions++;

@@ -146,7 +146,7 @@ test('a backlog is worked off in portions', async () => {
   assert.equal(events.filter((type) => type === 'payment_intent.canceled').length, 201);
 });
 
-test('whoever waits for the intent is woken', async () => {
+test('a request that waits for the intent is woken', async () => {
   const id = await addIntent(store);
   let woken = 0;
   store.wakeups.on('intent', id, () => woken++);

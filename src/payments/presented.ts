@@ -13,7 +13,7 @@ export const TAPPED_TYPES = ['nfc_id', 'nfc_sun', 'qr'] as const;
 export interface SignedPayment {
   readonly payer: PayerRow;
   readonly authorization: PaymentAuthorization;
-  /** The rate that went into the signed sum. */
+  /** The rates that went into the signed sum. */
   readonly rates: FeeRates;
 }
 

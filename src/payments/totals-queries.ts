@@ -24,10 +24,7 @@ export interface TotalsOf {
   readonly timeZone: string;
   readonly from: string;
   readonly to: string;
-  /**
-   * A shift begins and ends within a day; null: it begins with the first day and ends with the
-   * last.
-   */
+  /** When a shift began and ended, within the first and the last day; null: with those days. */
   readonly since: Date | null;
   readonly until: Date | null;
 }

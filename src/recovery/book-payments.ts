@@ -28,10 +28,10 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 }
 
 /**
- * Bytes that the ledger has, and outcomes that it has only to apply, go the ordinary way, but not
- * where another attempt has paid than the ledger waits for. A payment
- * of somebody who is unknown here is nobody's to book. An intent that was given a number that the
- * chain has settled for another sale is told to a person.
+ * Where the ledger has the bytes, or an outcome that it only has to apply, the ordinary way does
+ * it, unless another attempt has paid than the one that the ledger waits for. A payment of an
+ * unknown merchant or payer cannot be booked. An intent with a number that the chain has settled
+ * for another sale is reported to a person.
  */
 function plan(row: LostPaymentRow): Plan {
   const { account_id: accountId, payer_id: payerId, request_id: requestId } = row;

@@ -12,7 +12,7 @@ import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
-/** As reconciliation names it, so that a difference of the same kind finds its alarm. */
+/** The name that reconciliation uses, so that a difference of the same kind finds its alarm. */
 function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
   return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
 }
@@ -46,7 +46,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     if (row.bytes_known) return false;
     return answerRequest(tx, { requestId, outcome: { succeeded: true, facts: placeOf(row) } });
   }
-  // It is told to have failed, and the chain has paid it: a person has to look.
+  // It was reported as failed, but the chain has paid it: a person has to look.
   if (row.object_id !== null) {
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;

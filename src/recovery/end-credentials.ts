@@ -13,7 +13,10 @@ export interface Ending {
 
 type Values = readonly unknown[];
 
-/** By kind: a statement that returns a row for each that it ends. Those of the network alone. */
+/**
+ * By kind: a statement that returns a row for each credential that it ends. These belong to one
+ * network.
+ */
 const OF_NETWORK: Readonly<Record<string, readonly [string, (of: Ending) => Values]>> = {
   'agent tokens': [
     `update agent_tokens set revoked_at = $3
@@ -78,7 +81,7 @@ const OF_PEOPLE: Readonly<Record<string, readonly [string, (of: Ending) => Value
   'passkey challenges': ['delete from passkey_challenges returning 1 as ended', () => []],
 };
 
-/** A code of an authenticator app that was used in the lost time is not good once more. */
+/** A code of an authenticator app that was used in the lost time must not work again. */
 async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   await tx.query(
     `update users set totp_last_step = greatest(totp_last_step, $1::bigint)
@@ -87,7 +90,7 @@ async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   );
 }
 
-/** Whoever has no recovery codes left is asked to make new ones. */
+/** A person without recovery codes is asked to create new ones. */
 async function askForNewCodes(tx: Tx): Promise<void> {
   await tx.query(
     `update users u set recovery_codes_saved_at = null

@@ -8,14 +8,14 @@ import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 /** How often a node is asked whether it still holds bytes that we do not have. */
 const LOOK_MS = 500;
 /**
- * No bytes of a payment are good for longer: SETTLE_WITHIN is at most this. The present setting is
- * no measure, because the lost bytes were signed under the one of their time.
+ * No bytes of a payment are valid for longer: SETTLE_WITHIN is at most this. The present setting
+ * does not help, because the lost bytes were signed under an earlier one.
  */
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**
- * New transactions go behind every nonce that the chain knows. What was mined at the others is read
- * from the chain.
+ * New transactions take nonces above all that the chain knows. What was mined at those is read from
+ * the chain.
  */
 export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;
@@ -35,8 +35,9 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
 }
 
 /**
- * Waits while a node still holds bytes that the ledger has lost: they may be mined yet, and what
- * they pay has to be booked before anything new is taken. Bytes of payments are good for minutes.
+ * Waits while a node still holds bytes that the ledger has lost: they may still be mined, and what
+ * they pay has to be booked before anything new is accepted. Bytes of payments are valid for
+ * minutes.
  */
 export async function awaitLostBytes(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;

@@ -31,7 +31,7 @@ export interface LostPaymentRow {
   readonly bytes_known: boolean;
 }
 
-/** A place on the chain to go on behind. */
+/** The place on the chain after which to go on. */
 export interface After {
   readonly block: bigint;
   readonly logIndex: number;
@@ -86,7 +86,7 @@ export async function selectLostPayments(
   );
 }
 
-/** A refund or withdrawal that the chain has paid and the ledger does not know to be paid. */
+/** A refund or withdrawal that the chain has paid, but not according to the ledger. */
 export interface LostTransferRow {
   readonly kind: 'refund' | 'withdrawal';
   /** Of the refunded payment, or of the withdrawal. */
@@ -101,7 +101,7 @@ export interface LostTransferRow {
   readonly block_time: Date;
   readonly account_id: string | null;
   readonly payment_id: string | null;
-  /** The refund or withdrawal that the ledger has, and that it does not know to be paid. */
+  /** The refund or withdrawal in the ledger, where it does not count as paid. */
   readonly object_id: string | null;
   /** Its request to the chain that is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
@@ -110,7 +110,10 @@ export interface LostTransferRow {
   readonly payment_under_way: boolean;
 }
 
-/** Those of a range, in the chain's order. What a wallet withdrew by itself is its own affair. */
+/**
+ * Those of a range, in the chain's order. What a wallet withdrew by itself does not concern the
+ * ledger.
+ */
 export async function selectLostTransfers(
   sql: Sql,
   of: { readonly livemode: boolean; readonly fromBlock: bigint; readonly toBlock: bigint },
@@ -154,7 +157,7 @@ export async function selectLostTransfers(
   );
 }
 
-/** Refunds of a range whose payments have an outcome that is only to be applied. */
+/** Refunds of a range whose payments have an outcome that has not been applied yet. */
 export async function countAwaitingPayment(
   sql: Sql,
   of: { readonly livemode: boolean; readonly fromBlock: bigint; readonly toBlock: bigint },
@@ -187,8 +190,8 @@ export async function answerRequest(
 }
 
 /**
- * Attempts to pay these intents that nobody needs any more: the chain has settled them otherwise.
- * What was submitted finds its number used.
+ * Drops attempts to pay these intents that are not needed any more: the chain has settled them in
+ * another way. What was already submitted will find its number used.
  */
 export async function endAttempts(
   tx: Tx,
@@ -210,8 +213,8 @@ export async function endAttempts(
 }
 
 /**
- * Days and hours whose figures may have changed are computed again when somebody asks for them. The
- * first day is one of UTC; west of it the same moment belongs to the day before.
+ * Days and hours whose figures may have changed are computed again on request. The first day is a
+ * UTC day; west of Greenwich the same moment belongs to the day before.
  */
 export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query(

@@ -14,17 +14,17 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
-/** How often it is looked whether the last blocks are deep enough. */
+/** How often we look whether the last blocks are deep enough. */
 const LOOK_MS = 250;
-/** A refund cannot be booked before its payment is: less than the lease of the recovery. */
+/** A refund cannot be booked before its payment. Shorter than the lease of the recovery. */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
 /** Of each kind, in one transaction. */
 const BATCH = 100;
 
 /**
- * Reads the contract's events from the last block that was compared up to the newest, and books
- * what the ledger lacks, range by range. A run that was cut off goes on behind its last range.
+ * Reads the contract's events from the last compared block to the newest, and books what the ledger
+ * lacks, range by range. After an interruption it goes on after its last range.
  * @returns the block up to which nothing can change any more.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
@@ -36,7 +36,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;
   while (from <= goal) {
-    // As deep as a payment has to be, before it counts.
+    // As deep as a payment has to be before it counts.
     const to = (await newest()) - BigInt(confirmations);
     for await (const range of walkEvents(chain, from, to)) await bookRange(deps, run, range);
     if (to >= from) from = to + 1n;
@@ -60,7 +60,7 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
   failpoint('recovery.range_booked');
 }
 
-/** Outcomes are applied by loops of their own, also while the network is closed. */
+/** Outcomes are applied by loops of their own, even while the network is closed. */
 async function awaitPayments({ db, chain }: RecoveryDeps, range: WalkedRange): Promise<void> {
   const { livemode } = chain.config;
   const { fromBlock, toBlock } = range;
@@ -71,7 +71,7 @@ async function awaitPayments({ db, chain }: RecoveryDeps, range: WalkedRange): P
   }
 }
 
-/** Goes on behind the last one that was looked at, booked or not. */
+/** Goes on after the last one that was looked at, booked or not. */
 async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
   let after: After | null = { block: -1n, logIndex: -1 };
   while (after !== null) after = await book(after);

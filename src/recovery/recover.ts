@@ -24,9 +24,9 @@ import { raiseNumbers } from '#settlement/numbers.ts';
 const POLL_MS = 250;
 
 /**
- * Compares a network's ledger with its chain whenever somebody has asked for it, and books what the
- * ledger lacks. One process at a time; every step can be repeated, so that another process goes on
- * where one has died.
+ * Compares a network's ledger with its chain on request, and books what the ledger lacks. One
+ * process at a time; every step can be repeated, so that another process can go on where one has
+ * died.
  */
 export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
   const { chain, db, wakeups, log } = deps;
@@ -38,7 +38,8 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
     onError: (name, error) =>
       log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
-      // Others may begin one only after they have looked; until then there is nothing to take.
+      // Other processes may request one only after they have looked; until then there is nothing to
+      // do.
       if (db.watch.serves(livemode)) return false;
       const run = await takeRecovery(db, { livemode, owner, leaseMs: RECOVERY_LEASE_MS });
       if (run === null) return false;
@@ -68,7 +69,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   await awaitLostBytes(deps, taken);
   const comparedBlock = await readChain(deps, taken);
   await inRun(deps, taken, (tx) => raiseNumbers(tx, livemode));
-  // What was booked may have shown a loss that was only feared before.
+  // What was booked may have proved a loss that was only suspected before.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
   if (run.loss_shown) await giveUp(deps, run);
@@ -85,7 +86,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   wakeups.send('deliveries');
 }
 
-/** After a loss: ends what may have been ended or used in the time that was lost. */
+/** After a loss: ends every credential that may have ended or been used in the lost time. */
 async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, clock, wakeups } = deps;
   const { livemode } = chain.config;

@@ -9,10 +9,10 @@ export interface RecoveryDeps extends LoopDeps {
   readonly idKey: IdKey;
 }
 
-/** Longer than any step; a process that died keeps the others waiting no longer. */
+/** Longer than any step; a process that died makes the others wait no longer than this. */
 export const RECOVERY_LEASE_MS = 5_000;
 
-/** A step's own transaction: with the lease, or not at all. */
+/** The transaction of one step: it holds the lease, or does nothing. */
 export function inRun<T>(
   deps: Pick<RecoveryDeps, 'db'>,
   run: RecoveryRun,

@@ -4,8 +4,8 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 type Confirmations = Pick<NetworkConfig, 'confirmations' | 'receiptWitnesses'>;
 
 /**
- * When a payment counts on a chain that is not our own: at inclusion where two addresses can say
- * so, one block later where a single one does. `asked`: the setting; null: it is not set.
+ * When a payment counts on a chain that is not our own: at inclusion where two addresses can
+ * confirm it, one block later where there is only one. `asked`: the setting; null: it is not set.
  * @throws StartError: success at inclusion on the word of a single address.
  */
 export function confirmationsFor(

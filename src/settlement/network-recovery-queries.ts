@@ -1,13 +1,15 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Of the wake-ups that tell other processes of a recovery's begin and end; key = network. */
+/**
+ * The topic of wake-ups that tell other processes when a recovery begins and ends; key = network.
+ */
 export const RECOVERY_TOPIC = 'network-recovery';
 
 /** Why a network's ledger is compared with its chain. */
 export type RecoveryReason = 'incarnation' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
-/** What the database says of a network's ledger and its lanes. */
+/** What the database says about a network's ledger and its lanes. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The database that the last recovery was done for. */
@@ -38,14 +40,14 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
 }
 
 /**
- * Begins a recovery, unless one was asked for since `asked` was read. One that runs goes on, and
- * does not end before it has taken note of this.
+ * Requests a recovery, unless one was requested since `asked` was read. One that is running goes
+ * on, and does not end before it has noticed this.
  */
 export async function askForRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** null: whatever was asked for. */
+    /** null: whatever was requested since. */
     readonly asked: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
@@ -88,7 +90,7 @@ export async function adoptIncarnation(
   );
 }
 
-/** A run of the recovery, by the process that has its lease. */
+/** One run of the recovery, by the process that has the lease. */
 export interface RecoveryRun {
   readonly livemode: boolean;
   readonly owner: string;
@@ -97,11 +99,11 @@ export interface RecoveryRun {
   readonly loss_shown: boolean;
   /** Up to where this run has read the chain; null: not begun. */
   readonly read_to: bigint | null;
-  /** Nothing that is to be given up is younger. */
+  /** What is given up is older than this. */
   readonly started: Date;
 }
 
-/** Takes the lease of a recovery that nobody works on. */
+/** Takes the lease of a recovery that no process works on. */
 export async function takeRecovery(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
@@ -133,8 +135,9 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 }
 
 /**
- * The first block whose events the ledger may lack: behind the last that was compared, but not
- * behind what reconciliation has found to be unknown here. null: nothing was ever compared.
+ * The first block whose events the ledger may lack: the one after the last that was compared, but
+ * no later than anything that reconciliation has found to be unknown here. null: nothing was ever
+ * compared.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
@@ -182,7 +185,7 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Unknown here, and no recovery has left it to a person yet: one could book it. */
+/** Unknown here, and no recovery has left it to a person yet, so one could book it. */
 export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from reconciliation_differences d
@@ -202,7 +205,7 @@ export interface RecoveryCounts {
   readonly refunds?: number;
   readonly withdrawals?: number;
   readonly canceled?: number;
-  /** When the oldest object was created whose day's figures may have changed. */
+  /** The creation time of the oldest object whose day's figures may have changed. */
   readonly oldest?: Date | null;
   /** Something was booked that the ledger had lost. */
   readonly lossShown?: boolean;
@@ -232,7 +235,10 @@ export async function countRecovered(
   );
 }
 
-/** Credentials that the run has ended, by kind. A run that was cut off adds to what it had. */
+/**
+ * Credentials that the run has ended, by kind. A run that continues after an interruption adds to
+ * them.
+ */
 export async function noteEnded(
   tx: Tx,
   livemode: boolean,
@@ -254,8 +260,8 @@ export async function noteEnded(
 }
 
 /**
- * Ends the run. Not when it was asked for again meanwhile, or a loss was shown that it has not
- * acted upon: then it has to be done once more.
+ * Ends the run, unless a recovery was requested again meanwhile, or a loss was proved that the run
+ * has not acted upon: then it has to run once more.
  */
 export async function finishRecovery(
   tx: Tx,

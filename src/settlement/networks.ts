@@ -1,24 +1,26 @@
 import type { Network } from '#core/mode.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** One network as a process knows it: where its nodes are, what is deployed, who signs. */
+/** One network as a process knows it: its nodes, what is deployed, and the keys that sign. */
 export interface NetworkConfig {
   readonly network: Network;
   readonly livemode: boolean;
   readonly chainId: number;
   /** http(s) addresses, the preferred one first; the others are asked when it fails. */
   readonly rpcUrls: readonly string[];
-  /** HTTP headers for each of them, in their order: most often a key. */
+  /** HTTP headers for each of them, in their order; usually a key. */
   readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
   /** How long each may take to answer; the last one holds for those after it. */
   readonly rpcTimeoutsMs: readonly number[];
   /** Requests per second of this process, over all addresses; null: as many as there are. */
   readonly rpcPerSecond: number | null;
-  /** ws(s) address that tells of new blocks; null: the head is polled. */
+  /** ws(s) address that announces new blocks; null: the head is polled. */
   readonly headsUrl: string | null;
   /** A node that browsers may ask, to check receipts for themselves; null: none. */
   readonly publicRpcUrl: string | null;
-  /** Of a site that shows transactions below `/tx/`, without a slash at its end; null: none. */
+  /**
+   * Address of a site that shows transactions below `/tx/`, without a slash at its end; null: none.
+   */
   readonly explorerUrl: string | null;
   readonly usdc: Hex;
   /** The token's EIP-712 name and version, which permits are signed for. */
@@ -26,9 +28,11 @@ export interface NetworkConfig {
   readonly settlement: Hex;
   /** The block of the contract's deployment: nothing of ours is older. */
   readonly deployedAtBlock: bigint;
-  /** Private keys with the contract's operator role: one lane each. None: others settle. */
+  /**
+   * Private keys with the contract's operator role: one lane each. Empty: other processes settle.
+   */
   readonly relayerKeys: readonly Hex[];
-  /** Private key with the registrar role: a lane of its own. null: others register. */
+  /** Private key with the registrar role: a lane of its own. null: other processes register. */
   readonly registrarKey: Hex | null;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
@@ -38,13 +42,13 @@ export interface NetworkConfig {
   readonly maxFeePerGasCeiling: bigint;
   /** Wei of a lane below which operators are warned. */
   readonly lowBalanceWei: bigint;
-  /** How often the head is asked for while something is under way and nobody tells of it. */
+  /** How often the head is asked for while something is under way and no node announces blocks. */
   readonly headPollMs: number;
   /** How often it is asked for while nothing is under way. */
   readonly idleHeadMs: number;
 }
 
-/** As it is set: what is null is read from the token. */
+/** As configured; what is null is read from the token. */
 export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain'> {
   readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
 }
@@ -61,14 +65,14 @@ export const NETWORK_DEFAULTS = {
   /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
   deployedAtBlock: 0n,
-  /** As in the sandbox, whose chain is our own; others: see confirmations.ts. */
+  /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */
   confirmations: 0,
   receiptWitnesses: 1,
   /** 500 gwei: ten times what a busy day on a cheap chain costs. */
   maxFeePerGasCeiling: 500_000_000_000n,
   /** 0.05 of the chain's coin: some thousand batches at 1 gwei. */
   lowBalanceWei: 50_000_000_000_000_000n,
-  /** Half of it is the mean delay after a block; an answer costs the node well below 1 ms. */
+  /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
   headPollMs: 25,
   /** Four requests a minute: often enough for fees and for noticing a reorganisation. */
   idleHeadMs: 15_000,

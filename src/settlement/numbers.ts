@@ -6,8 +6,8 @@ export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;
   /**
-   * Of the block that it is from. The statement that stores the number requires that it is still
-   * the network's: see {@link raiseNumbers}.
+   * The epoch of its block. The statement that stores the number requires that this is still the
+   * network's epoch: see {@link raiseNumbers}.
    */
   readonly epoch: bigint;
 }
@@ -16,9 +16,9 @@ export interface DrawnNumber {
 export interface SettlementNumbers {
   /** One number for each mode that is named, in order. Without a round trip, but for the first. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** These were not used, for certain. */
+  /** Gives back numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
-  /** What was drawn so far is not taken any more. */
+  /** What was drawn so far must not be used any more. */
   drop(): void;
 }
 
@@ -27,8 +27,9 @@ const BLOCK = 256n;
 /** The next block is drawn when fewer are left: it comes long before a busy process needs it. */
 const FEW = 160;
 /**
- * How far numbers go up behind what chain and ledger know. What was drawn in the lost time and
- * has not reached the chain lies below, unless a million intents were created in that time.
+ * How far numbers are raised above what chain and ledger know. Numbers that were drawn in the lost
+ * time and have not reached the chain lie below, unless a million intents were created in that
+ * time.
  */
 const RAISE_BY = 1_048_576n;
 
@@ -45,7 +46,7 @@ interface Stock {
 interface Stocks {
   readonly test: Stock;
   readonly live: Stock;
-  /** What the database's watch counted when they were begun. */
+  /** The count of the database's watch when the block was drawn. */
   readonly epoch: number;
 }
 
@@ -64,9 +65,9 @@ async function drawBlock(db: Pick<Database, 'query'>, livemode: boolean): Promis
 }
 
 /**
- * Draws numbers in blocks. A lost connection may mean another database behind the new one, or the
- * same one at an earlier time, which may give the same block to others: then nothing of what was
- * drawn is taken any more.
+ * Draws numbers in blocks. After a lost connection the new one may lead to another database, or to
+ * the same one at an earlier time, which may give the same block to other processes: then nothing
+ * that was drawn is used any more.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => ({ blocks: [], drawing: null });
@@ -81,7 +82,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const draw = (livemode: boolean): Promise<void> => {
     const stock = stockOf(livemode);
     stock.drawing ??= drawBlock(db, livemode)
-      // Into the stock it was drawn for: when that was dropped meanwhile, so is the block.
+      // Added to the stock that it was drawn for: when that was dropped meanwhile, so is the block.
       .then((block) => void stock.blocks.push(block))
       .finally(() => {
         stock.drawing = null;
@@ -130,8 +131,8 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
 
 /**
  * Raises the network's numbers far above the highest that chain and ledger know (and `above`), and
- * makes every block invalid that any process has drawn. For recovery: a database that was put back
- * to an earlier time would give numbers to new intents that lost ones were paid under.
+ * invalidates every block that any process has drawn. For recovery: a database that was put back to
+ * an earlier time would otherwise give new intents the numbers under which lost ones were paid.
  */
 export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
   await tx.query(
@@ -145,7 +146,7 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
 }
 
 /**
- * The same where the chain knows a number that nobody has drawn yet: then this database was put
+ * Does the same if the chain knows a number that nobody has drawn yet: then this database was put
  * back to an earlier time.
  */
 export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {

@@ -1,16 +1,16 @@
 import type { Sql } from '#db/database.ts';
 
-/** What one worker sees of its network. */
+/** One worker's view of its network. */
 export interface WorkerReport {
   /** Why nothing would settle through it. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused')[];
   /** Operator lanes that it holds. */
   readonly lanes: number;
-  /** Those of them that can pay for gas. */
+  /** How many of them can pay for gas. */
   readonly fundedLanes: number;
 }
 
-/** A sign of life with what the worker sees. A new row does not take part in sharing lanes yet. */
+/** A heartbeat with the worker's view. A new row does not take part in sharing lanes yet. */
 export async function upsertReport(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
@@ -30,7 +30,7 @@ export async function upsertReport(
 export interface NetworkRow {
   livemode: boolean;
   recovering: boolean;
-  /** Of workers that are alive. */
+  /** Views of workers that are alive. */
   workers: WorkerReport[];
 }
 

@@ -24,7 +24,7 @@ export interface NetworkState {
   readonly reasons: readonly UnsettledReason[];
 }
 
-/** What a process knows of both networks. Reading it costs nothing. */
+/** What a process knows about both networks. Reading it costs nothing. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
 }
@@ -37,14 +37,14 @@ export interface WatchedReadiness extends Readiness {
 
 /** behavior.md 20.10: a worker counts as gone this long after its last heartbeat. */
 const WORKER_GONE_MS = 10_000;
-/** Workers write what they see within half a second; together with this it is about a second. */
+/** Workers write changes within half a second; together with this that is about a second. */
 const REFRESH_MS = 500;
 const LOOK_MS = 50;
 
 /**
- * Keeps in memory what workers say of the networks, so that a tap need not ask for it. Resolves
- * after the first look. While the database is away the last state known stays: nothing can be
- * done then anyway.
+ * Keeps in memory what workers report about the networks, so that a tap need not query it. Resolves
+ * after the first look. While the database is away the last known state stays: nothing can be done
+ * then anyway.
  */
 export async function watchReadiness(deps: {
   readonly db: Database;
@@ -102,7 +102,7 @@ export function judgeNetwork({ recovering, workers }: Omit<NetworkRow, 'livemode
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // With no lane held at all they are just being taken over, which is a matter of seconds.
+  // When no worker holds a lane, lanes are just being taken over, which takes seconds.
   const held = workers.reduce((sum, worker) => sum + worker.lanes, 0);
   const funded = workers.reduce((sum, worker) => sum + worker.fundedLanes, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');
@@ -110,7 +110,10 @@ export function judgeNetwork({ recovering, workers }: Omit<NetworkRow, 'livemode
   return { settles: reasons.size === 0, reasons: [...reasons].sort() };
 }
 
-/** What a tap, a confirm or a payer's yes gets while its network does not settle; else null. */
+/**
+ * The refusal of a tap, a confirm or a payer's yes while its network does not settle; otherwise
+ * null.
+ */
 export function checkSettles(readiness: Readiness, livemode: boolean): Refusal | null {
   const { settles, reasons } = readiness.of(livemode);
   if (settles) return null;

@@ -13,20 +13,19 @@ export interface NewRequestRow {
   readonly kind: string;
   readonly subjectId: string;
   readonly payload: unknown;
-  /** Payments and withdrawals: what the contract knows them by. */
+  /** For payments and withdrawals: their number in the contract. */
   readonly number?: bigint | null;
   /** Payments only. */
   readonly settleWithinS?: number;
 }
 
 /**
- * Leaves the requests as `queued`, payments and withdrawals with the number that the contract will
- * know them by.
- * An intent keeps its number over all of its attempts, so that the contract settles it at most once
+ * Inserts the requests as `queued`, payments and withdrawals with their number in the contract. An
+ * intent keeps its number over all of its attempts, so that the contract settles it at most once
  * whatever happened to earlier ones. Intents of an earlier release have none: they get one at the
  * first attempt, from a trigger (0051_settlement_numbers.sql). They live for minutes, so this part
- * can go with the release after the next. Deadlines are the database's time, which all processes
- * share and no test clock moves.
+ * can be removed in the release after the next. Deadlines are the database's time, which all
+ * processes share and no test clock moves.
  */
 export async function insertRequests(
   tx: Tx,
@@ -78,15 +77,15 @@ export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promi
 }
 
 /**
- * Ends payments that nobody has signed by their deadline. What was signed once has tries or a
- * transaction: whether it can still settle is for the chain to say.
+ * Ends payments that nobody has signed by their deadline. What was signed has tries or a
+ * transaction: only the chain can tell whether it still settles.
  */
 export async function endOverdue(
   tx: Tx,
   outcome: { readonly succeeded: false },
   limit: number,
 ): Promise<OutcomeRow[]> {
-  // The chain may have settled them already, by bytes that a database which was replaced has lost.
+  // The chain may have settled them already, by bytes that were lost with a replaced database.
   const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
   return tx.query(
     `update chain_requests r set status = 'failed', outcome = $1::text::jsonb
@@ -103,9 +102,9 @@ export async function endOverdue(
 }
 
 /**
- * Ends payments that were asked for before a loss and that nobody has signed, as far as is known:
- * in the lost time they may have been declined. What was signed is the chain's to decide, and is
- * not signed once more. @returns the intents of those that were ended.
+ * Ends payments that were requested before a loss and that nobody has signed, as far as we know: in
+ * the lost time they may have been declined. For what was signed, the chain decides, and it is not
+ * signed once more. @returns the intents of those that were ended.
  */
 export async function endUnsigned(
   tx: Tx,

@@ -23,9 +23,9 @@ export interface RequestPayloads {
     payer: Hex;
     amount: string;
     orderId: string;
-    /** Set: the payer signed for this one payment, and it goes in a transaction of its own. */
+    /** If set, the payer signed for this one payment, and it goes in a transaction of its own. */
     authorization?: PaymentAuthorization;
-    /** Given back as it is, should the chain settle the payment after it was declined. */
+    /** Returned unchanged if the chain settles the payment after it was declined. */
     attempt?: unknown;
   };
   /** subject: refund. Those of an earlier release have neither reference nor payment number. */
@@ -54,7 +54,7 @@ export interface RequestPayloads {
       periodSeconds: string;
       /** Unix seconds. */
       expiry: string;
-      /** Basis points of acquirer and protocol fee together that the payer accepts. */
+      /** The acquirer and protocol fee together that the payer accepts, in basis points. */
       maxFeeRate: string;
       nonce: string;
       deadline: string;
@@ -76,7 +76,7 @@ export interface PaymentAuthorization {
   readonly salt: Hex;
   /** Unix seconds: the token takes it in blocks before this time. */
   readonly validBefore: string;
-  /** Of a key, 65 bytes; of a contract wallet (ERC-1271), any length. */
+  /** From a key: 65 bytes; a contract wallet (ERC-1271) gives any length. */
   readonly signature: Hex;
 }
 
@@ -94,7 +94,7 @@ export type FailureReason =
   | 'insufficient_funds'
   | 'approval_insufficient'
   | 'limit_exceeded'
-  /** The token refused what the payer signed, or the rates are others than those signed for. */
+  /** The token refused what the payer signed, or the rates have changed since then. */
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
@@ -131,7 +131,7 @@ export type Outcome<K extends RequestKind = RequestKind> = {
       | {
           readonly succeeded: true;
           readonly facts: OutcomeFacts[Kind];
-          /** It was declined, and then a reorganisation has settled it: the payload's attempt. */
+          /** It was declined, and then a reorganisation settled it: the payload's attempt. */
           readonly afterDecline?: unknown;
         }
       | Failure;
@@ -146,7 +146,7 @@ export interface Failure {
   readonly overdue?: true;
 }
 
-/** Of a payment that its deadline has ended. */
+/** For a payment that its deadline has ended. */
 export const NOT_IN_TIME: Failure = {
   succeeded: false,
   reason: 'settlement_failed',
@@ -154,7 +154,7 @@ export const NOT_IN_TIME: Failure = {
   overdue: true,
 };
 
-/** Everything that is asked for beside payments. */
+/** All requests other than payments. */
 export type OtherKind = Exclude<RequestKind, 'payment'>;
 
 export interface NewRequest<K extends OtherKind> {
@@ -162,7 +162,7 @@ export interface NewRequest<K extends OtherKind> {
   readonly kind: K;
   readonly subjectId: string;
   readonly payload: RequestPayloads[K];
-  /** Withdrawals only: what the contract pays them by, once. */
+  /** Withdrawals only: the number under which the contract pays them, once. */
   readonly number?: bigint;
   readonly now: Date;
 }
@@ -173,7 +173,7 @@ export interface PaymentRequest {
   readonly subjectId: string;
   /**
    * The intent's settlement number, the same for each of its attempts. null: an earlier release
-   * has created the intent without one, and it gets it now.
+   * created the intent without one, and it gets one now.
    */
   readonly number: bigint | null;
   readonly payload: RequestPayloads['payment'];
@@ -181,7 +181,7 @@ export interface PaymentRequest {
 }
 
 /**
- * Leaves a row for the relayer. After the commit send the wake-up `chain-requests`, key = network.
+ * Inserts a row for the relayer. After the commit send the wake-up `chain-requests`, key = network.
  * @throws unique_violation when the subject has such a request under way or done already.
  */
 export async function requestOnChain<K extends OtherKind>(
@@ -234,7 +234,7 @@ export async function dropUnsignedPayments(
   return endUnsigned(tx, NOT_IN_TIME, which);
 }
 
-/** These outcomes are part of this transaction's result; nobody will see them again. */
+/** Marks these outcomes as applied by this transaction; they are not handed out again. */
 export async function applied(tx: Tx, requestIds: readonly bigint[], now: Date): Promise<void> {
   await markOutcomesApplied(tx, requestIds, now);
 }

@@ -29,13 +29,13 @@ export interface AuthorizedPayment {
   readonly rates: FeeRates;
 }
 
-/** What the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
+/** The gas that the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
 const TOKEN_GAS = 700_000n;
 const CALL_GAS = 21_000n;
 const BYTE_GAS = 40n;
 const URGENT = { urgent: true } as const;
 
-/** Checks of the contract that have nothing to do with the way of paying. */
+/** Checks of the contract that apply to every way of paying. */
 const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'AlreadySettled',
   'AmountInvalid',
@@ -44,7 +44,7 @@ const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'CeilingReached',
 ]);
 
-/** What contract and token would say now: no gas is spent on what they refuse. */
+/** What contract and token would answer now: no gas is spent on what they would refuse. */
 export async function checkAuthorization(
   chain: Chain,
   authorized: AuthorizedPayment,
@@ -72,7 +72,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
     URGENT,
   );
   const [judged, charged, balance, pull] = answers;
-  // Nobody's payment is wrong: the network settles none at all (see readiness.ts).
+  // The payment is not at fault: the network settles none at all (see readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
     return decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data });

@@ -4,7 +4,7 @@ import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a wallet is asked to sign, beside the payment itself. */
+/** What a wallet is asked to sign, in addition to the payment itself. */
 export interface AuthorizationTerms {
   readonly salt: Hex;
   /** Unix seconds. */

@@ -9,7 +9,7 @@ export interface MerchantBalance {
   readonly available: Atoms;
   /** The registered settlement wallet. */
   readonly wallet: Hex;
-  /** Nothing can be withdrawn before; null: it can. */
+  /** Nothing can be withdrawn before this; null: it can now. */
   readonly heldUntil: Date | null;
   readonly blockNumber: bigint;
   /** The time of the block that it was read at. */

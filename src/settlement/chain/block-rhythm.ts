@@ -1,6 +1,6 @@
 /**
- * When blocks come, learned from looks at the head, however rare they are: a look that sees block
- * 7 says that 7 had come by then and 8 had not. Times in milliseconds, any origin.
+ * When blocks come, learned from looks at the head, even rare ones: a look that sees block 7 shows
+ * that 7 had come by then and 8 had not. Times in milliseconds, any origin.
  */
 export interface BlockRhythm {
   /** The oldest first. */
@@ -18,17 +18,19 @@ interface Sight {
 
 export const NO_RHYTHM: BlockRhythm = { sights: [] };
 
-/** Sights that the rhythm is taken from: at the slowest pace some minutes. */
+/** Sightings that the rhythm is computed from: at the slowest pace some minutes. */
 const REMEMBERED = 24;
 /** Fewer could be regular by chance. */
 const MIN_SIGHTS = 4;
-/** How far a block may be from its place, as a share of the interval. */
+/** How far a block may be from its expected time, as a share of the interval. */
 const SLACK = 0.15;
-/** A wider window says too little about the next block to gather payments for it. */
+/** In a wider window too little is known about the next block to gather payments for it. */
 const MAX_WIDTH = 0.3;
 /** The times of blocks count when they agree with our own clock this well. */
 const TIMES_AGREE = 0.35;
-/** Slower chains have a slot for each block, and some slots stay empty: their times tell more. */
+/**
+ * Slower chains have a slot for each block, and some slots stay empty: their block times tell more.
+ */
 const SLOTS_FROM_MS = 2_000;
 /** Nodes behind one address differ by this many blocks. */
 const USUAL_LAG = 3n;
@@ -45,7 +47,7 @@ export function withLook(rhythm: BlockRhythm, look: Omit<Sight, 'stillAt'>): Blo
   return { sights: [...sights, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
 }
 
-/** A node told of the block the moment it came. */
+/** A node announced the block the moment it came. */
 export function withArrival(rhythm: BlockRhythm, block: Omit<Sight, 'stillAt'>): BlockRhythm {
   const last = rhythm.sights.at(-1);
   if (last?.number !== block.number - 1n) return withLook(rhythm, block);
@@ -97,7 +99,7 @@ export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
     const earliest = Math.max(from, sight.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
     agreeing++;
-    // Two sights that disagree by a little leave what the newer ones say.
+    // Where two sightings disagree a little, the newer one counts.
     if (earliest <= latest) [from, to] = [earliest, latest];
   }
   return agreeing < MIN_SIGHTS ? null : { from, to, intervalMs };
@@ -132,7 +134,7 @@ export function nextLookAt(
 ): number {
   const { lastLookAt, since, shortestMs } = times;
   const window = dueWindow(rhythm);
-  // Any chain would fit a window that is nearly as wide as the interval.
+  // Any chain would match a window that is nearly as wide as the interval.
   if (window === null || window.to - window.from > window.intervalMs / 2) {
     const least = Math.max(shortestMs, (blockInterval(rhythm) ?? 0) / LOOKS_PER_INTERVAL);
     return (
@@ -154,9 +156,9 @@ export function nextLookAt(
 }
 
 /**
- * When to look next while nobody waits: `idleMs` after the last look at the latest. Where it is
- * known only roughly when blocks come, in the middle of that window: whether the block is there
- * then halves the window, so that a payment later on takes few looks.
+ * When to look next while nobody waits: `idleMs` after the last look at the latest. Where we know
+ * only roughly when blocks come, in the middle of that window: each look then halves the window, so
+ * that a later payment needs few looks.
  */
 export function idleLookAt(
   rhythm: BlockRhythm,

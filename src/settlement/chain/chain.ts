@@ -52,9 +52,12 @@ export interface Chain {
   /** null: there is no such block (yet, or any more). */
   block(tag: BlockTag): Promise<Block | null>;
   newest(): Promise<Block>;
-  /** Asks all addresses for their heads: those that stand still are asked after the others. */
+  /**
+   * Asks all addresses for their heads; those whose head does not move are then asked after the
+   * others.
+   */
   compareHeads(): Promise<void>;
-  /** undefined where no node said anything of this one. */
+  /** undefined where no node gave an answer for this one. */
   blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
   /** null where the transaction is not in a block, undefined where no node said so. */
   receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
@@ -67,9 +70,9 @@ export interface Chain {
   logs(filter: LogFilter): Promise<RawLog[]>;
   /** The logs of a range in portions that nodes are willing to read, the newest first if asked. */
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
-  /** Whether its contracts were found to be what the settings say: till then nothing is signed. */
+  /** Whether its contracts were found to match the settings: until then nothing is signed. */
   isChecked(): boolean;
-  /** Resolves with what is wrong where that came out after the start only. */
+  /** Resolves with what is wrong when that was found only after the start. */
   readonly refuted: Promise<string>;
   close(): Promise<void>;
 }
@@ -79,8 +82,8 @@ interface EthCall {
   readonly to: Hex;
   readonly data: Hex;
   /**
-   * 32-byte words that the answer must have: a node that gives another number is faulty. `any`
-   * where it can be of any length, which nothing may depend on.
+   * 32-byte words that the answer must have: a node that gives another number is faulty. `any`: the
+   * length varies, and nothing may depend on it.
    */
   readonly words: number | 'any';
 }
@@ -91,7 +94,7 @@ interface LogFilter {
   readonly topics?: readonly (Hex | null)[];
 }
 
-/** What Circle's contract says of itself on most chains, for a start without any node. */
+/** The name and version of Circle's contract on most chains, for a start without any node. */
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
 function withDomain(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
@@ -102,12 +105,12 @@ function withDomain(settings: NetworkSettings, told: NetworkConfig['usdcDomain']
   };
 }
 
-/** A chain that could not be reached at the start is looked at this often until it can. */
+/** How often to try a chain that could not be reached at the start. */
 const CHECK_MS = 1_000;
 
 /**
- * Opens the chain of a network. Nodes that cannot be reached now are used once they can, after the
- * same checks.
+ * Opens the chain of a network. Nodes that cannot be reached now are used as soon as they can be,
+ * after the same checks.
  * @throws StartError when a node belongs to another chain, nothing is deployed at the addresses, or
  * the contracts there are not what the settings say.
  */
@@ -120,7 +123,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const chain = chainOver({ config: withDomain(config, USUAL_DOMAIN), rpc, later }, log);
   const check = async () => {
     await requireContracts(chain, setting);
-    // Whoever reads the domain has this object already.
+    // The code that reads the domain already holds this object.
     Object.assign(chain.config.usdcDomain, await readTokenDomain(chain, config));
     later.isChecked = true;
   };
@@ -140,7 +143,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** What a chain that was not there at the start has still to show. */
+/** The checks that are still due for a chain that could not be reached at the start. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -232,7 +235,7 @@ function chainOver(
   };
 }
 
-/** What one node leaves out or refuses does not take the others with it: it is undefined. */
+/** What one node leaves out or refuses does not affect the other answers: it is undefined. */
 async function readEach<T>(
   rpc: Rpc,
   method: string,
@@ -293,13 +296,13 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
   }
 }
 
-/** A question that has an answer in any case: a no says that the nodes cannot answer. */
+/** A question that always has an answer: a refusal means that the nodes cannot answer. */
 function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
   if (refusal instanceof RpcUnavailable) return refusal;
   return new RpcUnavailable('no node of the chain answers', { cause: refusal });
 }
 
-/** An answer with a revert is an answer about the call; everything else says nothing about it. */
+/** A revert is an answer about the call; everything else says nothing about it. */
 export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
   if (refusal instanceof RpcUnavailable) throw refusal;
   const reverted = refusal.code === 3 || /revert/i.test(refusal.message);
@@ -307,7 +310,7 @@ export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { o
   return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
 }
 
-/** Nodes differ in where they put it. */
+/** Nodes put it in different fields. */
 function revertDataOf(data: unknown): unknown {
   if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
   return data;

@@ -5,14 +5,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** What real money is not entrusted to less than: time to notice a stolen key. */
+/** The least delays for real money: they are the time to notice a stolen key. */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
 const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD', 'RATES_DELAY', 'defaultAdminDelay'] as const;
 
 /**
  * For the start in production: the delays are immutable, so a contract that was deployed for a test
- * can never be trusted with money. An unreachable chain is no reason not to start.
+ * can never be trusted with money. The service starts even if the chain cannot be reached.
  * @throws StartError when one of them is too short.
  */
 export async function requireContractDelays(chain: Chain, log: Log): Promise<void> {

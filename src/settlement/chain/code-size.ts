@@ -7,8 +7,8 @@ const PUSH_ADDRESS = '0x73';
 const RETURN_SIZE = '0x3b5f5260205ff3';
 
 /**
- * Bytes of code at an address, 0 for an ordinary account. `eth_getCode` says `0x` of it, as nodes
- * do that are out of order; a word says that the question was understood. @throws RpcUnavailable
+ * Bytes of code at an address, 0 for an ordinary account. For that, `eth_getCode` answers `0x`, but
+ * so do faulty nodes; a word shows that the question was understood. @throws RpcUnavailable
  */
 export async function readCodeSize(
   rpc: Rpc,

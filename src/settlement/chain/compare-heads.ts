@@ -2,11 +2,11 @@ import type { Log } from '#core/log.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 
-/** What one address says is the newest block. */
+/** The newest block, according to one address. */
 export interface HeadReport {
   readonly index: number;
   readonly number: bigint;
-  /** Whether it is another one than at the last comparison; null: it was not in it. */
+  /** Whether it has changed since the last comparison; null: it was not part of that. */
   readonly hasMoved: boolean | null;
 }
 
@@ -14,8 +14,8 @@ export interface HeadReport {
 const TOLERANCE = 3n;
 
 /**
- * The addresses whose word about the newest block is not to be followed. With three or more, the
- * newest that two of them have reached counts; with two, the one that moves, or else the higher.
+ * The addresses whose newest block is not to be trusted. With three or more, the newest that two of
+ * them have reached counts; with two, the one that moves, or else the higher.
  */
 export function staleHeads(reports: readonly HeadReport[]): number[] {
   const reference = referenceOf(reports);
@@ -36,7 +36,9 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
   return numbers[0] ?? null;
 }
 
-/** Compares the heads of all addresses, and puts those that stand still behind the others. */
+/**
+ * Compares the heads of all addresses; those whose head does not move are asked after the others.
+ */
 export function createHeadComparison(rpc: Rpc, log: Log): () => Promise<void> {
   const before = new Map<number, bigint>();
   return async () => {

@@ -9,8 +9,8 @@ const ANYBODY: Hex = '0x00000000000000000000000000000000000ab0DE';
 const asked = new WeakMap<object, boolean>();
 
 /**
- * Whether anybody can make more of the network's token, as of TestUSDC. Nobody can of real USDC,
- * not even on a test network. Asked once: a token does not change its mind. @throws RpcUnavailable
+ * Whether anyone can mint the network's token, as is true of TestUSDC, but not of real USDC, even
+ * on a test network. Asked once: this does not change. @throws RpcUnavailable
  */
 export async function hasFaucet(chain: Pick<Chain, 'calls' | 'config'>): Promise<boolean> {
   const known = asked.get(chain);

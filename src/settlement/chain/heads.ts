@@ -1,6 +1,6 @@
 import type { Log } from '#core/log.ts';
 
-/** A new block, as far as a node tells of it. */
+/** A new block, as a node announces it. */
 export interface ToldHead {
   readonly number: bigint;
   readonly hash: string;
@@ -9,9 +9,11 @@ export interface ToldHead {
   readonly time: number;
 }
 
-/** Tells of new blocks when the node does. A hint only: polling goes on, at a slower pace. */
+/**
+ * Reports new blocks when the node announces them. Only a hint: polling goes on, at a slower pace.
+ */
 export interface HeadSubscription {
-  /** Whether the node is telling at present. */
+  /** Whether the node is announcing blocks at present. */
   isLive(): boolean;
   stop(): void;
 }
@@ -27,7 +29,7 @@ export function subscribeHeads(
   onHead: (head: ToldHead) => void,
   log: Log,
 ): HeadSubscription {
-  // Only the host: paths and queries of such addresses often hold the provider's key.
+  // Only the host: paths and queries of such addresses often contain the provider's key.
   const node = new URL(url).host;
   let socket: WebSocket | undefined;
   let live = false;
@@ -118,8 +120,8 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
 }
 
 /**
- * Where the provider of an http(s) address tells of blocks: the same address with ws(s), but for
- * Infura, which has a path of its own for it.
+ * Where the provider of an http(s) address announces blocks: the same address with ws(s), except
+ * for Infura, which has a path of its own for it.
  */
 export function headsUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
@@ -128,7 +130,7 @@ export function headsUrlOf(rpcUrl: string): string {
   return url.href;
 }
 
-/** For the log of a start, where nobody has said whether a node tells of blocks. */
+/** For the log of a start without a setting for a node that announces blocks. */
 export function headsAdvice(config: {
   readonly network: string;
   readonly headsUrl: string | null;

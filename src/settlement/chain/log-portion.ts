@@ -6,7 +6,7 @@ export interface LogQuestion {
   readonly topics: readonly (Hex | null)[];
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** Which end to begin with. */
+  /** The end to begin with. */
   readonly newestFirst: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface LogPortion {
   readonly logs: readonly RawLog[];
 }
 
-/** So many blocks, at the end of the range that is wanted first. */
+/** That many blocks, from the end of the range that is wanted first. */
 export function portionOf(question: LogQuestion, width: bigint): Omit<LogPortion, 'logs'> {
   const { fromBlock, toBlock, newestFirst } = question;
   if (toBlock - fromBlock < width) return { fromBlock, toBlock };

@@ -6,15 +6,15 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * An address that gave no logs at all is not asked for any for this long: each block's receipts
- * say the same, and a whole range of refusals would be paid for every portion.
+ * An address that gave no logs at all is not asked for any for this long: receipts contain the
+ * same, and each portion would cost a whole range of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 
 /**
  * The logs at one end of a range, as much as one address gives at once. A refused range is halved,
- * down to one block; what an address allows is remembered. A refusal that nobody knows goes to the
- * next address first, and is taken for one of the range when they all have one. Where no address
+ * down to one block; what an address allows is remembered. After an unknown refusal the next
+ * address is asked first; when all refuse, it counts as a refusal of the range. Where no address
  * gives any logs, they are read from the receipts of the blocks.
  * @throws RpcUnavailable
  */
@@ -39,12 +39,12 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
     throw new RpcUnavailable('no node of the chain gives logs', { cause });
   }
   const portion = await readReceiptLogs(rpc, question);
-  // The blocks are there, so it is the logs that are not given.
+  // The blocks exist, so it is the logs that the node does not give.
   for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
   return portion;
 }
 
-/** What is said of the question. All else (a limit, silence) says that this is not the moment. */
+/** Refusals of this question. Everything else (a limit, silence) means: not now. */
 const GIVES_NONE: readonly NodeFault['kind'][] = [
   'range',
   'results',
@@ -71,7 +71,7 @@ async function askHalving(
     const isTooWide = fault.kind === 'range' || fault.kind === 'results';
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
-    // Too many logs is a matter of these blocks, not of the address.
+    // Too many logs: this depends on these blocks, not on the address.
     if (fault.kind === 'range') address.logWidth = width;
   }
 }

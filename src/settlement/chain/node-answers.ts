@@ -1,8 +1,8 @@
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * What each method of a node may answer. Everything else is a fault of the node, whatever it
- * means: the next address is asked, and nothing is ever decided from it.
+ * What each method of a node may answer. Everything else is a fault of the node: the next address
+ * is asked, and nothing is ever decided from it.
  */
 
 type Check = (result: unknown, params: readonly unknown[]) => boolean;
@@ -87,7 +87,7 @@ const MAX_TIMESTAMP = 8_640_000_000_000n;
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.transactionHash, hash)) return false;
-  // Of a pending transaction: as good as none.
+  // For a pending transaction: that counts as none.
   if (result.blockNumber === null) return true;
   const { blockNumber, blockHash, logs } = result;
   return (
@@ -118,7 +118,7 @@ function isReceiptsOrNull(result: unknown, [number]: readonly unknown[]): boolea
   );
 }
 
-/** Of a transaction that is not in a block yet the block is null. */
+/** The block is null while the transaction is not in one. */
 function isTransactionOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.hash, hash)) return false;

@@ -20,11 +20,11 @@ export type RefusalKind =
   | 'results'
   /** Fewer calls at once, please. */
   | 'batch'
-  /** The node has not, or no longer, what was asked for. */
+  /** The node does not have what was asked for, or no longer. */
   | 'missing'
   /** The node does not know the method or the block tag. */
   | 'unsupported'
-  /** Nothing we know, so it says nothing about the chain. */
+  /** An unknown refusal, so it says nothing about the chain. */
   | 'unknown';
 
 interface Rule {
@@ -46,13 +46,13 @@ const SENDS = /^eth_sendRawTransaction$/;
 const LOGS = /^eth_getLogs$/;
 
 /**
- * The first rule that fits decides; within a rule, one of its codes, statuses or texts is enough.
- * Codes mean different things at different providers (-32005 is a rate limit at one and a range of
- * logs at another), so texts that are sure come before codes that are not. The sources are named by
- * the title of the page: each is the provider's own documentation or the node's source.
+ * The first rule that matches decides; within a rule, one of its codes, statuses or texts is
+ * enough. Codes mean different things at different providers (-32005 is a rate limit at one and a
+ * range of logs at another), so unambiguous texts come before ambiguous codes. The sources are
+ * named by the title of the page: each is the provider's own documentation or the node's source.
  */
 const RULES: readonly Rule[] = [
-  // HTTP semantics (RFC 9110) stand above whatever the body says.
+  // HTTP semantics (RFC 9110) take precedence over the body.
   { kind: 'access', statuses: [401, 402, 403, 407, 451] },
   { kind: 'limit', statuses: [408, 425, 429] },
 
@@ -188,7 +188,7 @@ const RULES: readonly Rule[] = [
 export function classifyRefusal(said: Said): RefusalKind {
   const rule = RULES.find((one) => fits(one, said));
   if (rule === undefined) return 'unknown';
-  // A server that is out of order can say anything; what it says of the chain is not believed.
+  // A faulty server can say anything; what it says about the chain is not believed.
   return rule.kind === 'answer' && said.status >= 500 ? 'unknown' : rule.kind;
 }
 

@@ -5,7 +5,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** What chain and contract know of a payer. Amounts in atoms. */
+/** What chain and contract know about a payer. Amounts in atoms. */
 export interface PayerAccount {
   readonly balance: bigint;
   /** What the settlement contract may take from the wallet at most. */
@@ -33,7 +33,7 @@ type SpendingPolicy =
 /** Of the contract's `PayerAccount`. */
 export const PAYER_ACCOUNT_WORDS = 9;
 
-/** `expiresAt` of a policy never set, and of one that was revoked (contracts/README.md). */
+/** `expiresAt` of a policy that was never set, or that was revoked (contracts/README.md). */
 const NEVER_SET = 0;
 const REVOKED = 1;
 

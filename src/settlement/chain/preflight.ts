@@ -28,7 +28,7 @@ import {
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** A sale that is about to be asked for. It has no number yet. */
+/** A sale before it is requested. It has no number yet. */
 interface PaymentCheck {
   readonly merchantNumber: bigint;
   readonly payer: Hex;
@@ -36,7 +36,7 @@ interface PaymentCheck {
   readonly orderId: string;
 }
 
-/** `unavailable`: no node answered, so nothing is known. Decline nothing, ask for a later try. */
+/** `unavailable`: no node answered, so nothing is known. Do not decline; ask to try again later. */
 export type CheckResult =
   | { readonly status: 'ok' }
   | { readonly status: 'declined'; readonly reason: FailureReason }
@@ -53,8 +53,8 @@ const MAX_CHECKS = 100;
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * What waits while earlier calls are under way goes as one call; a lone check goes at once.
- * Checks of one payer see each other not: the contract decides between them.
+ * What waits while earlier calls are under way goes as one call; a single check goes at once. Two
+ * checks of one payer do not see each other: the contract decides between them.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({
@@ -65,7 +65,7 @@ export function createPaymentCheck(chain: Chain): CheckPayment {
   return (check) => batcher.add(check);
 }
 
-/** A provider's hiccup is over by then; whoever waits at the counter hardly notices. */
+/** A provider's hiccup is over by then, and a customer at the counter hardly notices. */
 const RETRY_MS = [100, 400] as const;
 
 async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
@@ -75,7 +75,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
       return await askContract(chain, checks);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
-      // A node that hangs has used up the patience of the person who taps.
+      // A node that hangs has used up the time that a customer will wait.
       if (pauseMs === null || performance.now() - started > MAX_TRY_MS) break;
       await sleep(pauseMs);
     }
@@ -92,14 +92,14 @@ async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promi
   const words = arrayWords(payments.length, 1);
   const call = { to: settlement, data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
-  // Nobody's payment is wrong: the network settles none at all (see readiness.ts).
+  // The payment is not at fault: the network settles none at all (see readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data }).map(
       paymentReason,
     ),
   );
-  // Most payments pass, so what only explains a decline is asked for when there is one.
+  // Most payments pass, so we ask for what explains a decline only when there is one.
   const known = reasons.some(needsExplaining) ? await readAccounts(chain, checks) : null;
   return reasons.map((reason, index) => {
     const check = present(checks[index], 'check');

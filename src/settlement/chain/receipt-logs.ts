@@ -4,9 +4,10 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Logs without `eth_getLogs`: receipts hold them as well, and nodes that give no logs (a plan, a
- * pruned index) give the receipts of a block. Dear, because each block is asked for, so it is the
- * last resort; but without it one such node would leave a ledger without its comparison.
+ * Logs without `eth_getLogs`: receipts contain them as well, and nodes that give no logs (because
+ * of the plan, or a pruned index) give the receipts of a block. Expensive, because each block is
+ * asked for, so it is the last resort; but without it such a node would leave the ledger without
+ * its comparison.
  */
 
 /** Blocks at once: two calls for each. */

@@ -10,19 +10,19 @@ export interface AddressOptions extends PostOptions {
   readonly onReply: (method: string, reply: Reply) => void;
 }
 
-/** One address of a chain's node, and what we have learned of it. */
+/** One address of a chain's node, and what we have learned about it. */
 export interface Address {
   readonly index: number;
   readonly host: string;
   /** Blocks whose logs it gives in one answer, as far as we know. */
   logWidth: bigint;
-  /** Gives no logs at all, as far as we know, until then (process time). */
+  /** It gives no logs at all, as far as we know, until this process time. */
   noLogsUntil: number;
   /** Its head does not move, or is far behind the others: ask it after them. */
   isStale: boolean;
   /** A reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
-  /** The chain id that it tells now. @throws NodeFault */
+  /** The chain id that it answers now. @throws NodeFault */
   chainId(): Promise<number>;
   /** It failed just now: ask it after the others. */
   isResting(): boolean;
@@ -36,9 +36,9 @@ export interface AskOptions {
 
 /** A node that failed is asked last for this long. */
 const REST_MS = 5_000;
-/** An address of another chain is asked this often whether it still is, and the others as well. */
+/** How often each address is asked for its chain id. */
 const CHAIN_CHECK_MS = 60_000;
-/** What looks like another chain is reason to ask sooner, but not more often than this. */
+/** Signs of another chain are a reason to ask sooner, but not more often than this. */
 const CHAIN_DOUBT_MS = 5_000;
 /** Logs of more blocks are never asked for at once. */
 const LOG_WIDTH = 2_000n;
@@ -87,7 +87,7 @@ interface Name {
   readonly address: number;
 }
 
-/** These are about the question, not about how the node is. */
+/** These are about the question, not about the node's health. */
 const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'missing',
   'unsupported',
@@ -117,7 +117,7 @@ function createPause(log: Log, name: Name) {
 
 /** Calls in one request: as many as most providers take, as few as some insist on, one. */
 const BATCH_SIZES = [50, 10, 3, 1] as const;
-/** After this long a larger batch is tried again: the refusal may have been of the moment. */
+/** After this long a larger batch is tried again: the refusal may have been temporary. */
 const BATCH_MEMORY_MS = 1_800_000;
 
 type AskAll = (calls: readonly RpcCall[], urgent: boolean) => Promise<Reply[]>;

@@ -9,7 +9,7 @@ export interface Ceiling {
   ): Promise<void>;
 }
 
-/** Of the ceiling: what is kept for those who wait at a counter. */
+/** The share of the ceiling that is kept for customers who wait at a counter. */
 const URGENT_SHARE = 0.4;
 
 interface Waiting {
@@ -19,8 +19,8 @@ interface Waiting {
 }
 
 /**
- * A bucket that fills with `perSecond` and holds as much. What is urgent goes before everything
- * else and may empty it; the rest leaves a share in it. null: no ceiling.
+ * A bucket that fills with `perSecond` and holds as much. Urgent requests go first and may empty
+ * it; all others leave a share in it. null: no ceiling.
  */
 export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
   if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };

@@ -32,7 +32,7 @@ export interface Post {
 
 /** Enough for receipts, checks and a broadcast at the same time. */
 const CONNECTIONS = 8;
-/** Of a provider's text in our own. */
+/** How much of a provider's text we repeat in our own. */
 const MAX_TEXT = 200;
 /** Shorter parts of an address are words like "v2". */
 const SECRET_LENGTH = 8;
@@ -123,7 +123,7 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
   return readWhole(calls, isObject(parsed) ? parsed : null, got, plain);
 }
 
-/** Something else than an answer per call: a page, a cut text, or one error for the whole batch. */
+/** Not an answer per call, but a page, a truncated text, or one error for the whole batch. */
 function readWhole(
   calls: readonly RpcCall[],
   answer: RawAnswer | null,
@@ -191,7 +191,7 @@ interface RawError {
   readonly data: unknown;
 }
 
-/** Some gateways put a text where the object belongs. null: there is no error. */
+/** Some gateways send a text instead of the object. null: there is no error. */
 function readError(answer: RawAnswer | null): RawError | null {
   if (answer === null || answer.error === undefined || answer.error === null) return null;
   if (!isObject(answer.error)) return { code: 0, message: String(answer.error), data: null };

@@ -3,7 +3,7 @@ import type { RefusalKind } from '#settlement/chain/node-refusals.ts';
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** What the caller knows of the answer beyond the schema of the method. */
+  /** What the caller knows about the answer beyond the schema of the method. */
   readonly accepts?: (result: unknown) => boolean;
 }
 
@@ -24,7 +24,7 @@ export class RpcRefusal extends Error {
 /** Why an address gave no answer about the chain. */
 type FaultKind =
   | Exclude<RefusalKind, 'answer'>
-  /** No JSON-RPC at all: a time-out, a cut connection, a gateway's page. */
+  /** Not JSON-RPC at all: a time-out, a lost connection, a gateway's page. */
   | 'silent'
   /** Not what the method can answer. */
   | 'malformed'
@@ -54,10 +54,10 @@ export class NodeFault extends Error {
   }
 }
 
-/** What one address makes of one call. */
+/** One address's reply to one call. */
 export type Reply =
   | { readonly status: 'answered'; readonly result: unknown }
-  /** The chain's own no. */
+  /** The chain itself refuses. */
   | { readonly status: 'refused'; readonly refusal: RpcRefusal }
   /** Says nothing about the chain: ask the next address. */
   | { readonly status: 'passed'; readonly fault: NodeFault };

@@ -19,7 +19,7 @@ export class RpcUnavailable extends Error {
 
 type RpcAnswer =
   | { readonly ok: true; readonly result: unknown }
-  /** The chain's no, or for this call alone no node had an answer. */
+  /** The chain refuses, or no node had an answer for this one call. */
   | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
 
 /** JSON-RPC with failover over several addresses of one chain. */
@@ -28,12 +28,12 @@ export interface Rpc {
   call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
   /**
    * The answers in the order of the calls. What one address leaves open is asked of the next one,
-   * so they may be of several. @throws RpcUnavailable when no call got an answer.
+   * so the answers may come from several. @throws RpcUnavailable when no call got an answer.
    */
   batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
   /** The addresses in the order in which they would be asked now. */
   inOrder(): Address[];
-  /** The chain id that each address tells; null where it does not answer. */
+  /** The chain id that each address answers; null where it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
   /** Calls since the start. */
   counts(): readonly RequestCount[];
@@ -61,7 +61,7 @@ export interface RpcOptions {
   readonly chainId: number;
   /** For each address, in their order; where one is missing, the last one. */
   readonly timeoutsMs?: readonly number[];
-  /** Beside the usual ones, for each address in their order. */
+  /** In addition to the usual ones, for each address in their order. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
   /** Requests of this process per second, over all addresses; null: as many as there are. */
   readonly perSecond?: number | null;
@@ -82,7 +82,8 @@ export function connectRpc(options: RpcOptions): Rpc {
     const replies = await askRound(inOrder(), calls, { urgent });
     const missing = calls.filter((_, at) => isMissing(replies[at]));
     if (missing.length > 0) {
-      // A node that lags has it in a moment, or the next question goes to another one behind it.
+      // A node that lags has it in a moment, or another node behind the address gets the next
+      // question.
       await sleep(MISSING_MS);
       const again = await askRound(inOrder(), missing, { urgent });
       for (const [at, reply] of replies.entries()) {
@@ -155,16 +156,19 @@ function openAddresses(
   );
 }
 
-/** In the order of preference; behind them those that stand still, then those at rest. */
+/**
+ * In the order of preference; after them those whose head does not move, then those that are left
+ * alone for now.
+ */
 function inOrderOf(addresses: readonly Address[]): Address[] {
   const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
   return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 }
 
-/** The word of a node that works: when all say so, it is an answer. */
+/** A working node says this: when all do, it is an answer. */
 const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
-/** What is known of a call after another address was asked. */
+/** What is known about a call after another address was asked. */
 function merge(before: Reply | undefined, now: Reply): Reply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;

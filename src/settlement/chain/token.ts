@@ -78,7 +78,7 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
 }
 
 /**
- * The name and version that permits are signed for: as set, or else as the token tells them.
+ * The name and version that permits are signed for: as set, or otherwise as the token returns them.
  * @throws StartError when the token's own DOMAIN_SEPARATOR is not made of them, or when the
  * settlement contract settles in another token. @throws RpcUnavailable
  */

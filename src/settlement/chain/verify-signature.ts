@@ -17,14 +17,14 @@ import type { Hex } from '#settlement/requests.ts';
 export type SignatureVerdict =
   | { readonly status: 'valid'; readonly index: number }
   | { readonly status: 'invalid' }
-  /** Of a contract wallet that has no code yet, so that nobody can ask it. */
+  /** For a contract wallet that has no code yet, so that it cannot be asked. */
   | { readonly status: 'not_deployed' }
   | { readonly status: 'unavailable' };
 
 const ERC1271 = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ]);
-/** The four bytes, and zeros behind them. */
+/** The four bytes, followed by zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
 /**
  * Init code, with the wallet's address and the call behind it: makes the call by STATICCALL with
@@ -44,14 +44,14 @@ const ASKING_PROGRAM = concat([
 ]);
 /** The wallet's, what EIP-150 holds back of it, a creation and some words of memory. */
 const PROGRAM_GAS = 700_000n;
-/** Of call data: the dearer price (EIP-7623), and what init code costs. */
+/** Of call data: the higher price (EIP-7623), and what init code costs. */
 const BYTE_GAS = 50n;
 /** A key's signature: r, s and v. */
 const KEY_SIGNATURE_BYTES = 65;
 /** Half of secp256k1's order: above it lies the same signature's second form, which is refused. */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Wallets that write v as 0 or 1 mean 27 or 28, which is all that the token takes. */
+/** Wallets that write v as 0 or 1 mean 27 or 28, the only values that the token takes. */
 export function normalSignature(signature: Hex): Hex {
   if (size(signature) !== KEY_SIGNATURE_BYTES) return signature.toLowerCase() as Hex;
   const v = Number(slice(signature, 64));
@@ -98,8 +98,8 @@ async function isSignedBy(
 }
 
 /**
- * Asked from within a program of ours that ends well whatever the wallet does: a node that says
- * itself that a call failed could be taken for one that is out of order.
+ * Asked through a program of ours that succeeds whatever the wallet does: if the call itself
+ * failed, the node could be mistaken for a faulty one.
  */
 async function askWallet(
   chain: Chain,

@@ -8,10 +8,12 @@ const AGREEING = 2;
 /** Nodes learn of a block some hundred milliseconds apart. */
 const LOOKS = 4;
 const LOOK_MS = 120;
-/** Without a second address that answers: as with a single one, a block has to lie on top. */
+/**
+ * Without a second address that answers, another block has to lie on top, as with a single address.
+ */
 const DEPTH_UNWITNESSED = 1n;
 
-/** What the addresses of a network say of the block that a receipt names. */
+/** What the addresses of a network say about the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
@@ -84,7 +86,7 @@ function witnessesOf(addresses: readonly Address[]): Address[] {
   });
 }
 
-/** The block's hash, null where the transaction is in none, undefined where nothing was said. */
+/** The block's hash; null where the transaction is in none, undefined where there was no answer. */
 async function blocksOf(
   address: Address,
   receipts: readonly Receipt[],

@@ -60,7 +60,7 @@ export function authorizationNonce(payment: Omit<PaymentCall, 'payer'>, salt: He
   );
 }
 
-/** The payment's order is bound, so that what was signed pays nothing else. */
+/** It binds the payment's order, so that the signature pays nothing else. */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
   authorization: PaymentAuthorization,
@@ -104,7 +104,7 @@ export function refundsOfCall(number: bigint): Hex {
 
 export function withdrawCall(withdrawal: {
   readonly merchantNumber: bigint;
-  /** Must be the registered one. */
+  /** It must be the registered wallet. */
   readonly wallet: Hex;
   readonly amount: bigint;
   readonly number: bigint;
@@ -119,7 +119,7 @@ export function isSettledCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
 }
 
-/** What the contract knows an account by. */
+/** The name under which the contract knows an account. */
 export function merchantReference(accountId: string): Hex {
   return keccak256(toHex(accountId));
 }
@@ -191,14 +191,14 @@ function errorName(data: unknown): string {
   }
 }
 
-/** Errors that say: an earlier transaction has done just this. */
+/** Errors that mean: an earlier transaction has already done this. */
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
 /**
- * Errors that pass. A reorganisation has moved the payment to another batch or left it out for now;
- * or another refund of the payment came first, so that this one named the wrong sum before it; or
- * the chain's time has jumped past the one that the payments were to be settled by; or the guardian
- * has paused settling, and a payment that was asked for before waits for its deadline.
+ * Temporary errors. A reorganisation has moved the payment to another batch, or removed it for now;
+ * or another refund of the payment came first, so that this one named the wrong earlier sum; or the
+ * chain's time has jumped past the time by which the payments had to settle; or the guardian has
+ * paused settling, and a payment that was requested earlier waits for its deadline.
  */
 const PASSING = new Set([
   'PaymentNotInBatch',
@@ -207,10 +207,10 @@ const PASSING = new Set([
   'SettlingIsPaused',
 ]);
 
-/** The contract's own way to say: not while this is so. */
+/** The contract's own refusals that hold only for now. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
-/** What people read of an error that is not the contract's own. */
+/** What people read about an error that is not the contract's own. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
   if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
@@ -222,7 +222,7 @@ export type Revert =
   | { readonly kind: 'done_before' }
   /** To be sent again with other bytes. */
   | { readonly kind: 'passing'; readonly error: string }
-  /** By the token (paused, an address blocked) or by the guardian: what is owed waits. */
+  /** Refused by the token (paused, an address blocked) or by the guardian: what is owed waits. */
   | {
       readonly kind: 'blocked';
       readonly reason: FailureReason;
@@ -242,7 +242,7 @@ export function readRevert(data: unknown): Revert {
   return { kind: 'refused', reason: REASONS[error] ?? 'transaction_reverted', error };
 }
 
-/** Refusals that people are told more of. */
+/** Refusals with an explanation for people. */
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',

@@ -4,7 +4,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
  * Whether this code has every function of the settlement contract that we call. An earlier edition
- * lacks some of them, and there is no proxy: it stays what it is.
+ * lacks some of them, and there is no proxy, so it never changes.
  */
 export function isPresentEdition(code: Hex): boolean {
   return settlementAbi.every((item) => {

@@ -121,8 +121,9 @@ function placeOf(log: RawLog): LogPlace {
 const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: 'PaymentSettled' }));
 
 /**
- * By hand, because every payment comes through here: the general decoder takes 200 us for one,
- * which is 80 ms of a block of 400 (this: 5 us). contract-events.test.ts holds the two together.
+ * Decoded by hand, because every payment comes through here: the general decoder takes 200 us for
+ * one event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts compares
+ * the two.
  */
 function readPaymentSettled(log: RawLog): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;

@@ -2,7 +2,7 @@ import { encodeFunctionData } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** What the network's staff asks of the contract. Its keys are not the service's. */
+/** What the network's staff wants the contract to do. The service does not have the keys for it. */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
 
 /** Basis points. */
@@ -15,7 +15,7 @@ export interface AnnouncedRates {
 /** A transaction for the holder of a key. */
 export interface ControlCall {
   readonly by: 'admin' | 'guardian';
-  /** One sentence: what it brings about. */
+  /** One sentence: what it does. */
   readonly says: string;
   readonly data: Hex;
 }

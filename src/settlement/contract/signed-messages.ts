@@ -56,7 +56,7 @@ export interface PolicyTerms {
   readonly perPeriod: bigint;
   readonly periodSeconds: number;
   readonly expiresAt: Date;
-  /** Basis points of acquirer and protocol fee together. */
+  /** Acquirer and protocol fee together, in basis points. */
   readonly maxFeeRate: number;
 }
 

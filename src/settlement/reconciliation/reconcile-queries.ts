@@ -22,7 +22,9 @@ export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date |
   return rows[0]?.updated ?? null;
 }
 
-/** Takes the row's lock: two runs at once count nothing twice. @returns the cursor before. */
+/**
+ * Takes the row's lock, so that two runs at once count nothing twice. @returns the earlier cursor.
+ */
 export async function lockCursor(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly start: bigint },
@@ -53,7 +55,7 @@ export async function deleteCursor(tx: Tx, livemode: boolean): Promise<void> {
   );
 }
 
-/** Rows of the range that the chain does not tell any more: a reorganisation took them. */
+/** Deletes the rows of the range that the chain does not have any more, after a reorganisation. */
 export async function deleteOtherPayments(
   tx: Tx,
   range: BlockRange,
@@ -80,7 +82,7 @@ export interface TransferRow {
   readonly reference: string | null;
 }
 
-/** The transfers of a range, replacing what was known of it. */
+/** Stores the transfers of a range, replacing what was known of it. */
 export async function replaceTransfers(
   tx: Tx,
   range: BlockRange,
@@ -142,8 +144,8 @@ export interface DifferenceRow {
 }
 
 /**
- * Payments that only one side knows, or that the two sides tell differently. What is not older
- * than the grace is still on its way between the chain and our rows.
+ * Payments that only one side knows, or that differ between the two. What is younger than the grace
+ * is still on its way between the chain and our rows.
  */
 export async function selectPaymentDifferences(
   sql: Sql,
@@ -196,7 +198,7 @@ const DIFFERENT_PLACE = `(
   (p.tx_hash, p.block_number, p.log_index) is distinct from
   (c.tx_hash, c.block_number, c.log_index))`;
 
-/** Refunds that only one side knows to be paid, or with another amount. */
+/** Refunds that are paid according to one side only, or with different amounts. */
 export async function selectRefundDifferences(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly toBlock: bigint },
@@ -231,7 +233,10 @@ export async function selectRefundDifferences(
   );
 }
 
-/** Withdrawals, likewise. Those that a wallet made by itself (number 0) are its own affair. */
+/**
+ * The same for withdrawals. Those that a wallet made by itself (number 0) do not concern the
+ * ledger.
+ */
 export async function selectWithdrawalDifferences(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly toBlock: bigint },
@@ -266,7 +271,7 @@ export async function selectWithdrawalDifferences(
 
 /**
  * Keeps one open row per difference; what was not found again is resolved.
- * @returns the open differences; `accepted` where a person lives with it as it is.
+ * @returns the open differences; `accepted` where a person has accepted it as it is.
  */
 export async function saveDifferences(
   tx: Tx,
@@ -295,7 +300,7 @@ export async function saveDifferences(
   );
 }
 
-/** A person knows of the difference and lives with it, as long as it stays as it is. */
+/** A person accepts the difference, as long as it does not change. */
 export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update reconciliation_differences set accepted_at = $2

@@ -35,7 +35,7 @@ export interface ReconcileDeps {
 export interface ReconcileOptions {
   /** Read the chain again from the contract's deployment on. */
   readonly rebuild?: boolean;
-  /** What is younger is still on its way between chain and rows. Default: GRACE_MS. */
+  /** Anything younger is still on its way between chain and rows. Default: GRACE_MS. */
   readonly graceMs?: number;
 }
 
@@ -48,13 +48,14 @@ export interface Reconciliation {
   readonly differences: readonly DifferenceRow[];
 }
 
-/** Longer than a payment takes from its block to its row, a restart of the service included. */
+/** Longer than a payment takes from its block to its row, including a restart of the service. */
 const GRACE_MS = 60_000;
 
 /**
- * Reads the contract's events since the last run, stores what they tell, and compares both ways:
- * payments, refunds and withdrawals one by one, and each merchant's balance. Differences become
- * rows that stay open until a run does not find them any more. Nothing of ours is ever corrected.
+ * Reads the contract's events since the last run, stores what they say, and compares in both
+ * directions: payments, refunds and withdrawals one by one, and each merchant's balance.
+ * Differences become rows that stay open until a run does not find them any more. It never corrects
+ * our own rows.
  * @throws RpcUnavailable when no node answers; the cursor stays where it was.
  */
 export async function reconcileOnce(
@@ -76,7 +77,7 @@ export async function reconcileOnce(
   let events = 0;
   for await (const range of walkEvents(chain, fromBlock, head.number)) {
     events += range.events.length;
-    // What is too young to be compared is read again, however soon its chain calls it final.
+    // What is too young to be compared is read again, even if its chain calls it final already.
     const young = firstSince(range, settledBefore);
     if (young !== null && young <= final) final = young - 1n;
     await db.transaction((tx) => storeRange(tx, deps, range, final));
@@ -124,7 +125,7 @@ async function storeRange(
   await moveCursor(tx, livemode, last + 1n);
 }
 
-/** Balances that the contract has, against the sum of its own events. */
+/** Compares the contract's balances with the sum of its own events. */
 async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<DifferenceRow[]> {
   const { chain, db } = deps;
   const { livemode, settlement, deployedAtBlock } = chain.config;

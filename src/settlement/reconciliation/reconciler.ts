@@ -13,10 +13,10 @@ type ReconcilerDeps = ReconcileDeps & { readonly wakeups: Wakeups };
 
 /** Soon enough to stop a day's trouble, rare enough to cost nothing. */
 const EVERY_MS = 60_000;
-/** Workers look more often than they run, so that one takes over from another that died. */
+/** Workers look more often than a run is due, so that one takes over when another has died. */
 const LOOK_MS = 15_000;
 
-/** What the chain has paid and the ledger does not know is booked by the network's recovery. */
+/** The network's recovery books what the chain has paid and the ledger does not know. */
 async function askIfUnknown({ db, chain, wakeups, log }: ReconcilerDeps): Promise<void> {
   const { livemode, network } = chain.config;
   const unknown = await countUnknownHere(db, livemode);
@@ -27,7 +27,7 @@ async function askIfUnknown({ db, chain, wakeups, log }: ReconcilerDeps): Promis
   wakeups.send(RECOVERY_TOPIC, network);
 }
 
-/** Reconciles one network about once a minute, whichever of the workers gets to it. */
+/** Reconciles one network about once a minute, in whichever worker gets to it first. */
 export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
   const { livemode, network } = deps.chain.config;
   return startLoop({
@@ -39,7 +39,7 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       const last = await selectLastRun(deps.db, livemode);
       const now = deps.clock.now().getTime();
       if (last !== null && now - last.getTime() < EVERY_MS) return false;
-      // While the ledger is being compared anyway, a difference says nothing new.
+      // While the ledger is being compared anyway, a difference is no news.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps);
       await askIfUnknown(deps);

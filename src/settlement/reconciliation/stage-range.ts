@@ -9,7 +9,7 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/relayer/outcome-queries.ts';
 
-/** Keeps what the events of a range tell, instead of what was known of it. */
+/** Stores what the events of a range say, in place of what was known of it. */
 export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
   const { fromBlock, toBlock, events } = walked;
   const range = { livemode, fromBlock, toBlock };

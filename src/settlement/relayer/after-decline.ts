@@ -12,10 +12,10 @@ import {
 import { selectDeclined } from '#settlement/relayer/transaction-queries.ts';
 
 /**
- * The chain shows these numbers as settled, and no outcome of this moment says so. Where that is a
- * payment that was declined (a reorganisation deeper than what we wait for), the ledger follows the
- * chain: its request succeeds now, for its domain to apply, and an alarm names it. While another
- * attempt of the same intent is under way, that one is answered first; see `resolve`.
+ * The chain shows these numbers as settled, and no outcome that is being written says so. Where
+ * that is a payment that was declined (a reorganisation deeper than what we wait for), the ledger
+ * follows the chain: its request succeeds now, for its domain to apply, and an alarm names it.
+ * While another attempt of the same intent is under way, that one is answered first; see `resolve`.
  */
 export async function followChain(
   tx: Tx,
@@ -60,7 +60,7 @@ function toEvent(row: ChainPaymentRow): PaymentSettled {
     txHash: row.tx_hash,
     blockNumber: row.block_number,
     logIndex: row.log_index,
-    // Not kept, and not part of an outcome.
+    // Neither kept nor part of an outcome.
     blockHash: '0x',
   };
 }

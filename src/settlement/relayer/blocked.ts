@@ -4,7 +4,7 @@ import { failed } from '#settlement/relayer/facts.ts';
 /** Why a refund is not sent at present. */
 export interface BlockedRow {
   readonly blocked_since: Date;
-  /** The refusal's own words. */
+  /** The text of the refusal. */
   readonly blocked_by: string;
 }
 
@@ -21,7 +21,7 @@ export async function markBlocked(
   );
 }
 
-/** What a refund waits for; undefined: it is not held up. */
+/** What a refund waits for; undefined: nothing holds it up. */
 export async function selectBlockedRefund(
   sql: Sql,
   refundId: string,
@@ -35,8 +35,8 @@ export async function selectBlockedRefund(
 }
 
 /**
- * Gives up a refund that waits for the token. Only while no bytes of it exist that could still be
- * mined, and never one that was paid before a reorganisation. @returns whether it was given up.
+ * Gives up a refund that waits for the token, but only while no bytes of it exist that could still
+ * be mined, and never one that was paid before a reorganisation. @returns whether it was given up.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {
   const rows = await tx.query(

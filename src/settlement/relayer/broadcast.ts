@@ -4,7 +4,7 @@ import { heightNow } from '#settlement/relayer/read-head.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/relayer-state.ts';
 
 type Verdict =
-  /** In the pool, mined, or beaten by another attempt of ours: the receipts will tell. */
+  /** In the pool, mined, or replaced by another attempt of ours: the receipts will show. */
   | 'waiting'
   /** Offers less than the chain asks for now. */
   | 'underpriced'
@@ -30,7 +30,7 @@ const UNSENDABLE = new RegExp(
 );
 
 /**
- * What a node's answer to a broadcast says about the transaction. Nodes have no codes for it, only
+ * What a node's answer to a broadcast means for the transaction. Nodes have no codes for it, only
  * texts. Everything unknown is `waiting`: it is sent again, and receipts decide.
  */
 export function readBroadcastError(message: string): Verdict {
@@ -43,8 +43,8 @@ export function readBroadcastError(message: string): Verdict {
 
 /**
  * Sends the newest attempt of each transaction, in the order given (that of the nonces). It may be
- * called any number of times: the bytes are stored, so sending them again changes nothing.
- * An unreachable chain is no error here: the transactions stay open and are sent again.
+ * called any number of times: the bytes are stored, so sending them again changes nothing. It is no
+ * error if the chain cannot be reached: the transactions stay open and are sent again.
  */
 export async function broadcast(
   relayer: RelayerState,
@@ -54,7 +54,7 @@ export async function broadcast(
   if (transactions.length === 0) return;
   const calls = transactions.map(({ attempts }) => {
     const last = attempts.at(-1);
-    // A node that names another hash has not taken these bytes: the next one gets them as well.
+    // A node that answers another hash has not taken these bytes: the next node gets them too.
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });

@@ -6,7 +6,7 @@ import { insertAlarms, writeOutcomes } from '#settlement/relayer/outcome-queries
 import { paymentOf } from '#settlement/relayer/payloads.ts';
 import type { OpenRequest, RelayerState } from '#settlement/relayer/relayer-state.ts';
 
-/** A payment that cannot even be written down must not hold up the others for ever. */
+/** A payment that cannot even be encoded must not hold up the others for ever. */
 export function sortOut(claimed: readonly OpenRequest[]) {
   const requests: OpenRequest[] = [];
   const broken: { request: OpenRequest; error: string }[] = [];

@@ -5,7 +5,10 @@ import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** Percent of the hourly ceiling from which a person should look: a busy hour, or a stolen key. */
+/**
+ * From this percentage of the hourly ceiling on, a person should look: a busy hour, or a stolen
+ * key.
+ */
 const LEVELS = [80, 50] as const;
 const HOUR_MS = 3_600_000;
 

@@ -1,11 +1,11 @@
 import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/gas.ts';
 import type { HeldLane, RelayerState } from '#settlement/relayer/relayer-state.ts';
 
-/** In looks at an idle chain: a lane that was dry, and the next one of those that rest. */
+/** In looks at an idle chain: for a lane that ran dry, and for the next idle lane. */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
-/** Which lanes to look at now: those at work, dry ones more rarely, and the rest in turn. */
+/** The lanes to check now: those at work, dry ones more rarely, and the idle ones in turn. */
 export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] } {
   const { idleHeadMs } = relayer.chain.config;
   let dryAt = performance.now();
@@ -29,8 +29,8 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] }
 }
 
 /**
- * Reads what held lanes own. One that could not pay for a full batch takes no new work, so that
- * payments go to lanes that can; one that runs low is warned of while there is still time.
+ * Reads the balances of held lanes. A lane that could not pay for a full batch takes no new work,
+ * so that payments go to lanes that can; a low balance is reported while there is still time.
  */
 export async function checkBalances(
   relayer: RelayerState,

@@ -41,8 +41,9 @@ interface LanesDeps {
 
 /**
  * For the start of a process: writes the lanes down and checks that their keys may do their work.
- * An unreachable chain is no reason not to start: the relayer does the same once it answers.
- * @throws StartError when lanes and keys do not fit together.
+ * The service starts even if the chain cannot be reached: the relayer does the same once it
+ * answers.
+ * @throws StartError when lanes and keys contradict each other.
  */
 export async function prepareLanes(deps: LanesDeps & { readonly log: Log }): Promise<void> {
   if (configuredLanes(deps.chain.config).length === 0) return;
@@ -57,7 +58,7 @@ export async function prepareLanes(deps: LanesDeps & { readonly log: Log }): Pro
 
 /**
  * Writes new lanes down. A lane may leave the configuration only when all of its transactions are
- * final: after a reorganisation only its own key can see to what has left the chain.
+ * final: after a reorganisation only its own key can replace what has left the chain.
  * @throws StartError otherwise. @throws RpcUnavailable: a new lane's nonce could not be read.
  */
 export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
@@ -72,7 +73,7 @@ export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
     const known = await selectLanes(tx, livemode);
     const roles = new Set(wanted.map((lane) => lane.role));
     for (const row of known) {
-      // The keys of a role that this process does not have are with another one.
+      // Another process has the keys of a role that this one lacks.
       if (!roles.has(row.role)) continue;
       if (wanted.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, lane: row.lane })) === 0) continue;

@@ -3,10 +3,10 @@ import { addMs } from '#core/clock.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/relayer-state.ts';
 
-/** Simulated, signed, sent and mined: with less time left than this a payment is let go. */
+/** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
-/** Of a payment that an API of the release before left here: it wrote no deadline. */
+/** For a payment from an API of the previous release, which wrote no deadline. */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
@@ -23,7 +23,7 @@ export function hasTimeLeft(request: Timed, now: Date): boolean {
 /**
  * The last block time at which these payments may settle, to the second: the head's time and the
  * least time that one of them has left. So it is measured by the chain's clock alone, and a clock
- * that differs from ours makes it neither longer nor shorter. A head that has stood still makes it
+ * that differs from ours makes it neither longer nor shorter. A head that has not moved makes it
  * shorter: then the chain refuses the call and the payments go out once more.
  */
 export function validUntil(
@@ -37,7 +37,7 @@ export function validUntil(
 
 /**
  * Payments that may share a batch: their deadlines lie within half of the time that the first of
- * them was given, so that no payment loses more than that to another one.
+ * them was given, so that no payment loses more than that because of another one.
  */
 export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Date): T[][] {
   const groups: T[][] = [];

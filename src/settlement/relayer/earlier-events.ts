@@ -8,16 +8,16 @@ import type { OpenRequest } from '#settlement/relayer/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * The contract says that this was done before. Finds the event that did it, newest blocks first:
- * an earlier transaction of ours that was mined after all, or one from before a database was
- * restored. null: the event does not match the request, so somebody else's work has its number.
+ * The contract says that this was done before. Finds the event that did it, newest blocks first: an
+ * earlier transaction of ours that was mined after all, or one from before the database was
+ * restored. null: the event does not match the request, so something else has used its number.
  * @throws RpcUnavailable when there is no event: what was done has one, so a node left it out.
  */
 export async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
   const { topics } = KINDS[request.kind];
   if (topics === null) return null;
   for await (const event of eventsBackwards(chain, topics(request))) {
-    // Nothing is done twice under one number, so this event is the only one.
+    // The contract does nothing twice under one number, so this event is the only one.
     if (!answers(event, request)) return null;
     const block = await chain.block(event.blockNumber);
     if (block === null) throw new RpcUnavailable('the block of an event is gone');
@@ -32,7 +32,7 @@ const NEAR_BLOCKS = 64n;
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
 
-/** The newest blocks several times, then the older ones, of which all nodes say the same. */
+/** The newest blocks several times, then the older ones, on which all nodes agree. */
 async function* eventsBackwards(
   chain: Chain,
   topics: readonly (Hex | null)[],

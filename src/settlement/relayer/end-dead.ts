@@ -17,19 +17,19 @@ import { NOT_IN_TIME } from '#settlement/requests.ts';
 
 /** Blocks on top of one that is not expected to leave the chain, even at 0 confirmations. */
 const MIN_DEPTH = 2;
-/** Asked about in one round trip; the rest follows at the next block. */
+/** How many are asked about in one round trip; the rest follows at the next block. */
 const MAX_AT_ONCE = 200;
 
 /**
- * Declines signed payments that can never settle any more: a block later than their bytes are valid
- * lies deep enough, and the contract's state at that block does not know them as settled. It needs
- * no lane, so it also ends payments whose relayer key was removed.
+ * Declines signed payments that can never settle any more: a block later than the end of their
+ * bytes' validity lies deep enough, and the contract's state at that block does not know them as
+ * settled. It needs no lane, so it also ends payments whose relayer key was removed.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db } = relayer;
   const { livemode, confirmations, settlement } = chain.config;
   const look = { livemode, limit: MAX_AT_ONCE };
-  // The head is later than any block below it: usually this is all there is to ask.
+  // The head is later than any block below it: usually this one check is enough.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
   const depth = BigInt(Math.max(MIN_DEPTH, confirmations));
   const deep = head.number < depth ? null : await chain.block(head.number - depth);

@@ -12,7 +12,7 @@ type Estimate =
 
 /**
  * At the head that we know, so that a node that lags behind does not answer from the past. What is
- * refused there is asked again at the newest one: what it lacks may have come since.
+ * refused there is asked again at the newest block, because what was missing may have come since.
  */
 export async function estimateGas(
   relayer: RelayerState,

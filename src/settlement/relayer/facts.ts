@@ -7,7 +7,7 @@ import type {
   OutcomeFacts,
 } from '#settlement/requests.ts';
 
-/** The seam's `result`, of any kind. */
+/** The `result` of requests.ts, for any kind. */
 export type Result =
   | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
   | Failure;

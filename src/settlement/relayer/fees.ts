@@ -4,11 +4,11 @@ export interface Fees {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** Percentile of recent tips that is good enough for one of the next blocks. */
+/** Percentile of recent tips that is enough for one of the next blocks. */
 export const TIP_PERCENTILE = 60;
 /** Blocks that the tip is taken from. */
 export const TIP_BLOCKS = 10;
-/** Never less, so that a replacement has something to grow from: 0.001 gwei. */
+/** Never less, so that a replacement can offer more: 0.001 gwei. */
 const MIN_TIP = 1_000_000n;
 /** Base fee rises by at most 12.5 % a block: twice the present one lasts for five full blocks. */
 const BASE_FEE_HEADROOM = 2n;
@@ -34,8 +34,8 @@ export function suggestFees(now: {
 
 /**
  * What a replacement at the same nonce has to offer: an eighth more than before, or what is
- * suggested now if that is more. null: the ceiling leaves no room for a replacement that a node
- * would take, so the lane has to wait for the chain to get cheaper.
+ * suggested now if that is more. null: below the ceiling there is no offer that a node would take
+ * as a replacement, so the lane has to wait for the chain to get cheaper.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const bumped = {

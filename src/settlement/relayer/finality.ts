@@ -12,12 +12,12 @@ import {
 import { inNonceOrder, type RelayerState } from '#settlement/relayer/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Blocks checked at once, of either end; the rest follows at the next look. */
+/** Blocks checked at once, at either end; the rest follows at the next look. */
 const MAX_BLOCKS = 100;
 
 /**
- * Compares the blocks that hold transactions of ours with the chain. Those behind the final block
- * are done with; of those that are gone, the stored bytes are sent again, in the order of nonces.
+ * Compares the blocks that hold transactions of ours with the chain. Those up to the final block
+ * are finished; for those that are gone, the stored bytes are sent again, in the order of nonces.
  * Call it every few blocks, after a reorganisation, and when lanes are taken up.
  */
 export async function watchFinality(
@@ -46,8 +46,8 @@ export async function watchFinality(
 }
 
 /**
- * Blocks stand on each other: while the newest of ours is there, the others behind it are as well.
- * Each is still asked for once, when it becomes final.
+ * Blocks build on each other: while the newest of ours exists, the older ones do too. Each is still
+ * asked for once, when it becomes final.
  */
 async function worthAsking(
   chain: Chain,
@@ -63,7 +63,7 @@ async function worthAsking(
 
 /** Nodes behind one address differ by some blocks: one that lags does not have the newest. */
 const USUAL_LAG = 3n;
-/** A block is gone when it is missing this often in a row. */
+/** A block counts as gone when it is missing this often in a row. */
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
@@ -80,7 +80,7 @@ async function findGone(
       const block = found[index];
       if (block === undefined) return false;
       if (block !== null) return block.hash !== row.block_hash;
-      // Above the head the chain is shorter than it was; right below it nodes may not agree yet.
+      // Above the head: the chain is shorter than it was. Right below it nodes may not agree yet.
       return row.block_number > head.number || row.block_number < head.number - USUAL_LAG;
     });
   }

@@ -150,7 +150,7 @@ function unexplained(resolutions: readonly Resolution[], written: ReadonlySet<bi
   return [...numbers];
 }
 
-/** Settled under other bytes than those that the ledger names. */
+/** Settled by other bytes than those in the ledger. */
 function movedPayments(
   resolutions: readonly Resolution[],
   written: ReadonlySet<bigint>,
@@ -172,15 +172,16 @@ interface Late {
 
 interface Compared {
   readonly alarms: readonly Alarm[];
-  /** How many are queued again, because the ledger counts on them. */
+  /** The number of requests that are queued again, because the ledger relies on them. */
   readonly owed: number;
 }
 
 /**
  * These requests had an outcome already: a reorganisation has undone their block and the same bytes
- * were mined again. What nobody has applied yet is corrected; what is applied is never rewritten,
- * but a difference is said loudly, and what is still owed is sent again. (The transaction knew of
- * what was applied when it was read from its row; it may have been applied since.)
+ * were mined again. An outcome that was not applied yet is corrected; an applied one is never
+ * rewritten, but a difference raises an alarm, and what is still owed is sent again. (The
+ * transaction knew of what was applied when it was read from its row; it may have been applied
+ * since.)
  */
 async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
   if (late.length === 0) return { alarms: [], owed: 0 };
@@ -207,7 +208,7 @@ async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
   return { alarms, owed: again.length };
 }
 
-/** What of a result may change when the same bytes are mined in another block. */
+/** The parts of a result that may change when the same bytes are mined in another block. */
 const PLACE_FIELDS = ['blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
 
 function differences(before: KnownOutcomeRow, after: Result): Alarm[] {

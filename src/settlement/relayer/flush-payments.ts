@@ -11,7 +11,7 @@ import { signAndStore } from '#settlement/relayer/sign-and-store.ts';
 import { claimPayments, type RequestRow } from '#settlement/relayer/transaction-queries.ts';
 
 /**
- * Sends what payments wait, up to a full batch, as one transaction of this lane (more where their
+ * Sends the waiting payments, up to a full batch, as one transaction of this lane (more where their
  * deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction, and
  * only then broadcast.
  * @returns how many payments were sent. @throws LaneLost when another worker has the lane.
@@ -49,10 +49,10 @@ export async function flushPayments(relayer: RelayerState, lane: HeldLane): Prom
   return stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
 }
 
-/** Each is a transaction: so many at once leave room in what nodes keep of one sender. */
+/** Each is a transaction: this many at once stay below what nodes keep for one sender. */
 const MAX_AUTHORIZED = 8;
 
-/** The lease is gone; what this process remembers of the lane is worth nothing. */
+/** The lease is gone, so what this process remembers about the lane is void. */
 export class LaneLost extends Error {
   override name = 'LaneLost';
   readonly lane: number;

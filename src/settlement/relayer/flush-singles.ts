@@ -25,7 +25,7 @@ import { lockQueued, selectSingles } from '#settlement/relayer/transaction-queri
 const MAX_SINGLES = 8;
 
 /**
- * Sends what is to be sent alone: refunds, withdrawals, registrations and the like, and payments
+ * Sends what has to be sent alone: refunds, withdrawals, registrations and the like, and payments
  * whose batch was mined without an answer for them. Each is simulated first, so that what the
  * contract would refuse costs no gas and fails with its reason.
  * @returns how many requests were sent or decided. @throws LaneLost, RpcUnavailable

@@ -11,14 +11,15 @@ const TRANSACTION_GAS_CAP = 16_777_216n;
 const GAS_PER_PAYMENT = 75_000n;
 
 /**
- * Transaction, bitmap word, ledger and root; and the 215,000 that the contract wants to be left
- * at each pull, so that a payment fails by the token's answer and never by lack of gas.
+ * Transaction, bitmap word, ledger and root; and the 215,000 that the contract requires to be left
+ * at each pull, so that a payment fails because of the token's answer and never for lack of gas.
  */
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 
 /**
  * Payments of one transaction. Beyond a hundred the gas per payment hardly falls, while the time to
- * sign, store and read one transaction goes on growing; and two such fit a block of 30 million.
+ * sign, store and read one transaction goes on growing; and two such transactions fit into a block
+ * of 30 million.
  */
 export const MAX_BATCH_PAYMENTS = 100;
 
@@ -26,9 +27,9 @@ export function batchGasLimit(payments: number): bigint {
   return GAS_PER_BATCH + BigInt(payments) * GAS_PER_PAYMENT;
 }
 
-/** What the token may spend on a contract wallet's signature, with what EIP-150 holds back. */
+/** What the token may spend on a contract wallet's signature, and what EIP-150 holds back. */
 const SIGNATURE_GAS = 510_000n;
-/** A byte of call data at the dearer of its two prices (EIP-7623), and its copies in memory. */
+/** A byte of call data at the higher of its two prices (EIP-7623), and its copies in memory. */
 const GAS_PER_BYTE = 60n;
 
 /** A payment with an authorization whose signature has so many bytes. */
@@ -37,7 +38,7 @@ export function authorizedGasLimit(signatureBytes: number): bigint {
   return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
 }
 
-/** An estimate of one call, with room for state that changes until it is mined. */
+/** An estimate of one call, with a reserve for state that changes until it is mined. */
 export function singleGasLimit(estimate: bigint): bigint {
   const limit = (estimate * 3n) / 2n + 30_000n;
   return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;

@@ -1,11 +1,11 @@
 import { type BlockRhythm, nextBlockAt } from '#settlement/chain/block-rhythm.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/gas.ts';
 
-/** What the last flush of payments tells about the load. Times in milliseconds, any origin. */
+/** What the last flush of payments shows about the load. Times in milliseconds, any origin. */
 export interface LastFlush {
   readonly at: number;
   readonly payments: number;
-  /** How long payments had gathered for it. */
+  /** How long its payments had gathered. */
   readonly gatheredMs: number;
   /** From the claim to the node's answer. */
   readonly tookMs: number;
@@ -18,7 +18,7 @@ export const NO_FLUSH: LastFlush = {
   tookMs: 0,
 };
 
-/** Without a rhythm: short for those who wait, long enough that a block holds few batches. */
+/** Without a rhythm: short for customers who wait, long enough that a block holds few batches. */
 const GATHER_MS = 40;
 /** Ahead of the block that a batch is meant for, besides twice the time that a flush takes. */
 const MARGIN_MS = 80;

@@ -16,9 +16,9 @@ import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
 
 export type Change = Exclude<HeadChange, { kind: 'none' }>;
 
-/** With a node that tells of blocks: how long its silence is believed while somebody waits. */
+/** With a node that announces blocks: how long its silence is trusted while somebody waits. */
 const TOLD_MS = 2_000;
-/** What contradicts our head is looked at again this soon. */
+/** How soon we look again after something contradicted our head. */
 const DOUBT_LOOK_MS = 120;
 /** Without a new block for this long, or for a few intervals, other addresses are asked. */
 const STANDS_STILL_MS = 5_000;
@@ -30,7 +30,7 @@ const OLD_HEAD_MS = 30_000;
 
 /**
  * Follows the head. While somebody waits it looks around the time that the next block is due, or
- * when a node tells of one; with nothing under way it looks rarely, for fees and reorganisations.
+ * when a node announces one; with nothing under way it looks rarely, for fees and reorganisations.
  */
 export function startHeadWatcher(
   relayer: RelayerState,

@@ -39,13 +39,16 @@ interface KindRecord {
   readonly lane: LaneRole;
   /** Its call, where the request alone says what it is; null: `flushSingles` prepares it. */
   readonly call: ((request: OpenRequest, config: NetworkConfig) => TargetCall) | null;
-  /** Where there is no `call`: throws for what no state of the chain can make one of. */
+  /**
+   * Where there is no `call`: throws for a request that can never become one, whatever the chain's
+   * state.
+   */
   readonly write: ((request: OpenRequest, config: NetworkConfig) => void) | null;
-  /** The topics of the event that did it before; null: the contract never says that it was done. */
+  /** The topics of the event of an earlier success; null: the contract has no event for it. */
   readonly topics: ((request: OpenRequest) => (Hex | null)[]) | null;
   /**
-   * Whether this request asked for the event, in everything that money depends on. null: it has no
-   * event, and a transaction does this one thing, so success is the receipt's.
+   * Whether this request asked for what the event says, in everything that money depends on. null:
+   * it has no event, and a transaction does this one thing, so success is the receipt's.
    */
   readonly answers: ((event: SettlementEvent, request: OpenRequest) => boolean) | null;
   /** Many travel in one call, which skips those that fail: events answer them by their numbers. */
@@ -55,13 +58,13 @@ interface KindRecord {
    * names a batch that has another number now, or the balance comes later. It is owed all the same.
    */
   readonly paysOut: boolean;
-  /** It is not given up while the token or its proof stands in the way. */
+  /** It is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
-  /** The one reason that it fails for, refused or given up; null: what the contract said. */
+  /** The only reason for which it fails, refused or given up; null: the contract's reason. */
   readonly failsFor: FailureReason | null;
 }
 
-/** Stands for the one that the chain will give. */
+/** A placeholder for the one that the chain will give. */
 const ANY_PROOF = {
   payment: { number: 1n, payer: zeroAddress, merchantNumber: 1n, amount: 1n, orderId: 'A' },
   batchNumber: 0n,
@@ -86,7 +89,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     topics: (request) => eventTopics({ event: 'PaymentSettled', number: numberOf(request) }),
     answers: (event, request) => event.event === 'PaymentSettled' && samePayment(event, request),
     batched: true,
-    // A payer who has no money any more is another matter: that raises an alarm.
+    // A payer whose money is gone is different: that raises an alarm.
     paysOut: false,
     waits: false,
     failsFor: 'settlement_failed',
@@ -167,7 +170,7 @@ export function kindsOf(role: LaneRole): readonly RequestKind[] {
 
 /**
  * Throws for what can never be made into a call, whatever the chain says: a payload of another
- * kind, or numbers and texts that the contract has no room for. Asks nobody.
+ * kind, or numbers and texts that are too large for the contract. Asks nobody.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
   const { call, write } = KINDS[request.kind];
@@ -186,7 +189,7 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   return KINDS[request.kind].answers?.(event, request) ?? false;
 }
 
-/** Why a request fails that was refused for this reason, or for none that anybody knows. */
+/** The failure of a request that was refused for this reason, or for an unknown one. */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }
@@ -202,7 +205,7 @@ function samePayment(event: PaymentSettled, request: OpenRequest): boolean {
   );
 }
 
-/** Looked for in its own transaction only: refunds of an earlier release have no reference. */
+/** Searched for only in its own transaction: refunds of an earlier release have no reference. */
 function sameRefund(event: SettlementEvent, request: OpenRequest): boolean {
   const { paymentNumber, amount } = payloadOf(request, 'refund');
   return (

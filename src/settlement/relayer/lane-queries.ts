@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// Leases are measured with the database's clock: it is the one clock that all workers share.
+// Leases are measured with the database's clock, the only one that all workers share.
 
 export interface LaneRow {
   lane: number;
@@ -12,7 +12,7 @@ export interface LaneRow {
   fence: bigint;
 }
 
-/** The worker shares the lanes; workers that have not been seen for `forgetMs` are forgotten. */
+/** Lets the worker take part in sharing lanes; workers not seen for `forgetMs` are forgotten. */
 export async function upsertWorker(
   tx: Tx,
   worker: { readonly livemode: boolean; readonly owner: string; readonly forgetMs: number },
@@ -48,7 +48,7 @@ export async function deleteWorker(
 /** Any constant of our own. */
 const CONFIGURE_LOCK = 7_218_344_191;
 
-/** Two starts configure lanes one after the other; leases go on meanwhile. */
+/** Makes starts configure lanes one after the other; leases go on meanwhile. */
 export async function lockConfiguration(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
 }
@@ -214,7 +214,7 @@ export async function shareHeldLanes(
   return rows.map((row) => row.lane);
 }
 
-/** The chain has used more nonces than we know of: go on behind them. */
+/** The chain has used more nonces than we know: goes on after them. */
 export async function raiseNextNonce(
   tx: Tx,
   lane: { readonly livemode: boolean; readonly lane: number; readonly nextNonce: bigint },

@@ -25,13 +25,14 @@ export async function keepLanes(relayer: RelayerState): Promise<void> {
   const { livemode } = chain.config;
   const { leaseMs } = relayer;
   if (!db.watch.signs(livemode)) {
-    // The database may be another one than the lanes were taken from; their rows will tell.
+    // This may be another database than the one that the lanes were taken from; their rows will
+    // show.
     relayer.lanes.clear();
     return;
   }
   await renew(relayer);
   const { configured } = relayer;
-  // A lane that no worker has is nothing to share: the registrar's, in a process of its own.
+  // A lane that no worker can hold is not shared: the registrar's, in a process of its own.
   const workers = settles(relayer)
     ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
     : 1;
@@ -87,7 +88,7 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
   });
 }
 
-/** Takes up a lane where its last worker left it: stored transactions are sent again. */
+/** Continues a lane where its last worker left it: stored transactions are sent again. */
 async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
   const own = relayer.configured.find((one) => one.address === row.address);
   const lane: HeldLane = {

@@ -13,9 +13,10 @@ import {
 } from '#settlement/relayer/transaction-queries.ts';
 
 /**
- * Takes up what the rows of held lanes have and this process has forgotten. Outcomes are committed
- * without waiting for the disk, so a crash of PostgreSQL can undo the last of them. Nothing else
- * tells us: the lanes stay ours, and what we know of them was true when we wrote it.
+ * Loads transactions of held lanes that the rows have and this process has forgotten. Outcomes are
+ * committed without waiting for the disk, so a crash of PostgreSQL can undo the last of them.
+ * Nothing else shows it: the lanes stay ours, and what we know about them was true when we wrote
+ * it.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const { livemode, network } = relayer.chain.config;
@@ -33,14 +34,14 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
   }
 }
 
-/** Reads the lane's open transactions from their rows; what was sent by us stays marked as sent. */
+/** Reads the lane's open transactions from their rows; what we have sent stays marked as sent. */
 export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<void> {
   const { livemode } = relayer.chain.config;
   const rows = await selectOpenTransactions(relayer.db, { livemode, lane: lane.lane });
   for (const row of rows) {
     if (lane.open.has(row.nonce)) continue;
     const transaction = toOpen(row);
-    // First: a fault in between must not leave the old bytes to be sent.
+    // First, so that no fault in between leaves the old bytes to be sent.
     const expired = isExpired(transaction, relayer.head);
     if (!maySendAgain(row, expired)) await replaceByNoop(relayer, lane, transaction);
     lane.open.set(row.nonce, transaction);

@@ -30,16 +30,16 @@ export interface NetworkGuard {
   stop(): Promise<void>;
 }
 
-/** While the network is closed somebody waits at a counter. */
+/** While the network is closed, customers wait at a counter. */
 const CLOSED_LOOK_MS = 100;
 /** A node that comes back is asked soon. */
 const UNASKED_LOOK_MS = 500;
 /** A node that does not answer by then does not keep the API waiting. */
 const NODE_PATIENCE_MS = 3_000;
-/** To hear of a recovery whose wake-up got lost, and to note how far the log is. */
+/** To notice a recovery whose wake-up got lost, and to note how far the log is. */
 const OPEN_LOOK_MS = 1_000;
 
-/** What was found out about a network: all that {@link judgeLedger} decides on. */
+/** What was found out about a network: everything that {@link judgeLedger} needs. */
 export interface Findings {
   readonly incarnation: string;
   readonly ledger: Pick<LedgerRow, 'status' | 'incarnation' | 'used' | 'next_nonces'>;
@@ -57,7 +57,7 @@ export type Judgement =
 /**
  * Whether the ledger can be relied on. Two tests show that it has lost something: its log is behind
  * what we have seen, or the chain knows a nonce of ours that it does not. A database that was not
- * looked at yet may have lost something. When no node answers, and nothing speaks against it, the
+ * checked yet may have lost something. When no node answers, and there is no sign of a loss, the
  * ledger is served, but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgement {
@@ -75,7 +75,9 @@ export function judgeLedger(found: Findings): Judgement {
   return { kind: 'stand', standing: chainNonces === null ? 'serving' : 'signing' };
 }
 
-/** Chain first, ledger second: a nonce is in the ledger before it is used. null: nobody answers. */
+/**
+ * Chain first, ledger second: a nonce is in the ledger before it is used. null: no node answers.
+ */
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
   const addresses = configuredLanes(chain.config).map((lane) => lane.address);
@@ -136,7 +138,8 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   if (judgement.kind === 'recover') await ask(deps, judgement, ledger);
   else watch.note(walPosition(ledger.position));
   const standing = judgement.kind === 'stand' ? judgement.standing : 'closed';
-  // Nobody knows what the chain has settled: new intents must not take a number that it knows.
+  // We do not know what the chain has settled, and new intents must not take a number that it
+  // knows.
   if (standing === 'serving' && memory.standing !== 'serving') await raiseNumbers(db, livemode);
   memory.askedIn = standing === 'signing' ? epoch : null;
   memory.standing = standing;
@@ -145,7 +148,7 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
 }
 
 /**
- * Finds out whether this process may write on a network's ledger, and whether its lanes may sign:
+ * Finds out whether this process may write to a network's ledger, and whether its lanes may sign:
  * at start, after each connection that broke, and whenever somebody asks for a recovery. Until it
  * has looked the network is closed to this process. Every process of the service has one.
  */

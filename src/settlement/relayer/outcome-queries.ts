@@ -38,7 +38,7 @@ export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Pro
 export interface RequestOutcome {
   readonly requestId: bigint;
   readonly transactionId: bigint | null;
-  /** JSON of the seam's `result`. */
+  /** JSON of the `result` of requests.ts. */
   readonly result: { readonly succeeded: boolean };
 }
 
@@ -108,8 +108,8 @@ export async function replaceUnapplied(
 }
 
 /**
- * Back to the queue: the nonce was used up and the chain shows the requests unanswered, be it that
- * it had answered them before a reorganisation. Their transactions are retired: see loadOpen.
+ * Back to the queue: the nonce was used up and the chain has not answered the requests, or a
+ * reorganisation has undone its answer. Their transactions are retired: see loadOpen.
  */
 export async function requeue(
   tx: Tx,
@@ -140,7 +140,7 @@ export interface SettledInBlock {
   readonly blockTime: Date;
 }
 
-/** What the chain says was settled. A reorg may have moved it: the newest place holds. */
+/** What the chain has settled. A reorganisation may have moved it: the newest place counts. */
 export async function upsertChainPayments(
   tx: Tx,
   livemode: boolean,
@@ -234,7 +234,7 @@ export async function selectChainPayments(
   );
 }
 
-/** What everybody was told has turned out otherwise: the outcome is to be applied once more. */
+/** What everyone was told has turned out to be wrong: the outcome has to be applied once more. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null

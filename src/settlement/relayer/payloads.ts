@@ -15,7 +15,7 @@ export interface TargetCall {
   readonly data: Hex;
 }
 
-/** The payload, as the seam typed it when the request was written. */
+/** The payload, typed as requests.ts wrote it. */
 export function payloadOf<K extends RequestKind>(
   request: OpenRequest,
   kind: K,
@@ -44,15 +44,18 @@ export function authorizationOf(request: OpenRequest): PaymentAuthorization | nu
   return payloadOf(request, 'payment').authorization ?? null;
 }
 
-/** Of a refund that an earlier release has asked for. */
+/** For a refund that an earlier release requested. */
 const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
 
-/** What the event of the refund names it by. */
+/** The refund's name in its event. */
 export function referenceOf(request: OpenRequest): Hex {
   return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
 }
 
-/** What a refund's call needs beside the request: the payment as it was settled, and its proof. */
+/**
+ * What a refund's call needs in addition to the request: the payment as it was settled, and its
+ * proof.
+ */
 export interface RefundProof {
   readonly payment: PaymentCall;
   readonly batchNumber: bigint;

@@ -33,7 +33,7 @@ function untilOf(relayer: RelayerState, requests: readonly OpenRequest[]): Date 
   return validUntil(requests, { head, now: relayer.clock.now() });
 }
 
-/** A call of the contract for these payments, whichever way they came to be sent together. */
+/** A call of the contract for these payments, one or several. */
 export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
   const until = untilOf(relayer, requests);

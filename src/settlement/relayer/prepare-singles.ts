@@ -11,13 +11,13 @@ import { prepareRefund } from '#settlement/relayer/prepare-refund.ts';
 import { type Prepared, refusedBy } from '#settlement/relayer/refused-single.ts';
 import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/relayer-state.ts';
 
-/** What a node could not judge is asked about again after this long; others go first. */
+/** After this long we ask again about a request that a node could not judge; others go first. */
 const DEFER_MS = 2_000;
 
-/** behavior.md 7.7: how often the token is asked whether it would transfer again. */
+/** behavior.md 7.7: how often the token is asked whether it transfers again. */
 const BLOCKED_RETRY_MS = 60_000;
 
-/** What is to become of each request. Never throws for one of them: the others go on. */
+/** What to do with each request. Never throws because of one of them: the others go on. */
 export async function prepareAll(
   relayer: RelayerState,
   lane: HeldLane,
@@ -33,8 +33,8 @@ export async function prepareAll(
 }
 
 /**
- * null: it waits. Only what no state of the chain can make a call of is given up. Any other fault,
- * one of ours included, says nothing about the money, so it decides nothing.
+ * null: it waits. Only a request that can never become a call, whatever the chain's state, is given
+ * up. Any other fault, even one of ours, says nothing about the money, so it decides nothing.
  */
 async function prepareOne(
   relayer: RelayerState,

@@ -7,7 +7,7 @@ import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
 export type HeadChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'next'; readonly block: Block }
-  /** Blocks that we have seen are not there any more. */
+  /** Blocks that we have seen do not exist any more. */
   | { readonly kind: 'reorganised'; readonly block: Block };
 
 /** Something that contradicts the head that we know, and since when (process time). */
@@ -16,7 +16,7 @@ export interface HeadDoubt {
   readonly looks: number;
 }
 
-/** One address can have several nodes behind it: so many looks must say the same. */
+/** One address can have several nodes behind it: this many looks have to agree. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
 /** Nodes behind one address differ by this many blocks without anything being wrong. */
@@ -27,7 +27,7 @@ const SHORTER_MS = 1_000;
 
 /**
  * Looks at the head once. A node that lags behind the one we asked before tells us nothing, and
- * what contradicts the head that we know counts only when it is said again.
+ * what contradicts the head that we know counts only when it is repeated.
  */
 export async function readHead(relayer: RelayerState): Promise<HeadChange> {
   const block = await lookAtHead(relayer);
@@ -112,7 +112,7 @@ function patienceWith({ chain }: RelayerState, blocks: bigint): number {
   return blocks <= USUAL_LAG || chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
 }
 
-/** The head's time, and what has passed since that look: an idle chain is looked at rarely. */
+/** The head's time, plus the time since that look: an idle chain is looked at rarely. */
 export function chainTime(relayer: RelayerState): Date {
   const head = present(relayer.head, 'head: no block was seen yet');
   const { answeredAt } = relayer.sight;
@@ -120,7 +120,10 @@ export function chainTime(relayer: RelayerState): Date {
   return new Date(head.time.getTime() + sinceMs);
 }
 
-/** Where the chain is by now, as its rhythm says: counts from there do not begin too early. */
+/**
+ * Where the chain should be by now, by its rhythm, so that counts from there do not begin too
+ * early.
+ */
 export function heightNow({ head, sight, rhythm }: RelayerState): bigint {
   const known = head?.number ?? 0n;
   const intervalMs = blockInterval(rhythm);
@@ -131,7 +134,7 @@ export function heightNow({ head, sight, rhythm }: RelayerState): bigint {
 /** A state that is older may lack what was done a moment ago. */
 const FRESH_MS = 2_000;
 
-/** The newest block that is known, asked for where the last look is too long ago. */
+/** The newest known block; it is asked for when the last look is too long ago. */
 export async function freshHeight({ chain, head, sight }: RelayerState): Promise<bigint> {
   const known = head?.number ?? 0n;
   if (sight.answeredAt !== null && performance.now() - sight.answeredAt < FRESH_MS) return known;
@@ -143,7 +146,7 @@ export async function freshHeight({ chain, head, sight }: RelayerState): Promise
 const SPREAD_LOOKS = 4;
 const SPREAD_LOOK_MS = 50;
 
-/** The newest block that there is now, for what is not to be refused by an older state. */
+/** The newest block right now, for checks that an older state must not refuse. */
 export async function newestHeight({ chain, head, spread }: RelayerState): Promise<bigint> {
   const looks = spread > 0n ? SPREAD_LOOKS : 1;
   let highest = head?.number ?? 0n;

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Transactions from this nonce on count as not mined: the chain has gone back behind them. */
+/** Transactions from this nonce on count as not mined: the chain has gone back to before them. */
 export async function reopenFromNonce(
   tx: Tx,
   which: { readonly livemode: boolean; readonly lane: number; readonly nonce: bigint },
@@ -63,8 +63,8 @@ export interface MinedBlockRow {
 }
 
 /**
- * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, which
- * are to be, and the newest, which a reorganisation could have taken.
+ * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, to be
+ * marked, and the newest, which a reorganisation could have taken.
  */
 export async function selectMinedBlocks(
   sql: Sql,

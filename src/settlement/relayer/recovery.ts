@@ -20,10 +20,10 @@ import { insertAttempt, insertFiller } from '#settlement/relayer/transaction-que
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Makes a lane and the chain agree on the next nonce.
- * The chain is ahead: a restored database, or a key used elsewhere; new work goes behind it.
- * The chain is behind: it lost blocks; what we stored from there on is sent again, and a nonce of
- * which we have nothing is filled, because nothing behind it could ever be mined.
+ * Makes a lane and the chain agree on the next nonce. The chain is ahead: a restored database, or a
+ * key used elsewhere; new work goes after it. The chain is behind: it lost blocks; what we stored
+ * from there on is sent again, and a nonce for which we have nothing is filled, because otherwise
+ * nothing after it could ever be mined.
  */
 export async function catchUpNonce(
   relayer: RelayerState,
@@ -84,9 +84,9 @@ export async function fillGap(
 }
 
 /**
- * The lane's nonce on the chain. Where a node has told of fewer than we `know` it is the highest
- * that any address says, up to that: a node that lags, or that has become one of another chain,
- * must not reopen what is long final.
+ * The lane's nonce on the chain. Where a node reports fewer than we `know`, it is the highest that
+ * any address reports, up to that: a node that lags, or that has become one of another chain, must
+ * not reopen what has long been final.
  */
 export async function surestNonce(
   { chain }: RelayerState,
@@ -182,8 +182,8 @@ export async function replaceByNoop(
   const { maxFeePerGasCeiling, chainId, network } = relayer.chain.config;
   const last = transaction.attempts.at(-1);
   const suggested = feesOf(relayer);
-  // Without room for a higher offer a node that still holds the old bytes refuses the no-op; all
-  // others take it. Either way the old bytes do not leave here again.
+  // If no higher offer is possible, a node that still holds the old bytes refuses the no-op; all
+  // others take it. Either way we do not send the old bytes again.
   const fees =
     (last === undefined ? null : bumpFees(last.fees, suggested, maxFeePerGasCeiling)) ?? suggested;
   const unsigned = noop(lane, transaction.nonce, chainId, fees);

@@ -12,8 +12,8 @@ import { type RefundSums, selectRefundSums } from '#settlement/relayer/refund-qu
 import type { HeldLane, OpenRequest, RelayerState } from '#settlement/relayer/relayer-state.ts';
 import type { Planned } from '#settlement/relayer/sign-and-store.ts';
 
-// Each refund names what was refunded of its payment before it, and the contract refuses it
-// otherwise. So refunds of one payment go in order, and none can be paid twice.
+// Each refund states what was refunded of its payment before it, and the contract refuses a wrong
+// sum. So refunds of one payment go in order, and none can be paid twice.
 
 export interface PreparedRefund {
   readonly proof: RefundProof;
@@ -46,10 +46,11 @@ export interface InOrder {
 }
 
 /**
- * Gives each planned refund the sum before it: what the ledger knows to be refunded, what this lane
- * has under way, and the planned ones ahead of it. A refund waits while one of its payment is under
- * way on another lane, as nobody knows which is mined first; and while ledger and chain disagree
- * (a reorganisation, or refunds that a restored database has lost), because then nothing is known.
+ * Gives each planned refund the sum before it: what is refunded according to the ledger, what this
+ * lane has under way, and the planned ones ahead of it. A refund waits while one of its payment is
+ * under way on another lane, as nobody knows which is mined first; and while ledger and chain
+ * disagree (a reorganisation, or refunds that a restored database has lost), because then nothing
+ * is known.
  */
 export async function inOrder(
   tx: Tx,

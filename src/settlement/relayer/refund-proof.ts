@@ -13,7 +13,7 @@ import type { RefundProof } from '#settlement/relayer/payloads.ts';
 import { type ChainPaymentRow, selectBatchOf } from '#settlement/relayer/refund-queries.ts';
 import { paymentLeaf, paymentProof } from '../../../contracts/payment-tree.ts';
 
-/** The proof from what we stored of the batch; null when we know nothing of the payment. */
+/** The proof from what we stored of the batch; null when we do not know the payment. */
 export async function storedProof(
   db: Database,
   wanted: { readonly livemode: boolean; readonly number: bigint },
@@ -59,7 +59,7 @@ export async function rebuiltProof(
   const [receipt] = await chain.receipts([settled.txHash]);
   const block = await chain.block(settled.blockNumber);
   if (receipt === null || receipt === undefined || block === null) {
-    // The event is there, so the node that has no receipt of it has not caught up.
+    // The event exists, so a node without a receipt for it has not caught up.
     throw new RpcUnavailable('the receipt of a settled payment is not there at present');
   }
   const batch = readEvents(chain.config.settlement, receipt.logs).filter(

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The number that the contract knows a payment by, or null when there is no such payment. */
+/** The contract's number of a payment, or null when there is no such payment. */
 export async function selectPaymentNumber(sql: Sql, paymentId: string): Promise<bigint | null> {
   const rows = await sql.query<{ settlement_number: bigint }>(
     'select settlement_number from payments where id = $1',
@@ -41,7 +41,7 @@ export interface RefundSums {
   settled: bigint;
   /** Atoms of refunds that are signed and not known to be mined. */
   under_way: bigint;
-  /** Some of those are on another lane. */
+  /** Whether some of those are on another lane. */
   elsewhere: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { Planned } from '#settlement/relayer/sign-and-store.ts';
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
   | { readonly status: 'blocked' }
-  /** It waits, and so does a person's look at it: this is no fault that passes by itself. */
+  /** It waits for a person to look at it: this fault does not pass by itself. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 

@@ -110,7 +110,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  it('ends also what a pool forgot, and whoever sends the bytes later moves nothing', async () => {
+  it('also ends what a pool forgot, and sending those bytes later moves nothing', async () => {
     const id = await sign();
     await world.network.rpc.call('anvil_dropAllTransactions', []);
     await setLeft(id, '0 seconds');

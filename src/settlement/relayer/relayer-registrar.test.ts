@@ -50,7 +50,7 @@ describe("the registrar's key in a process of its own", () => {
     const registrar = world.startRelayer({ relayerKeys: [] });
     const [registered] = await world.outcomes([waiting]);
     assert.equal(registered?.succeeded, true);
-    assert.equal(await held('operator'), operators, 'the worker shares with who has no key');
+    assert.equal(await held('operator'), operators, 'the worker shares with one that has no key');
     const workers = 'select count(*) from relayer_workers';
     assert.equal(await world.count(workers), 1, 'who settles nothing counts as a worker');
 

@@ -15,24 +15,26 @@ export interface RelayerDeps extends LoopDeps {
   readonly leaseMs?: number;
 }
 
-/** Long enough for a pause of the process, short enough for those who wait at a counter. */
+/** Long enough for a pause of the process, short enough for customers at a counter. */
 export const LEASE_MS = 6_000;
 
 /**
- * What one process knows of one network. All of it can be lost at any time: the rows of
+ * What one process knows about one network. It can all be lost at any time: the rows of
  * chain_transactions and chain_requests hold everything that matters.
  */
 export interface RelayerState extends Required<RelayerDeps> {
-  /** Names this process in leases. */
+  /** The name of this process in leases. */
   readonly owner: string;
   readonly configured: readonly ConfiguredLane[];
   readonly lanes: Map<number, HeldLane>;
   head: Block | null;
   /** Something contradicts the head; null: nothing does. */
-  /** So many blocks nodes behind one address were seen to differ by: what lags is not lost. */
+  /**
+   * By how many blocks nodes behind one address were seen to differ: a block that lags is not lost.
+   */
   spread: bigint;
   doubt: HeadDoubt | null;
-  /** What is told to all processes of this worker's view of the chain. */
+  /** This worker's view of the chain, as all processes get it. */
   readonly sight: ChainSight;
   /** What to offer now; null until a block was seen. */
   fees: Fees | null;
@@ -42,7 +44,7 @@ export interface RelayerState extends Required<RelayerDeps> {
   recheckAll: boolean;
   /** When to expect the next block. */
   rhythm: BlockRhythm;
-  /** Requests that a node could not judge, and until when (process time) they are left alone. */
+  /** Requests that a node could not judge, and the process time until which they are left alone. */
   readonly deferred: Map<bigint, number>;
 }
 
@@ -55,7 +57,7 @@ export interface HeldLane {
   readonly fence: bigint;
   /** By nonce: signed and, as far as we know, not mined. */
   readonly open: Map<bigint, OpenTransaction>;
-  /** Takes no new work: another worker is to have it as soon as it is idle. */
+  /** Takes no new work: another worker gets it as soon as it is idle. */
   draining: boolean;
   /** Cannot pay for another transaction: takes no new work until it is funded. */
   starved: boolean;
@@ -70,9 +72,11 @@ export interface OpenTransaction {
   readonly gasLimit: bigint;
   /** Each was stored before it was sent. The newest, which is the one to be sent, comes last. */
   readonly attempts: Attempt[];
-  /** None any more once a no-op has taken its place. */
+  /** Empty once a no-op has taken its place. */
   requests: readonly OpenRequest[];
-  /** By the chain's clock: the contract refuses the call in later blocks. null: it always holds. */
+  /**
+   * By the chain's clock: the contract refuses the call in later blocks. null: it never expires.
+   */
   readonly validUntil: Date | null;
   /** When it was signed, as `performance.now()` says it; null: by another process. */
   readonly signedAtMs: number | null;
@@ -80,7 +84,7 @@ export interface OpenTransaction {
   sentAtBlock: bigint | null;
   /** The first head that was followed after that; null: none yet. */
   seenAtBlock: bigint | null;
-  /** Times that it had to be sent again. */
+  /** How often it had to be sent again. */
   resent: number;
   /** Its receipt may be in any block: ask for it, whatever the head lists. */
   recheck: boolean;
@@ -111,10 +115,10 @@ export interface OpenRequest {
   readonly created: Date;
   /**
    * It has succeeded once and the ledger says so, but a reorganisation has undone it: it is never
-   * given up, and nobody is told of it a second time.
+   * given up, and nobody is told about it a second time.
    */
   readonly owed: boolean;
-  /** Of a payment: real time until when it is to be settled. null: no deadline. */
+  /** For a payment: the real time by which it has to settle. null: no deadline. */
   readonly deadline: Date | null;
   /** The seconds that it was given. */
   readonly settleWithinS: number | null;

@@ -36,20 +36,22 @@ interface LaneStatus {
   readonly oldestUnmined: Date | null;
   /** The chain's coin, in wei; null: no node answers. */
   readonly balanceWei: bigint | null;
-  /** What the balance pays for, were each sent alone at the newest block's base fee. */
+  /**
+   * How many payments the balance pays for, if each were sent alone at the newest block's base fee.
+   */
   readonly paymentsLeft: bigint | null;
   /** Below the configured mark: somebody has to send coin to the address soon. */
   readonly low: boolean;
 }
 
-/** More are a flood, and the first of them tell its story. */
+/** If there are more, it is a flood, and the first of them show what is wrong. */
 const MAX_ALARMS = 50;
 
 /** Reads the rows, and balances and head from the chain when a node answers. */
 export async function readRelayerStatus(
   sql: Sql,
   chain: Chain,
-  /** What was read of the chain may be this old: each reading costs a request per lane. */
+  /** What was read from the chain may be this old: each reading costs a request per lane. */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
   const { livemode, network, lowBalanceWei } = chain.config;
@@ -97,7 +99,7 @@ interface Seen {
   readonly balances: readonly bigint[];
 }
 
-/** The last that was read of each chain, for those who scrape numbers every few seconds. */
+/** The last readings of each chain, for callers that scrape numbers every few seconds. */
 const seenBefore = new WeakMap<Chain, Seen & { readonly key: string; readonly at: number }>();
 
 /** An old head would look like a chain that stands still. */

@@ -18,7 +18,7 @@ const CEILING = 1_000_000_000n;
 const BASE_FEE = 950_000_000n;
 
 for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
-  describe(`who was told "declined" on ${network} is not charged after a reorganisation`, () => {
+  describe(`a payer told "declined" on ${network} is not charged after a reorganisation`, () => {
     let database: TestDatabase;
     let world: RelayerWorld;
 

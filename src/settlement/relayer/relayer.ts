@@ -31,21 +31,21 @@ import { collectReceipts, readFees } from '#settlement/relayer/watch.ts';
 export interface Relayer {
   /** Requests may be waiting. */
   wake(): void;
-  /** Finishes what runs and gives the lanes back. Nothing is lost when it is not called. */
+  /** Finishes what is running and gives the lanes back. Nothing is lost when it is not called. */
   stop(): Promise<void>;
 }
 
-/** Nodes keep some 16 transactions of one sender for sure. */
+/** Nodes are sure to keep about 16 transactions of one sender. */
 const MAX_OPEN_PER_LANE = 16;
 /** How often rows are looked for when no wake-up came. */
 const REQUEST_POLL_MS = 1_000;
-/** A look for refunds and the like that found none is worth this long. */
+/** After a look that found no refunds and the like, none follows for this long. */
 const SINGLES_MS = 50;
 /** A renewal may fail a few times before the lease runs out. */
 const RENEWALS_PER_LEASE = 4;
-/** How soon a lane is noticed that runs dry while it works. */
+/** How soon we notice that a lane at work runs dry. */
 const BALANCES_MS = 10_000;
-/** How long an outcome stays unseen whose commit a crash of the database has undone. */
+/** How long we may miss that a crash of the database has undone the commit of an outcome. */
 const REREAD_MS = 3_000;
 /** Between two looks at what is final: so many blocks, and so many looks at an idle chain. */
 const FINALITY_BLOCKS = 8n;
@@ -53,7 +53,7 @@ const FINALITY_LOOKS = 4;
 
 /**
  * Works one network's requests in this process: claims them, signs and stores transactions, sends
- * them, and writes back what the chain made of them. Any number of processes may do so at once.
+ * them, and writes back their outcomes. Any number of processes may do so at once.
  */
 export function startRelayer(deps: RelayerDeps): Relayer {
   const relayer: RelayerState = {
@@ -75,7 +75,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   const { network } = deps.chain.config;
   const onError = (name: string, error: unknown) => {
     if (error instanceof LaneLost) relayer.lanes.delete(error.lane);
-    // What this process remembers may be more or less than what is stored: begin again from there.
+    // What this process remembers may differ from what is stored: start again from the rows.
     if (error instanceof CommitUnknown) relayer.lanes.clear();
     deps.log.error(`the ${name} failed`, { network, error: describeError(error) });
   };
@@ -150,7 +150,7 @@ function startSingles(relayer: RelayerState, onError: OnError): Loop {
   return loop;
 }
 
-/** At most one timer at a time. */
+/** There is at most one timer at a time. */
 function createAlarm(ring: () => void): { set(ms: number): void } {
   let timer: NodeJS.Timeout | undefined;
   return {
@@ -182,7 +182,7 @@ function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
 
 /**
  * After a fault of the database it is unknown whether the flush was committed, so what this process
- * remembers of the lane is dropped; the keeper takes the lane up again from its rows.
+ * remembers of the lane is dropped; the keeper reads the lane from its rows again.
  */
 async function guarded(
   relayer: RelayerState,
@@ -228,7 +228,7 @@ function createFollower(
     }
     const watched =
       isReorganised || isDue ? watchFinality(relayer, block, { isReorganised }) : Promise.resolve();
-    // What a node cannot say of old blocks must not keep us from tending open transactions.
+    // If a node cannot answer for old blocks, that must not keep us from tending open transactions.
     await Promise.allSettled([watched]);
     await tendLanes(relayer, block);
     await endDead(relayer, block);

@@ -7,14 +7,14 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /** How soon a change is written down. */
 const REPORT_MS = 500;
-/** Without a change a sign of life is enough: a worker counts as gone after 10 s. */
+/** Without a change a heartbeat is enough: a worker counts as gone after 10 s. */
 const HEARTBEAT_MS = 2_000;
 /**
  * In looks at an idle chain: two minutes. The check before each payment sees a pause at once
  * anyway, and a free plan allows 15 calls in an idle minute (`test/long/price.test.ts`).
  */
 const PAUSE_LOOKS = 8;
-/** While it is paused, somebody may wait for the end of it. */
+/** While it is paused, customers may be waiting for the end of the pause. */
 const PAUSED_POLL_MS = 5_000;
 /** Looks that failed in a row before the node counts as gone: one may be an accident. */
 const FAILED_LOOKS = 2;
@@ -23,12 +23,12 @@ const SILENT_MS = 5_000;
 /** behavior.md 16. */
 const CLOCK_OFF_MS = 30_000;
 
-/** When this process last heard of the chain, whatever became of what it did about it. */
+/** When this process last got an answer about the chain, whatever it did with it. */
 export interface ChainSight {
   /** Process time of the last look that was answered; null: none was. */
   answeredAt: number | null;
   failedLooks: number;
-  /** How far the head's time was from our own at that look, in milliseconds; null: no look. */
+  /** How far the head's time was from ours at that look, in milliseconds; null: no look. */
   headOffMs: number | null;
   paused: boolean;
   /** The last alarm about the hourly ceiling. */
@@ -39,7 +39,7 @@ export function newSight(): ChainSight {
   return { answeredAt: null, failedLooks: 0, headOffMs: null, paused: false, ceilingTold: null };
 }
 
-/** Writes down, for all processes, what this worker sees of its network. */
+/** Writes this worker's view of its network down, for all processes. */
 export function startReporter(
   relayer: RelayerState,
   onError: (name: string, error: unknown) => void,

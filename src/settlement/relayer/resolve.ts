@@ -19,13 +19,13 @@ import type {
 } from '#settlement/relayer/relayer-state.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A transaction that is in the chain, and what that means for each of its requests. */
+/** A mined transaction, and what that means for each of its requests. */
 export interface Resolution {
   readonly lane: HeldLane;
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly answered: readonly { readonly request: OpenRequest; readonly result: Result }[];
-  /** To be sent again in another transaction: this one gave them no answer. */
+  /** These have to go into another transaction: this one gave them no answer. */
   readonly requeued: readonly OpenRequest[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
@@ -43,7 +43,7 @@ type Answer =
   /** `waits`: a refund is not given up, however often it comes at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
-/** A request that this many transactions gave no answer for is given up: nothing was moved. */
+/** After this many transactions without an answer a request is given up: nothing was moved. */
 const MAX_TRIES = 3;
 
 /** Reads outcomes from the contract's events, never from the transaction's status alone. */
@@ -77,7 +77,7 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
   return request.owed || waits || request.tries + 1 < MAX_TRIES;
 }
 
-/** What the chain paid out once and does not pay any more is not answered by that. */
+/** That is no answer to a request that the chain has paid once and does not pay any more. */
 export function isStillOwed(request: Pick<OpenRequest, 'kind' | 'owed'>, result: Result): boolean {
   return request.owed && KINDS[request.kind].paysOut && !result.succeeded;
 }
@@ -119,7 +119,7 @@ async function answerOf(
   return { status: 'answered', result: { succeeded: true, facts: lastPlace(mined) } };
 }
 
-/** No event of ours says more than the transaction's own success. */
+/** Such a request has no event: the transaction's own success is the answer. */
 function lastPlace({ receipt, block }: Mined) {
   return {
     txHash: receipt.txHash,
@@ -138,7 +138,8 @@ async function paymentAnswer(
   const failure = events.find(
     (event) => event.event === 'PaymentFailed' && event.number === request.number,
   );
-  // Neither event: the transaction did not run our batch. Nothing is known, so nothing is decided.
+  // Neither event is there: the transaction did not run our batch. Nothing is known, so nothing is
+  // decided.
   if (failure?.event !== 'PaymentFailed') return { status: 'again' };
   if (failure.reason !== 'AlreadySettled') {
     return { status: 'answered', result: failed(declineOf(failure.reason), receipt.txHash) };
@@ -160,9 +161,9 @@ async function settledBefore(
 }
 
 /**
- * What the contract says to the call, in the state behind its block. Many nodes keep only some 128
- * states: then the head's. That is safe, because what has reverted has moved nothing, and because
- * what would be accepted now is sent again only after one more look.
+ * What the contract answers to the call, in the state after its block. Many nodes keep only some
+ * 128 states; then the head's state is used. That is safe, because what has reverted has moved
+ * nothing, and because what would be accepted now is sent again only after one more look.
  */
 async function replay(
   chain: Chain,
@@ -177,7 +178,9 @@ async function replay(
   }
 }
 
-/** A payment's batch reverted as a whole; anything else is asked again what is wrong. */
+/**
+ * A payment's batch reverted as a whole; for anything else the contract is asked for the reason.
+ */
 async function afterRevert(
   relayer: RelayerState,
   { lane, transaction, receipt }: Mined,

@@ -15,7 +15,7 @@ import {
   type NewTransaction,
 } from '#settlement/relayer/transaction-queries.ts';
 
-/** A transaction to be. */
+/** A transaction that is about to be signed. */
 export interface Planned {
   readonly kind: string;
   readonly call: TargetCall;
@@ -23,7 +23,7 @@ export interface Planned {
   readonly requests: readonly OpenRequest[];
   /** Of payments: the block time after which the contract refuses them. */
   readonly validUntil?: Date;
-  /** Of a refund: it is put in order with others of its payment right before it is signed. */
+  /** For a refund, which is put in order with others of its payment right before it is signed. */
   readonly refund?: PreparedRefund;
 }
 

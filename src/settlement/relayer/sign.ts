@@ -13,7 +13,7 @@ export interface Unsigned {
   readonly fees: Fees;
 }
 
-/** The bytes of a transaction. Store them before you send them. */
+/** The signed bytes of a transaction. Store them before you send them. */
 export async function signAttempt(
   account: PrivateKeyAccount,
   unsigned: Unsigned,

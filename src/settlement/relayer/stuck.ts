@@ -20,12 +20,15 @@ import {
 
 /** An unmined transaction is sent again after this many blocks: pools forget, nodes restart. */
 const RESEND_BLOCKS = 2n;
-/** Sent again this often and still not mined: it has to offer more. */
+/** A transaction that was sent this often and is still not mined has to offer more. */
 const REPLACE_AFTER = 2;
 /** One node's word is not enough to call a nonce lost. */
 const FOREIGN_AFTER = 5;
 
-/** Looks after what should have been mined by now. Call it after the receipts of a new head. */
+/**
+ * Takes care of transactions that should have been mined by now. Call it after the receipts of a
+ * new head.
+ */
 export async function tendLanes(relayer: RelayerState, head: Block): Promise<void> {
   for (const lane of relayer.lanes.values()) {
     for (const transaction of lane.open.values()) noteHead(transaction, head);
@@ -55,8 +58,8 @@ function isDue({ spread }: RelayerState, { sentAtBlock }: OpenTransaction, head:
 }
 
 /**
- * Our looks had stopped when it was sent: the height that we took it for was too low, and the chain
- * has had no time for it yet. Its nonce was worth asking for all the same.
+ * Our looks had stopped when it was sent: the height that we noted was too low, and the chain has
+ * had no time for it yet. It was still right to ask for its nonce.
  */
 function isOnItsWay(
   { spread }: RelayerState,
@@ -90,7 +93,7 @@ async function tend(
   } else {
     await tendFirst(relayer, lane, first, head);
   }
-  // Filled gaps and no-ops included.
+  // This includes filled gaps and no-ops.
   const left = inNonceOrder(lane).filter(({ nonce }) => nonce >= chainNonce);
   await broadcast(relayer, lane, left);
 }
@@ -114,13 +117,13 @@ async function tendUsed(
   transaction: OpenTransaction,
 ): Promise<void> {
   relayer.recheckAll = true;
-  // Its receipt is there, only what it says is not clear yet; or it may be there.
+  // Its receipt exists or may exist; only its meaning is not clear yet.
   if (transaction.undecided > 0 || transaction.unread) return;
   transaction.usedElsewhere++;
   if (transaction.usedElsewhere >= FOREIGN_AFTER) await giveUpNonce(relayer, lane, transaction);
 }
 
-/** The one that all others of the lane wait for. */
+/** The one for which all others of the lane wait. */
 async function tendFirst(
   relayer: RelayerState,
   lane: HeldLane,

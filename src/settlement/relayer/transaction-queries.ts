@@ -13,7 +13,7 @@ export interface RequestRow {
   tries: number;
   created: Date;
   owed: boolean;
-  /** Of a payment: it is not to be settled later than this. What is owed always has its time. */
+  /** For a payment: it must not settle later than this. What is owed has no deadline. */
   deadline: Date | null;
   settle_within: number | null;
 }
@@ -44,14 +44,14 @@ export async function claimPayments(
 }
 
 /**
- * Payments that were signed, whose deadline forbids to sign them once more, and whose newest bytes
- * can settle in no block later than `time`. Not locked: the chain is asked first.
+ * Signed payments whose deadline forbids signing them once more, and whose newest bytes can settle
+ * in no block later than `time`. Not locked: the chain is asked first.
  */
 export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(RequestRow & { transaction_id: bigint | null })[]> {
-  // Waiting for other bytes, or on their way: the second are found by their few transactions.
+  // Waiting for other bytes, or on their way: the latter are found through their few transactions.
   return sql.query(
     `select ${REQUEST}, transaction_id from (
        select * from chain_requests
@@ -254,13 +254,13 @@ export interface OpenTransactionRow {
     settle_within: number | null;
   }[];
   valid_until: Date | null;
-  /** A request of it went back to the queue. */
+  /** One of its requests went back to the queue. */
   retired: boolean;
 }
 
 /**
  * Signed and not mined transactions of a lane with all of their attempts, in nonce order. A no-op
- * is the newest attempt whatever it offers: nothing goes out again behind it.
+ * is the newest attempt whatever it offers: nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -288,7 +288,7 @@ export async function selectOpenTransactions(
   );
 }
 
-/** Which nonces of these lanes are signed and not mined. */
+/** The nonces of these lanes that are signed and not mined. */
 export async function selectOpenNonces(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly lanes: readonly number[] },

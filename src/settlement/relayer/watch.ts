@@ -28,7 +28,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
     await finish(relayer, await resolveEach(relayer, portion));
   }
   relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
-  // A node that lags has no receipt of what the head lists: the next look asks again.
+  // A node that lags has no receipt for what the head lists: the next look asks again.
   const listed = new Set(head.transactions);
   wanted.forEach(({ transaction, hash }, index) => {
     const isMissing = receipts[index] === null && listed.has(hash);
@@ -41,7 +41,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
 /** Looks without an outcome after which a person is told; the looks go on. */
 const UNREADABLE_AFTER = 8;
 
-/** Each stands alone: what a node cannot say of one must not hold up what it says of the others. */
+/** Each is independent: what a node cannot say about one must not hold up the others. */
 async function resolveEach(
   relayer: RelayerState,
   portion: readonly Mined[],
@@ -124,7 +124,7 @@ function candidates(relayer: RelayerState, head: Block): Candidate[] {
   return found;
 }
 
-/** Success at inclusion, or once `confirmations` blocks stand on top. */
+/** A success counts at inclusion, or once `confirmations` blocks lie on top. */
 function isDeep(relayer: RelayerState, receipt: Receipt, head: Block): boolean {
   return head.number - receipt.blockNumber >= BigInt(relayer.chain.config.confirmations);
 }
@@ -142,7 +142,7 @@ async function withBlocks(
   for (const block of await chain.blocks([...missing])) {
     if (block) known.set(block.hash, block);
   }
-  // Without its block a receipt is of a fork that is being left: the next look decides.
+  // Without its block, a receipt belongs to a fork that is being abandoned: the next look decides.
   return found.flatMap(({ lane, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     return block === undefined ? [] : [{ lane, transaction, receipt, block }];
@@ -151,7 +151,7 @@ async function withBlocks(
 
 /** How long the tips of recent blocks hold: they change little, and each look is a request. */
 const TIPS_MS = 30_000;
-/** Nobody pays: the first payment may offer what was asked for some minutes ago. */
+/** While nobody pays: the first payment may offer the fees of some minutes ago. */
 const IDLE_TIPS_MS = 300_000;
 
 /** What to offer from now on, from the head's base fee and the tips of recent blocks. */
