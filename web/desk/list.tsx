@@ -12,22 +12,15 @@ export interface ListProps<Row> {
   readonly query: UseQueryResult<ListPage<Row>>;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
-  /** Where the list's place stands; without it the list has one page. */
+  /** What it is filtered by. */
   readonly filters?: Filters;
-  /** Where the page does not say it itself: the cursor of the next one, null on the last. */
-  readonly nextOf?: (page: ListPage<Row>) => string | null;
   /** What is missing, what one gets, one button. */
   readonly empty: ReactNode;
 }
 
-/** Where the next page begins, as most lists say it. */
-export function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPage<unknown>) {
-  return hasMore ? next : null;
-}
-
-/** One page of a list: however long it is, the browser holds no more than that. */
+/** A list that is short by its nature; one of any length is a LongList. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
-  const { label, query, columns, keyOf, filters, nextOf = nextIn, empty } = props;
+  const { label, query, columns, keyOf, filters, empty } = props;
   return (
     <Loaded query={query}>
       {(page) => (
@@ -37,7 +30,6 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
           ) : (
             <NothingHere filters={filters} empty={empty} />
           )}
-          {filters === undefined ? null : <Pager filters={filters} next={nextOf(page)} />}
         </div>
       )}
     </Loaded>
@@ -58,26 +50,5 @@ export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
     >
       No entry has all of what you filter by.
     </EmptyState>
-  );
-}
-
-export interface PagerProps {
-  readonly filters: Filters;
-  /** The cursor of the next page; null on the last. */
-  readonly next: string | null;
-}
-
-/** Leads through the pages of a list. */
-export function Pager({ filters, next }: PagerProps): ReactNode {
-  if (filters.cursor === undefined && next === null) return null;
-  return (
-    <div className="row row-apart">
-      {filters.cursor === undefined ? (
-        <span />
-      ) : (
-        <Button onClick={() => filters.goTo(null)}>Newest</Button>
-      )}
-      {next === null ? null : <Button onClick={() => filters.goTo(next)}>Older</Button>}
-    </div>
   );
 }

@@ -4,15 +4,29 @@ import { useSearch } from 'wouter';
 import { Button } from '../ui/button.tsx';
 import { type Column, Table, TableFrame, TableRows } from '../ui/table.tsx';
 import type { Filters } from './filters.tsx';
-import { type ListProps, NothingHere, nextIn } from './list.tsx';
+import { type ListProps, NothingHere } from './list.tsx';
 import { Loaded } from './loaded.tsx';
 import type { Pages } from './reads.ts';
 import { useWalk } from './use-walk.ts';
-import { countNewer, type ListPage, refreshed, rowsBefore, totalRows } from './walk.ts';
+import {
+  countNewer,
+  type ListPage,
+  refreshed,
+  rowsBefore,
+  totalRows,
+  withoutGone,
+} from './walk.ts';
 
 export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filters'> {
   readonly pages: Pages<ListPage<Row>>;
   readonly filters: Filters;
+  /** Where the page does not say it itself: the cursor of the next one, null on the last. */
+  readonly nextOf?: (page: ListPage<Row>) => string | null;
+}
+
+/** Where the next page begins, as most lists say it. */
+function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPage<unknown>) {
+  return hasMore ? next : null;
 }
 
 /**
@@ -47,9 +61,10 @@ function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> 
   const seen = useWalk({ place, scope: pages.scope, cursor, live });
   const { head, setHead, walk, drawn, roomOf, note, isAtTop } = seen;
   const newer = countNewer(head.data, live.data, keyOf);
+  const isWhole = nextOf(live) === null;
   useEffect(() => {
-    if (isAtTop()) setHead(live);
-  }, [live, setHead, isAtTop]);
+    setHead(isAtTop() ? live : withoutGone(head, { page: live, isWhole }, keyOf));
+  }, [live, isWhole, head, keyOf, setHead, isAtTop]);
   useEffect(() => note(0, { count: head.data.length, next: nextOf(head) }), [head, note, nextOf]);
   const showNewer = () => {
     setHead(live);

@@ -10,6 +10,7 @@ import {
   totalRows,
   type Walk,
   walkOn,
+  withoutGone,
   withPage,
 } from './walk.ts';
 
@@ -80,4 +81,16 @@ test('rows that come above are counted and change nothing below', () => {
     refreshed(rows, now, ({ id }) => id),
     [{ id: 'e', status: 'done' }],
   );
+});
+
+test('rows that have left the list go, and those that newer ones pushed down stay', () => {
+  const head = { data: ['e', 'd', 'c', 'b'], has_more: true, next_cursor: 'b' };
+  const left = (data: string[], isWhole = false) =>
+    withoutGone(head, { page: { data }, isWhole }, same).data.join('');
+  assert.equal(left(['e', 'c', 'b', 'a']), 'ecb', 'one was resolved');
+  assert.equal(left(['g', 'f', 'e', 'd']), 'edcb', 'two have come');
+  assert.equal(left(['f', 'e', 'c', 'b']), 'ecb', 'both');
+  assert.equal(left(['j', 'i', 'h', 'g']), 'edcb', 'so many have come that none is known');
+  assert.equal(left(['e', 'd'], true), 'ed', 'there are no others');
+  assert.equal(withoutGone(head, { page: { data: head.data }, isWhole: false }, same), head);
 });

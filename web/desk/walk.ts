@@ -86,6 +86,23 @@ export function refreshed<Row>(
   return shown.map((row) => byKey.get(keyOf(row)) ?? row);
 }
 
+/**
+ * The first page without the rows that have left the list: those before one that is still in it,
+ * and all that are missing from a list of one page. What is missing at the end may only have been
+ * pushed down by newer rows.
+ */
+export function withoutGone<Row>(
+  head: ListPage<Row>,
+  live: { readonly page: ListPage<Row>; readonly isWhole: boolean },
+  keyOf: (row: Row) => string,
+): ListPage<Row> {
+  const there = new Set(live.page.data.map(keyOf));
+  const isThere = (row: Row) => there.has(keyOf(row));
+  const until = live.isWhole ? head.data.length : head.data.findLastIndex(isThere);
+  const data = head.data.filter((row, index) => index >= until || isThere(row));
+  return data.length === head.data.length ? head : { ...head, data };
+}
+
 /** How many rows have come before those that are shown. */
 export function countNewer<Row>(
   shown: readonly Row[],

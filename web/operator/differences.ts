@@ -1,5 +1,7 @@
-import type { UseQueryResult } from '@tanstack/react-query';
-import { useRead } from './operator.ts';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import type { Pages } from '../desk/reads.ts';
+import type { ListPage } from '../desk/walk.ts';
+import { usePages } from './operator.ts';
 
 /** What ledger and chain do not agree on. */
 export interface Difference {
@@ -21,25 +23,40 @@ export interface ReadUpTo {
   readonly updated: string;
 }
 
-export interface Reconciled {
+/** A page of the differences, newest first, and how far the chains are read. */
+export interface Reconciled extends ListPage<Difference> {
   readonly cursors: readonly ReadUpTo[];
-  readonly differences: readonly Difference[];
-  readonly has_more: boolean;
-  readonly next_cursor: string | null;
 }
 
 const WATCH_MS = 10_000;
 
 const PAGE = 100;
 
-/** @param before The place of a page; without it the newest. */
-export function useReconciled(before?: string): UseQueryResult<Reconciled> {
-  const query = useRead(
+/** Each page of the differences. */
+export function useDifferences(): Pages<Reconciled> {
+  const { scope, at } = usePages(
     'GET /reconciliation',
-    { query: { limit: PAGE, before } },
-    { everyMs: WATCH_MS, keepsBefore: true },
+    (before) => ({ query: { limit: PAGE, before } }),
+    { everyMs: WATCH_MS },
   );
-  return query as unknown as UseQueryResult<Reconciled>;
+  return {
+    scope,
+    at: (cursor) => {
+      const { queryFn, ...reading } = at(cursor);
+      return {
+        ...reading,
+        queryFn: async (context) => {
+          const { differences, ...page } = await queryFn(context);
+          return { ...page, data: differences } as unknown as Reconciled;
+        },
+      };
+    },
+  };
+}
+
+/** The newest of them. */
+export function useReconciled(): UseQueryResult<Reconciled> {
+  return useQuery({ ...useDifferences().at(undefined), placeholderData: keepPreviousData });
 }
 
 export function networkName(livemode: boolean): string {

@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import type { ListWithdrawalsResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
+import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -13,7 +13,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useMerchant, usePages, useRead } from '../merchant.ts';
 import { DayReport } from '../parts/day-report.tsx';
 import { GoLive } from '../parts/go-live.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
@@ -73,8 +73,8 @@ export function Balance(): ReactNode {
       </Loaded>
       <GoLive />
       <SettlementWallet />
-      <Withdrawals />
       <DayReport />
+      <Withdrawals />
       {isWithdrawing && goLive?.settlement_wallet ? (
         <WithdrawDialog
           available={available}
@@ -129,17 +129,17 @@ function HeldNotice(): ReactNode {
 
 function Withdrawals(): ReactNode {
   const filters = useFilters();
-  const query = useRead(
+  const pages = usePages(
     'GET /accounts/{account}/{mode}/withdrawals',
-    { query: { limit: PAGE, cursor: filters.cursor } },
-    { keepsBefore: true, everyMs: WATCH_MS },
+    (cursor) => ({ query: { limit: PAGE, cursor } }),
+    { everyMs: WATCH_MS },
   );
   return (
     <section className="stack">
       <h2>Paid out</h2>
-      <List
+      <LongList
         label="Withdrawals"
-        query={query}
+        pages={pages}
         columns={COLUMNS}
         keyOf={({ id }) => id}
         filters={filters}

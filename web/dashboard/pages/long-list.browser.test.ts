@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
 import { signInAt } from '../../testing/desk.ts';
+import { drawnRows, type ListOnPage, MOST_DRAWN, walkThrough } from '../../testing/long-list.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
 /** A list of thousands of rows, scrolled from end to end while others come in. */
@@ -11,8 +12,6 @@ import { addTestTerminal } from '../../testing/till.ts';
 const ROWS = 3_000;
 const NEWER = 20;
 const AT_ONCE = 20;
-/** Four pages of fifty: as many as can touch three screens, and the one that has the focus. */
-const MOST_DRAWN = 200;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -54,47 +53,8 @@ after(async () => {
   await shared.close();
 });
 
-interface Drawn {
-  readonly rows: readonly (readonly [index: number, id: string])[];
-  /** -1 while the end is not known. */
-  readonly count: number;
-  readonly bottomPx: number;
-}
-
-function drawn(page: Page): Promise<Drawn> {
-  return page.evaluate(() => {
-    const table = document.querySelector('table[aria-label="Intents"]');
-    const rows = [...document.querySelectorAll('tbody tr[aria-rowindex]')].map((row) => {
-      const id = row.querySelector('a[href*="/intents/"]')?.textContent ?? '';
-      return [Number(row.getAttribute('aria-rowindex')), id] as const;
-    });
-    const bottomPx = table?.getBoundingClientRect().bottom ?? Number.POSITIVE_INFINITY;
-    return { rows, count: Number(table?.getAttribute('aria-rowcount')), bottomPx };
-  });
-}
-
-/** Scrolls on until the end is in sight; what it has seen, by place. */
-async function walkThrough(page: Page, halfway: () => Promise<void>): Promise<Map<number, string>> {
-  const seen = new Map<number, string>();
-  let isHalfway = false;
-  for (;;) {
-    const { rows, count, bottomPx } = await drawn(page);
-    assert.ok(rows.length <= MOST_DRAWN, `${rows.length} rows are drawn`);
-    for (const [index, id] of rows) {
-      assert.equal(seen.get(index) ?? id, id, `two rows at ${index}`);
-      seen.set(index, id);
-    }
-    if (!isHalfway && seen.size >= ROWS / 2) {
-      isHalfway = true;
-      await halfway();
-    }
-    const height = page.viewportSize()?.height ?? 0;
-    if (count > 0 && bottomPx <= height) return seen;
-    await page.evaluate((px) => {
-      scrollBy(0, px);
-      return new Promise((resolve) => requestAnimationFrame(resolve));
-    }, height);
-  }
+function listOn(page: Page): ListOnPage {
+  return { page, label: 'Intents', nameAt: 'a[href*="/intents/"]' };
 }
 
 test('every row is there once, however many come in meanwhile, and few are drawn', async () => {
@@ -105,7 +65,12 @@ test('every row is there once, however many come in meanwhile, and few are drawn
   await page.getByRole('table', { name: 'Intents' }).waitFor();
   await window.checkAccessibility();
   const first = new Set(made);
-  const seen = await walkThrough(page, () => addIntents(NEWER));
+  let isHalfway = false;
+  const seen = await walkThrough(listOn(page), async (count) => {
+    if (isHalfway || count < ROWS / 2) return;
+    isHalfway = true;
+    await addIntents(NEWER);
+  });
   const ids = [...seen].sort(([one], [other]) => one - other).map(([, id]) => id);
   assert.equal(ids.length, ROWS);
   assert.deepEqual(new Set(ids), first);
@@ -118,7 +83,7 @@ test('every row is there once, however many come in meanwhile, and few are drawn
     await new Promise((resolve) => setTimeout(resolve, 300));
     return scrollY;
   });
-  const { rows } = await drawn(page);
+  const { rows } = await drawnRows(listOn(page));
   const row = page.getByRole('link', { name: rows[Math.floor(rows.length / 2)]?.[1] ?? '' });
   await row.scrollIntoViewIfNeeded();
   assert.ok(Math.abs((await page.evaluate(() => scrollY)) - middle) < 3_000);
@@ -134,7 +99,7 @@ test('every row is there once, however many come in meanwhile, and few are drawn
   // What came in above is told, and shown when it is asked for.
   await page.getByRole('button', { name: `${NEWER} newer` }).click();
   await page.getByRole('link', { name: made.at(-1) ?? '' }).waitFor();
-  const { rows: top } = await drawn(page);
+  const { rows: top } = await drawnRows(listOn(page));
   assert.deepEqual(new Set(top.slice(0, NEWER).map(([, id]) => id)), new Set(made.slice(ROWS)));
   window.checkClean();
   await window.close();
@@ -156,7 +121,7 @@ test('a phone draws few of them, and the tab key goes through all rows in turn',
     assert.ok(place - (places.at(-1) ?? 2) <= 1, `from ${places.at(-1)} to ${place}`);
     places.push(place);
     await page.keyboard.press('Tab');
-    assert.ok((await drawn(page)).rows.length <= MOST_DRAWN);
+    assert.ok((await drawnRows(listOn(page))).rows.length <= MOST_DRAWN);
   }
   window.checkClean();
   await window.close();

@@ -1,13 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ListAlarmsResponse } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
+import { LongList } from '../../desk/long-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
+import { useOperator, usePages } from '../operator.ts';
 import { Details } from '../parts/details.tsx';
 import { Measured } from '../parts/measured.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
@@ -27,19 +28,19 @@ const COLUMNS: readonly Column<Alarm>[] = [
   { name: 'Change', cell: (alarm) => <Resolve alarm={alarm} /> },
 ];
 
-/** What a person has to judge, newest first, a page at a time. */
+/** What a person has to judge, newest first. */
 export function Alarms(): ReactNode {
   const filters = useFilters();
-  const query = useRead(
-    'GET /alarms',
-    { query: { limit: PAGE, before: filters.cursor } },
-    { everyMs: WATCH_MS, keepsBefore: true },
-  );
+  const pages = usePages('GET /alarms', (before) => ({ query: { limit: PAGE, before } }), {
+    everyMs: WATCH_MS,
+  });
+  const newest = useQuery(pages.at(undefined));
   return (
     <Page title="Alarms">
-      <List
+      <Measured query={newest} />
+      <LongList
         label="Alarms"
-        query={query}
+        pages={pages}
         columns={COLUMNS}
         keyOf={({ id }) => id}
         filters={filters}
@@ -49,7 +50,6 @@ export function Alarms(): ReactNode {
           </EmptyState>
         }
       />
-      <Measured query={query} />
     </Page>
   );
 }

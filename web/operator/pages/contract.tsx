@@ -1,15 +1,16 @@
 import { type ReactNode, useState } from 'react';
 import type { ListProposalsResponse, ReadContractsResponse } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
+import { LongList } from '../../desk/long-list.tsx';
+import type { ListPage } from '../../desk/walk.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
+import { useOperator, usePages, useRead } from '../operator.ts';
 import { ContractDialog, type ContractWish } from '../parts/contract-dialog.tsx';
 import { DecideProposal } from '../parts/decide-proposal.tsx';
 import { isOpen, proposalWords } from '../parts/proposal-words.ts';
@@ -107,17 +108,20 @@ const PROPOSALS: readonly Column<Proposal>[] = [
   },
 ];
 
+/** The last one leads to the next page. */
+function nextProposal({ data, has_more: more }: ListPage<Proposal>): string | null {
+  return more === true ? (data.at(-1)?.id ?? null) : null;
+}
+
 /** What the contract charges, and what two people have to agree to. */
 export function Contract(): ReactNode {
   const { mayChange } = useOperator();
   const [wish, setWish] = useState<ContractWish | null>(null);
   const filters = useFilters();
   const contracts = useRead('GET /contracts');
-  const proposals = useRead(
-    'GET /proposals',
-    { query: { limit: PAGE, before: filters.cursor } },
-    { everyMs: WATCH_MS, keepsBefore: true },
-  );
+  const proposals = usePages('GET /proposals', (before) => ({ query: { limit: PAGE, before } }), {
+    everyMs: WATCH_MS,
+  });
   const actions = mayChange ? (
     <>
       <Button onClick={() => setWish('pause')}>Pause</Button>
@@ -143,13 +147,13 @@ export function Contract(): ReactNode {
         operator who works alone decides alone, and the audit log says so. The keys of the contract
         are not here: the holder of a key sends what was agreed to.
       </p>
-      <List
+      <LongList
         label="Proposals"
-        query={proposals}
+        pages={proposals}
         columns={PROPOSALS}
         keyOf={({ id }) => id}
         filters={filters}
-        nextOf={({ data, has_more: more }) => (more === true ? (data.at(-1)?.id ?? null) : null)}
+        nextOf={nextProposal}
         empty={
           <EmptyState title="Nobody has asked for anything">
             What one operator asks for, and another has to agree to, is listed here.

@@ -46,7 +46,7 @@ export function NeedsYou(): ReactNode {
     proposals: proposals.data?.data ?? [],
     cursors: reconciled.data?.cursors ?? [],
     networks: networks.data?.data ?? [],
-    differences: reconciled.data?.differences ?? [],
+    differences: reconciled.data?.data ?? [],
     submissions: submissions.data?.data ?? [],
     work: work.data?.data ?? [],
   });

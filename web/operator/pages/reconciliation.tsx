@@ -1,14 +1,20 @@
 import { type ReactNode, useState } from 'react';
 import { useFilters } from '../../desk/filters.tsx';
-import { Pager } from '../../desk/list.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
+import { LongList } from '../../desk/long-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Difference, networkName, type ReadUpTo, useReconciled } from '../differences.ts';
+import {
+  type Difference,
+  networkName,
+  type ReadUpTo,
+  useDifferences,
+  useReconciled,
+} from '../differences.ts';
 import { useOperator } from '../operator.ts';
 import { Details } from '../parts/details.tsx';
 import { Measured } from '../parts/measured.tsx';
@@ -34,22 +40,14 @@ const DIFFERENCES: readonly Column<Difference>[] = [
 /** Ledger against chain, as a table of differences. None is a proof, with its time. */
 export function Reconciliation(): ReactNode {
   const filters = useFilters();
-  const query = useReconciled(filters.cursor);
+  const query = useReconciled();
+  const pages = useDifferences();
   return (
     <Page title="Reconciliation">
       <Loaded query={query}>
-        {({ cursors, differences, next_cursor: next }) => (
+        {({ cursors, data: differences }) => (
           <>
             <Verdict cursors={cursors} differences={differences} />
-            {differences.length === 0 ? null : (
-              <Table
-                label="Differences"
-                columns={DIFFERENCES}
-                rows={differences}
-                keyOf={({ id }) => id}
-              />
-            )}
-            <Pager filters={filters} next={next} />
             {cursors.length === 0 ? null : (
               <Table
                 label="How far the chains are read"
@@ -63,6 +61,14 @@ export function Reconciliation(): ReactNode {
       </Loaded>
       <Measured query={query} />
       <Recoveries />
+      <LongList
+        label="Differences"
+        pages={pages}
+        columns={DIFFERENCES}
+        keyOf={({ id }) => id}
+        filters={filters}
+        empty={null}
+      />
     </Page>
   );
 }

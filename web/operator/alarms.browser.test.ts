@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { drawnRows, walkThrough } from '../testing/long-list.ts';
+import { addStaff, signInAsStaff } from '../testing/staff.ts';
+
+/** Thousands of alarms, as after a day on which everything went wrong. */
+
+const ROWS = 3_000;
+
+let database: TestDatabase;
+let own: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  database = await testDatabase();
+  const started = startSharedSandbox({ DATABASE_URL: database.url });
+  [own, browser] = await Promise.all([started, openBrowser()]);
+  await database.db.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     select false, 'foreign_settlement', 'tap ' || i, '{}', now() from generate_series(1, $1) i`,
+    [ROWS],
+  );
+});
+
+after(async () => {
+  await browser.close();
+  await own.close();
+  await database.close();
+});
+
+test('every alarm is there once, few are drawn, and one that is resolved goes', async () => {
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  const person = await addStaff(database.db, 'anna@alarms.test');
+  await signInAsStaff(window, { sandbox: own.sandbox, person, path: 'operator/alarms' });
+  await page.getByRole('table', { name: 'Alarms' }).waitFor();
+  await window.checkAccessibility();
+  const list = { page, label: 'Alarms', nameAt: 'td .id' };
+  const seen = await walkThrough(list);
+  const places = [...seen].sort(([one], [other]) => one - other).map(([, name]) => name);
+  const expected = Array.from({ length: ROWS }, (_, index) => `tap ${ROWS - index}`);
+  assert.deepEqual(places, expected);
+  await window.checkAccessibility();
+
+  // In a page far down, and in the first one while its beginning is out of sight.
+  for (const gone of ['tap 3', `tap ${ROWS - 30}`]) {
+    const row = page.getByRole('row').filter({ has: page.getByText(gone, { exact: true }) });
+    if ((await row.count()) === 0) await page.evaluate(() => scrollTo(0, 0));
+    await row.getByRole('button', { name: /^Resolve/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('Looked into.');
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await row.waitFor({ state: 'detached' });
+    const { rows } = await drawnRows(list);
+    assert.ok(!rows.some(([, name]) => name === gone));
+  }
+  const open = await database.db.query<{ count: number }>(
+    'select count(*)::int as count from chain_alarms where resolved_at is null',
+  );
+  assert.equal(open[0]?.count, ROWS - 2);
+  window.checkClean();
+  await window.close();
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+
+/** Four pages of fifty: as many as can touch three screens, and the one that has the focus. */
+export const MOST_DRAWN = 200;
+
+export interface ListOnPage {
+  readonly page: Page;
+  readonly label: string;
+  /** Selects what names a row by its text. */
+  readonly nameAt: string;
+}
+
+export interface Drawn {
+  readonly rows: readonly (readonly [index: number, name: string])[];
+  /** -1 while the end is not known. */
+  readonly count: number;
+  readonly bottomPx: number;
+}
+
+export function drawnRows({ page, label, nameAt }: ListOnPage): Promise<Drawn> {
+  return page.evaluate(
+    (list) => {
+      const table = document.querySelector(`table[aria-label="${list.label}"]`);
+      const rows = [...(table?.querySelectorAll('tbody tr[aria-rowindex]') ?? [])].map((row) => {
+        const name = row.querySelector(list.nameAt)?.textContent ?? '';
+        return [Number(row.getAttribute('aria-rowindex')), name] as const;
+      });
+      const bottomPx = table?.getBoundingClientRect().bottom ?? Number.POSITIVE_INFINITY;
+      return { rows, count: Number(table?.getAttribute('aria-rowcount')), bottomPx };
+    },
+    { label, nameAt },
+  );
+}
+
+/** Scrolls on until the end is in sight; what it has seen, by place. */
+export async function walkThrough(
+  list: ListOnPage,
+  onSeen: (count: number) => Promise<void> = async () => {},
+): Promise<Map<number, string>> {
+  const { page } = list;
+  const seen = new Map<number, string>();
+  for (;;) {
+    const { rows, count, bottomPx } = await drawnRows(list);
+    assert.ok(rows.length <= MOST_DRAWN, `${rows.length} rows are drawn`);
+    for (const [index, name] of rows) {
+      assert.equal(seen.get(index) ?? name, name, `two rows at ${index}`);
+      seen.set(index, name);
+    }
+    await onSeen(seen.size);
+    const height = page.viewportSize()?.height ?? 0;
+    if (count > 0 && bottomPx <= height) return seen;
+    await page.evaluate((px) => {
+      scrollBy(0, px);
+      return new Promise((resolve) => requestAnimationFrame(resolve));
+    }, height);
+  }
+}
