@@ -64,3 +64,18 @@ test('a link leads to the top of a page and its heading, and Back to where one w
   window.checkClean();
   await window.close();
 });
+
+test('another filter of the same page leaves the focus where it is', async () => {
+  const window = await browser.open(LOW);
+  const { page } = window;
+  await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/payments' });
+  await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
+  const filter = page.getByRole('main').getByRole('combobox').first();
+  await filter.focus();
+  await filter.selectOption({ index: 1 });
+  await page.waitForURL(/\?/);
+  const isKept = await filter.evaluate((select) => document.activeElement === select);
+  assert.ok(isKept, 'the focus has gone');
+  window.checkClean();
+  await window.close();
+});
