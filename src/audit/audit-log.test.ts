@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import { recordEntry } from '#audit/audit.ts';
-import { type Anchor, parseAnchor, reportAuditLog } from '#audit/audit-log.ts';
+import { type Anchor, parseAnchor, reportAuditLog, verifyStretch } from '#audit/audit-log.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -66,6 +66,21 @@ test('forty changes at once make one unbroken trail per account', async () => {
       ['acct_1', '20'],
     ],
   );
+});
+
+test('a stretch goes on where the one before has ended, and finds what does not fit', async () => {
+  for (let i = 0; i < 1_003; i++) await record('acct_0', `key ${i}`);
+  const from = (after: bigint) => verifyStretch(database.db, { trail: 'acct_0', after });
+  const first = await from(0n);
+  assert.deepEqual([first.head.sequence, first.hasMore], [1_000n, true]);
+  const second = await from(first.head.sequence);
+  assert.deepEqual([second.head.sequence, second.hasMore, second.broken], [1_003n, false, null]);
+  await tamper(`update audit_log set action = 'nothing' where sequence = 1002`);
+  const changed = await from(1_000n);
+  assert.deepEqual(changed.broken, { at: 1_002n, reason: 'it was changed' });
+  assert.equal(changed.head.sequence, 1_001n, 'what fits is said');
+  assert.equal((await from(2_000n)).broken?.reason, 'it is missing');
+  assert.deepEqual((await verifyStretch(database.db, { trail: 'none', after: 0n })).broken, null);
 });
 
 test('the log cannot be changed, cut or emptied by statements', async () => {

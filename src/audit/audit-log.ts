@@ -3,7 +3,7 @@ import { type AuditRow, selectEntries, selectTrails } from '#audit/audit-queries
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Entries held in memory at a time. */
+/** Entries held in memory at a time, and hashed before another request has its turn. */
 const CHUNK = 1_000;
 
 /** What the check of one trail found. */
@@ -36,22 +36,55 @@ function problemOf(row: AuditRow, before: Head): string | null {
   return null;
 }
 
+/** Some entries of a trail, in order, up to its end or to the first that does not fit. */
+export interface Stretch {
+  /** The last entry that fits. */
+  readonly head: Head;
+  readonly broken: { readonly at: bigint; readonly reason: string } | null;
+  readonly hasMore: boolean;
+}
+
+/** Recomputes the hashes of the entries that follow `head`. */
+async function verifyAfter(sql: Sql, of: { trail: string; head: Head }): Promise<Stretch> {
+  let { head } = of;
+  const rows = await selectEntries(sql, { trail: of.trail, after: head.sequence, limit: CHUNK });
+  for (const row of rows) {
+    const reason = problemOf(row, head);
+    if (reason !== null) return { head, broken: { at: row.sequence, reason }, hasMore: false };
+    head = row;
+  }
+  return { head, broken: null, hasMore: rows.length === CHUNK };
+}
+
+/**
+ * Recomputes the hashes of the next {@link CHUNK} entries. The entry `after` itself is believed:
+ * begin at 0, and go on where the stretch before has ended.
+ */
+export async function verifyStretch(
+  sql: Sql,
+  of: { readonly trail: string; readonly after: bigint },
+): Promise<Stretch> {
+  const { trail, after } = of;
+  const first: Head = { sequence: 0n, hash: GENESIS };
+  if (after === 0n) return verifyAfter(sql, { trail, head: first });
+  const [row] = await selectEntries(sql, { trail, after: after - 1n, limit: 1 });
+  if (row?.sequence === after) return verifyAfter(sql, { trail, head: row });
+  return { head: first, broken: { at: after, reason: 'it is missing' }, hasMore: false };
+}
+
 /** Reads a trail from its beginning and recomputes every hash. */
 export async function verifyTrail(sql: Sql, trail: string): Promise<TrailReport> {
   let head: Head = { sequence: 0n, hash: GENESIS };
   for (;;) {
-    const rows = await selectEntries(sql, { trail, after: head.sequence, limit: CHUNK });
-    for (const row of rows) {
-      const reason = problemOf(row, head);
-      if (reason !== null) {
-        const { sequence: entries } = head;
-        return { trail, intact: false, entries, brokenAt: row.sequence, reason };
-      }
-      head = row;
+    const stretch = await verifyAfter(sql, { trail, head });
+    const { sequence: entries, hash } = stretch.head;
+    if (stretch.broken !== null) {
+      const { at: brokenAt, reason } = stretch.broken;
+      return { trail, intact: false, entries, brokenAt, reason };
     }
-    if (rows.length < CHUNK) break;
+    if (!stretch.hasMore) return { trail, intact: true, entries, head: hash.toString('hex') };
+    head = stretch.head;
   }
-  return { trail, intact: true, entries: head.sequence, head: head.hash.toString('hex') };
 }
 
 /** A head that was written down earlier: `<trail> <sequence> <hash>`. Its JSON says `chain`. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ListAuditLogResponse } from '../data/types/dashboard.ts';
+import { CodeWords } from '../ui/code-words.tsx';
 import type { Column } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -38,10 +39,10 @@ export function auditColumns(of: {
 }): readonly Column<Entry>[] {
   const { withoutMode, objectLink } = of;
   return [
-    { name: 'Number', cell: ({ sequence }) => String(sequence) },
+    { name: 'Number', number: true, cell: ({ sequence }) => String(sequence) },
     { name: 'When', cell: ({ created }) => <Time at={created} /> },
     { name: 'Who', cell: actorWords },
-    { name: 'What', cell: ({ action }) => action },
+    { name: 'What', cell: ({ action }) => <CodeWords code={action} /> },
     { name: 'Object', cell: ({ object_id: id }) => objectLink(id) },
     {
       name: 'Mode',

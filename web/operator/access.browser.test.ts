@@ -16,6 +16,7 @@ const NEW_PASSWORD = 'another long passphrase';
 
 /** What support staff may press: their own access, and what changes nothing. */
 const MAY_PRESS = [
+  'Verify this log',
   ...['Sign out', 'Change my name', 'Change my password', 'Erase me', 'Remove the app'],
   ...['New recovery codes', 'End all sessions, this one too', 'Set up an app', 'Add a passkey'],
   'Copy of my data',

@@ -69,9 +69,9 @@ test('the longest wait comes first, and what is accepted needs nobody any more',
     work: [gone],
   };
   assert.deepEqual(whats(known), [
-    'Business acct_1',
-    'Alarm nonce_ahead',
-    'Difference payment_differs',
+    'Verify the business Café',
+    'Alarm: nonce ahead',
+    'Difference: payment differs',
     '2 mails given up',
   ]);
 });
@@ -93,6 +93,6 @@ test('no list ends without saying so, and what a colleague asks for is in the qu
     decision_reason: null,
   } as const;
   const known = { moreAlarms: true, moreDifferences: true, proposals: [proposal] };
-  const expected = ['More alarms', 'More differences', 'Agree or not: Pause mainnet'];
+  const expected = ['More alarms', 'More differences', 'Approve or reject: Pause mainnet'];
   assert.deepEqual(whats(known), expected);
 });

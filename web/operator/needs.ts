@@ -63,7 +63,7 @@ function needsOfNetwork({ network, head, lanes }: Network): Need[] {
 function needsOfAlarms(alarms: Known['alarms']): Need[] {
   return alarms.map(({ id, kind, subject, network, created }) => ({
     key: `alarm ${id}`,
-    what: `Alarm ${kind}`,
+    what: `Alarm: ${kind.replaceAll('_', ' ')}`,
     about: `${network}, ${subject}`,
     tone: 'bad',
     since: created,
@@ -74,7 +74,7 @@ function needsOfAlarms(alarms: Known['alarms']): Need[] {
 function needsOfColleagues(proposals: Known['proposals']): Need[] {
   return proposals.map((proposal) => ({
     key: `proposal ${proposal.id}`,
-    what: `Agree or not: ${proposalWords(proposal)}`,
+    what: `Approve or reject: ${proposalWords(proposal)}`,
     about: `${proposal.proposed_by}: ${proposal.reason}`,
     tone: 'warn',
     since: proposal.created,
@@ -98,7 +98,7 @@ function needsOfBooks(differences: readonly Difference[]): Need[] {
     .filter(({ accepted_at: accepted }) => accepted === null)
     .map(({ id, kind, subject, livemode, first_seen: since }) => ({
       key: `difference ${id}`,
-      what: `Difference ${kind}`,
+      what: `Difference: ${kind.replaceAll('_', ' ')}`,
       about: `${networkName(livemode)}, ${subject}`,
       tone: 'bad',
       since,
@@ -140,8 +140,8 @@ export function needsOf(known: Known): Need[] {
   const waiting = submissions.map(
     ({ account, name, submitted_at: since }): Need => ({
       key: `business ${account}`,
-      what: `Business ${account}`,
-      about: name,
+      what: `Verify the business ${name}`,
+      about: account,
       tone: 'warn',
       since,
       path: `/operator/verification/${account}`,

@@ -119,7 +119,7 @@ test('an operator finds the business that waits, looks at its papers and approve
   await handIn();
   const { page } = window;
   await goTo('Needs you');
-  await page.getByRole('link', { name: account }).click();
+  await page.getByRole('link', { name: /^Verify the business/ }).click();
   await page.getByText(DETAILS.legal_name).waitFor();
   const picture = page.getByRole('img', { name: /extract.png/ });
   await picture.waitFor();
@@ -138,7 +138,7 @@ test('an operator finds the business that waits, looks at its papers and approve
   const kyb = await merchant.get(`/accounts/${account}/kyb`);
   assert.equal(kyb.body.status, 'approved', kyb.text);
   await goTo('Verification');
-  await page.getByText('No business waits').waitFor();
+  await page.getByText('No business is waiting').waitFor();
 });
 
 test('an account is found and disabled, and the reason stands in its audit log', async () => {
@@ -163,6 +163,9 @@ test('an account is found and disabled, and the reason stands in its audit log',
   await page.getByRole('link', { name: 'Its audit log' }).click();
   await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
   await page.getByText('account.disabled').first().waitFor();
+  await page.getByRole('button', { name: 'Verify this log' }).click();
+  await page.getByText('No entry was changed or taken out').waitFor();
+  await window.checkAccessibility();
 });
 
 for (const { name, viewport, colorScheme } of LOOKS) {

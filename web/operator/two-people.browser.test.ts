@@ -72,19 +72,19 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await dialog.getByLabel('Reason').fill('The token may have been broken.');
   await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
   const asked = rowOf(anna, 'Pause mainnet');
-  await asked.getByText('Waits for a colleague').waitFor();
+  await asked.getByText('Waiting for a colleague').waitFor();
   await asked.getByRole('button', { name: 'Take back' }).waitFor();
   assert.equal(await asked.getByRole('button', { name: 'Approve' }).count(), 0, 'not the own one');
 
   await ben.page.goto(`${own.sandbox.web_url}/operator`);
-  await ben.page.getByText('Agree or not: Pause mainnet').waitFor();
+  await ben.page.getByText('Approve or reject: Pause mainnet').waitFor();
   await ben.page.goto(`${own.sandbox.web_url}/operator/contract`);
   const reason = 'Seen it too.';
   await rowOf(ben, 'Pause mainnet').getByText('The token may have been broken.').waitFor();
   await ben.checkAccessibility();
   await sayWhy(ben, { button: 'Approve', row: 'Pause mainnet', reason });
   const agreed = rowOf(ben, 'Pause mainnet');
-  await agreed.getByText('Agreed').waitFor();
+  await agreed.getByText('Approved').waitFor();
   await agreed.getByRole('button', { name: 'Transactions' }).click();
   const transactions = ben.page.getByRole('dialog');
   await transactions.getByText('guardian', { exact: true }).first().waitFor();
@@ -96,29 +96,30 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await transactions.getByRole('button', { name: 'Close' }).last().click();
 
   // Nobody reloads: the open page says it by itself.
-  await asked.getByText('Agreed').waitFor();
+  await asked.getByText('Approved').waitFor();
   await asked.getByText('By ben@two.test').waitFor();
   await asked.getByText(reason).waitFor();
   await anna.checkAccessibility();
 });
 
-test('rates are typed whole, and a colleague can say no', async () => {
+test('rates are typed in percent, and a colleague can say no', async () => {
   const { page } = anna;
   await page.getByRole('button', { name: 'Change rates' }).click();
   const dialog = page.getByRole('dialog');
   const send = dialog.getByRole('button', { name: 'Change rates' });
-  await dialog.getByLabel('Acquirer fee').fill('30');
-  await dialog.getByLabel('Protocol fee').fill('0.2');
-  await dialog.getByLabel('Cashback').fill('5');
+  await dialog.getByLabel('Acquirer fee').fill('0.3');
+  await dialog.getByLabel('Protocol fee').fill('a fifth');
+  await dialog.getByLabel('Cashback').fill('0,05');
   await dialog.getByLabel('Reason').fill('As agreed for next year.');
   await send.click();
-  const beside = dialog.locator('.field').filter({ hasText: 'Type a whole number' });
-  assert.equal(await beside.getByRole('textbox').inputValue(), '0.2');
-  await dialog.getByLabel('Protocol fee').fill('20');
+  const beside = dialog.locator('.field').filter({ hasText: 'Type percent' });
+  assert.equal(await beside.getByRole('textbox').inputValue(), 'a fifth');
+  await dialog.getByLabel('Protocol fee').fill('0.20');
   assert.equal(await dialog.getByLabel('Reason').inputValue(), 'As agreed for next year.');
   await send.click();
-  const what = 'Change the rates of testnet to 30, 20 and 5 basis points';
-  await rowOf(anna, what).getByText('Waits for a colleague').waitFor();
+  const what =
+    'Change the rates of testnet: acquirer fee 0.30 %, protocol fee 0.20 %, cashback 0.05 %';
+  await rowOf(anna, what).getByText('Waiting for a colleague').waitFor();
   await ben.page.reload();
   await sayWhy(ben, { button: 'Reject', row: what, reason: 'Not before March.' });
   await rowOf(ben, what).getByText('Rejected').waitFor();
@@ -128,8 +129,8 @@ test('rates are typed whole, and a colleague can say no', async () => {
 });
 
 test('who has asked takes it back, and nobody can agree any more', async () => {
-  await sayWhy(anna, { button: 'Go on', reason: 'It is over.' });
-  const what = 'Let testnet go on';
+  await sayWhy(anna, { button: 'Resume', reason: 'It is over.' });
+  const what = 'Resume testnet';
   await ben.page.reload();
   await rowOf(ben, what).getByRole('button', { name: 'Approve' }).click();
   await sayWhy(anna, { button: 'Take back', row: what, reason: 'Too early.' });
@@ -158,11 +159,11 @@ test('a payer pays until two people have agreed on the block', async () => {
   }
   const why = 'The card was stolen.';
   await sayWhy(anna, { button: 'Block', reason: why });
-  await anna.page.getByText('Asked. A colleague has to agree.').waitFor();
+  await anna.page.getByText('Sent. A colleague has to approve it.').waitFor();
   assert.notEqual((await payAt(sandbox, sale)).payment, '', 'one person alone has stopped them');
   await ben.page.goto(`${sandbox.web_url}/operator/contract`);
   await sayWhy(ben, { button: 'Approve', row: why, reason: 'The police called.' });
-  await rowOf(ben, why).getByText('Agreed').waitFor();
+  await rowOf(ben, why).getByText('Approved').waitFor();
   assert.equal((await payAt(sandbox, sale)).payment, '', 'a blocked payer has paid');
   await anna.page.reload();
   await rowOf(anna, payer).getByText('Blocked').waitFor();

@@ -4,6 +4,7 @@ import type { DashboardListEventsQuery, Event } from '../../data/types/dashboard
 import { FilterBar, FilterSelect, FilterText, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
+import { CodeWords } from '../../ui/code-words.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
@@ -23,7 +24,7 @@ function objectOf({ data }: Event): string {
 
 const COLUMNS: readonly Column<Event>[] = [
   { name: 'Event', cell: ({ id }) => <ObjectLink id={id} /> },
-  { name: 'Type', cell: ({ type }) => type },
+  { name: 'Type', cell: ({ type }) => <CodeWords code={type} /> },
   { name: 'Object', cell: (event) => <ObjectLink id={objectOf(event)} /> },
   { name: 'Happened', cell: ({ created }) => <Time at={created} shape="exact" /> },
 ];
@@ -73,7 +74,8 @@ export function Events(): ReactNode {
         filters={filters}
         empty={
           <EmptyState title="Nothing has happened yet">
-            Whatever changes leaves an event here for 30 days, and webhooks deliver the same.
+            Each change of a payment, a refund or a withdrawal is listed here for 30 days. Webhooks
+            deliver the same events to your server.
           </EmptyState>
         }
       />

@@ -78,8 +78,8 @@ export function Intents(): ReactNode {
         filters={filters}
         empty={
           <EmptyState title="Nobody was asked to pay yet">
-            What your server or a till asks for stands here, whether it was paid, declined or
-            forgotten.
+            Each amount that your server or a till asks for is listed here, whether it is paid,
+            declined or never tapped.
           </EmptyState>
         }
       />

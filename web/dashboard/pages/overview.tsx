@@ -97,7 +97,7 @@ function Declines({ counts }: { readonly counts: Readonly<Record<string, number>
         {declines.map(([code, count]) => (
           <li key={code}>
             <Link href={`/dashboard/intents?decline=${code}&from=${from}&to=${to}`}>
-              {declineWords(code)} {count}
+              {declineWords(code)}: {count}
             </Link>
           </li>
         ))}

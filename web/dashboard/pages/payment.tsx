@@ -86,7 +86,7 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name="Acquirer fee">{atoms(fees.acquirer)}</Fact>
         <Fact name="Protocol fee">{atoms(fees.protocol)}</Fact>
         <Fact name="Cashback">{fees.cashback === 0 ? null : atoms(fees.cashback)}</Fact>
-        <Fact name="Given back">
+        <Fact name="Refunded">
           {payment.amount_refunded === 0 ? null : atoms(payment.amount_refunded)}
         </Fact>
       </FactList>
@@ -116,7 +116,7 @@ function Origin({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name="Terminal">
           <TerminalLink id={payment.terminal} />
         </Fact>
-        <Fact name="Paid by">{CREDENTIALS[credential] ?? 'Not known any more'}</Fact>
+        <Fact name="Paid by">{CREDENTIALS[credential] ?? 'No longer known'}</Fact>
         <Fact name="Wallet">
           <span className="id">{payment.payer}</span>
         </Fact>
@@ -127,7 +127,7 @@ function Origin({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name="Can be refunded until">
           <Time at={payment.refundable_until} shape="day" />
         </Fact>
-        <Fact name="Told to the customer">{payment.customer_message}</Fact>
+        <Fact name="Message to the customer">{payment.customer_message}</Fact>
       </FactList>
       {receipt === null ? null : (
         <p>
@@ -166,7 +166,7 @@ function RefundsOf({ payment }: { readonly payment: Payment }): ReactNode {
   });
   return (
     <section className="stack">
-      <h2>Given back</h2>
+      <h2>Refunds</h2>
       <List
         label="Refunds of this payment"
         query={query}

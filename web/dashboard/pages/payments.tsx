@@ -123,7 +123,8 @@ function NoPayments(): ReactNode {
         </Link>
       }
     >
-      Every sale that a customer pays at one of your tills stands here, with its proof on the chain.
+      Each sale that a customer pays at one of your tills is listed here, with its proof on the
+      chain.
     </EmptyState>
   );
 }

@@ -51,7 +51,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
       {refund.waiting === null ? null : <Waiting refund={refund} />}
       {refund.status === 'failed' ? (
         <Notice tone="bad">
-          <strong>Nothing was given back</strong>
+          <strong>Nothing was refunded</strong>
           <p>{refund.failure_message}</p>
         </Notice>
       ) : null}

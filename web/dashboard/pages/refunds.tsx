@@ -71,14 +71,14 @@ export function Refunds(): ReactNode {
 function NoRefunds(): ReactNode {
   return (
     <EmptyState
-      title="Nothing was given back yet"
+      title="Nothing has been refunded yet"
       action={
         <Link href="/dashboard/payments" className={buttonClass({})}>
           Go to the payments
         </Link>
       }
     >
-      Open a payment to give all of it back, or a part.
+      Open a payment to refund all of it, or a part.
     </EmptyState>
   );
 }

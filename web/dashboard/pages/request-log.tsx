@@ -10,6 +10,7 @@ import {
 } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
+import { CodeWords } from '../../ui/code-words.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -36,9 +37,9 @@ const COLUMNS: readonly Column<Request>[] = [
   { name: 'Request', cell: ({ id }) => <ObjectLink id={id} /> },
   { name: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
   { name: 'Operation', cell: ({ operation, method, path }) => operation ?? `${method} ${path}` },
-  { name: 'Error', cell: ({ code }) => code ?? '' },
+  { name: 'Error', cell: ({ code }) => <CodeWords code={code ?? ''} /> },
   { name: 'Took', number: true, cell: ({ duration_ms }) => `${Math.round(duration_ms)} ms` },
-  { name: 'Came', cell: ({ created }) => <Time at={created} shape="exact" /> },
+  { name: 'Received', cell: ({ created }) => <Time at={created} shape="exact" /> },
 ];
 
 export function RequestLog(): ReactNode {
@@ -69,7 +70,7 @@ export function RequestLog(): ReactNode {
         filters={filters}
         empty={
           <EmptyState title="No request yet">
-            What your server asks of the API stands here for 30 days, with what it was answered.
+            Each request of your server is listed here for 30 days, with its answer.
           </EmptyState>
         }
       />
@@ -161,7 +162,7 @@ export function RequestPage(): ReactNode {
                 <Fact name="Caller">{request.caller && <ObjectLink id={request.caller} />}</Fact>
                 <Fact name="Idempotency-Key">{request.idempotency_key}</Fact>
                 <Fact name="Took">{`${request.duration_ms} ms`}</Fact>
-                <Fact name="Came">
+                <Fact name="Received">
                   <Time at={request.created} shape="exact" />
                 </Fact>
                 <Fact name="From">{request.address}</Fact>

@@ -115,7 +115,7 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
         onChange={(event) => form.setFirst(event.target.value)}
         hint={
           stored(amountText(rules.first_payment_confirm_from), first) ??
-          'In USDC. A customer’s first payment here is confirmed from this amount on. Empty: never.'
+          'In USDC. New customers confirm a first payment of at least this amount. Empty: never.'
         }
         error={sending.problemAt('first_payment_confirm_from')}
       />
@@ -125,18 +125,21 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
         inputMode="decimal"
         value={high}
         onChange={(event) => form.setHigh(event.target.value)}
-        hint={stored(amountText(rules.high_amount_confirm_from), high) ?? 'In USDC. Empty: never.'}
+        hint={
+          stored(amountText(rules.high_amount_confirm_from), high) ??
+          'In USDC. Every customer confirms a payment of at least this amount. Empty: never.'
+        }
         error={sending.problemAt('high_amount_confirm_from')}
       />
       <TextField
         {...field}
-        label="Payments of one customer in an hour"
+        label="Payments of one customer in an hour, at most"
         inputMode="numeric"
         value={velocity}
         onChange={(event) => form.setVelocity(event.target.value)}
         hint={
           stored(String(rules.velocity_per_hour ?? ''), velocity) ??
-          'One more is declined. Empty: no limit.'
+          'The next one is declined. Empty: no limit.'
         }
         error={sending.problemAt('velocity_per_hour')}
       />
@@ -203,7 +206,7 @@ function BlockedWallets(): ReactNode {
         query={query}
         columns={COLUMNS}
         keyOf={(row) => row.address}
-        empty={<p className="soft">You sell to everybody.</p>}
+        empty={<p className="soft">No wallet is blocked.</p>}
       />
       {may('admin') ? (
         <Form sending={sending} onSend={block} send="Block">

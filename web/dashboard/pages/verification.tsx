@@ -17,13 +17,13 @@ import { VerificationDocuments } from '../parts/verification-documents.tsx';
 
 /** What the operator wants to know, in words. */
 const FIELDS = {
-  legal_name: ['Legal name', 'As the register has it.'],
-  registration_number: ['Registration number', 'Of the company register or trade office.'],
+  legal_name: ['Legal name', 'As it is written in the register.'],
+  registration_number: ['Registration number', 'From the company register or the trade office.'],
   country: ['Country', 'Two letters, such as DE.'],
   address: ['Business address', 'Street, place, postal code.'],
-  website: ['Website', 'It can stay empty.'],
+  website: ['Website', 'Optional.'],
   business: ['What you sell', 'In a sentence.'],
-  representative: ['Who may sign for it', 'First and last name.'],
+  representative: ['Who may sign for the business', 'First and last name.'],
 } as const;
 
 type FieldName = keyof typeof FIELDS;
@@ -69,10 +69,10 @@ function State({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
   if (status === 'pending') {
     return (
       <Notice tone="info" role="status">
-        <strong>The network operator looks at it</strong>
+        <strong>The network operator is reviewing your business</strong>
         <p>
-          Handed in{submitted === null ? null : ' on '}
-          {submitted === null ? null : <Time at={submitted} />}. You get a mail when it is decided.
+          Submitted{submitted === null ? null : ' on '}
+          {submitted === null ? null : <Time at={submitted} />}. You get an email with the decision.
         </p>
       </Notice>
     );
@@ -80,9 +80,14 @@ function State({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
   return (
     <Notice tone={status === 'rejected' ? 'bad' : 'info'}>
       <strong>
-        {status === 'rejected' ? 'It was not accepted' : 'Three steps to the first sale'}
+        {status === 'rejected'
+          ? 'Your business was not approved'
+          : 'Three steps to your first real sale'}
       </strong>
-      <p>{reason ?? 'Save the details, add the papers, hand it in. Test mode works without it.'}</p>
+      <p>
+        {reason ??
+          'Save the details, add the documents, submit both for review. Test mode works without it.'}
+      </p>
     </Notice>
   );
 }
@@ -141,9 +146,9 @@ function Editor({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode 
       <ActionButton
         kind="primary"
         request={() => call('POST /accounts/{account}/kyb/submit')}
-        onDone={() => toast('Handed in.')}
+        onDone={() => toast('Submitted.')}
       >
-        Hand in
+        Submit for review
       </ActionButton>
     </>
   );

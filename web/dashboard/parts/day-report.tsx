@@ -29,7 +29,7 @@ export function DayReport(): ReactNode {
             <Fact name={`Sales (${total.payments})`}>
               <Amount atoms={BigInt(total.gross)} />
             </Fact>
-            <Fact name={`Given back (${refunds})`}>
+            <Fact name={`Refunded (${refunds})`}>
               <Amount atoms={-BigInt(refunded)} />
             </Fact>
             <Fact name={`Paid out (${withdrawals})`}>

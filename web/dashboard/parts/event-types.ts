@@ -1,7 +1,7 @@
 /** Families of events, and when each is sent. */
 export const FAMILIES: Readonly<Record<string, string>> = {
   'payment_intent.*': 'Somebody is asked to pay, pays, is declined, or does not',
-  'payment.*': 'Money has arrived, or was given back',
+  'payment.*': 'Money has arrived, or was refunded',
   'refund.*': 'Refunds begin and end',
   'terminal.*': 'Tills are added and changed',
   'balance.*': 'Money was paid out to your wallet',

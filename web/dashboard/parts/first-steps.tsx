@@ -48,14 +48,15 @@ export function FirstSteps(): ReactNode {
           <Sale till={till?.id} />
         </Step>
         <Step name="The payment" isDone={isPaid}>
-          <Link href="/dashboard/payments">It appears among your payments a second later</Link>
+          <Link href="/dashboard/payments">It appears in your payments within a second</Link>
         </Step>
       </ol>
       {payment === undefined ? null : (
         <Notice tone="good" role="status">
           <strong>Your first test payment is there</strong>
           <p>
-            <ObjectLink id={payment.id} /> Switch test mode off to see what real sales still need.
+            Open it: <ObjectLink id={payment.id} />. Switch off test mode to see what real sales
+            still need.
           </p>
         </Notice>
       )}
@@ -65,11 +66,12 @@ export function FirstSteps(): ReactNode {
 
 /** The customer is played at the till or here. */
 function Sale({ till }: { readonly till: string | undefined }): ReactNode {
-  const start = 'Type 2.50 on the till and charge. Then choose the test pass ok there';
+  const start = 'Type 2.50 on the till, press Charge, and tap with the test pass “ok”';
   if (till === undefined) return start;
   return (
     <>
-      {start}, or <Link href={`/dashboard/terminals/${till}`}>tap it here</Link>
+      {start}. You can also{' '}
+      <Link href={`/dashboard/terminals/${till}`}>tap as the customer from here</Link>
     </>
   );
 }

@@ -48,7 +48,7 @@ export function GoLive(): ReactNode {
           </Button>
         </div>
       ) : null}
-      {may('admin') ? null : <p className="soft">An admin or owner does this.</p>}
+      {may('admin') ? null : <p className="soft">An admin or an owner can go live.</p>}
       {isOpen ? (
         <ConsentDialog
           title={`Settle sales in ${mode} mode`}
@@ -77,12 +77,12 @@ function Registration({ request }: RegistrationProps): ReactNode {
     <>
       {request?.status === 'pending' ? (
         <Notice tone="info" role="status">
-          <p>The chain registers your wallet. This takes a few seconds.</p>
+          <p>The chain is registering your wallet. This takes a few seconds.</p>
         </Notice>
       ) : null}
       {request?.status === 'failed' ? (
         <Notice tone="bad" role="alert">
-          <p>It did not work: {request.failure_reason}</p>
+          <p>Your wallet could not be registered: {request.failure_reason}</p>
         </Notice>
       ) : null}
     </>

@@ -58,7 +58,7 @@ function useLookUp(): (q: string) => Promise<Result> {
     const request = { query: { q } };
     const here = await call('GET /accounts/{account}/{mode}/search', request);
     if (here.is !== 'done') {
-      return { is: 'nothing', words: 'It could not be looked up. Try again.' };
+      return { is: 'nothing', words: 'The search failed. Try again.' };
     }
     const path = placeFor(q, here.value.data);
     if (here.value.data.length > 0 && path !== null) return { is: 'open', path };
@@ -68,7 +68,9 @@ function useLookUp(): (q: string) => Promise<Result> {
     const found = there.is === 'done' && there.value.data.length > 0 ? there.value.data : null;
     const away = found === null ? null : placeFor(q, found);
     if (away !== null) return { is: 'elsewhere', path: away, mode: other };
-    return path === null ? { is: 'nothing', words: 'Nothing found.' } : { is: 'open', path };
+    return path === null
+      ? { is: 'nothing', words: 'Nothing has this id or name.' }
+      : { is: 'open', path };
   };
 }
 
@@ -117,7 +119,7 @@ export function GoTo(): ReactNode {
         </datalist>
         <p className="small soft" role="status">
           {result?.is === 'nothing' ? result.words : null}
-          {result?.is === 'elsewhere' ? `It is of ${result.mode} mode.` : null}
+          {result?.is === 'elsewhere' ? `Found in ${result.mode} mode.` : null}
         </p>
         {result?.is === 'elsewhere' ? (
           <Button

@@ -13,9 +13,12 @@ export interface StepProps {
 /** One line of a list of what has to be done. */
 export function Step({ name, isDone, children }: StepProps): ReactNode {
   return (
-    <li>
-      <Status tone={isDone ? 'good' : 'plain'}>{isDone ? 'Done' : 'To do'}</Status> {name}
-      {isDone || children === undefined ? null : <>: {children}</>}
+    <li className="step">
+      <Status tone={isDone ? 'good' : 'plain'}>{isDone ? 'Done' : 'To do'}</Status>
+      <span>
+        {name}
+        {isDone || children === undefined ? null : <>: {children}</>}
+      </span>
     </li>
   );
 }
@@ -41,7 +44,7 @@ export function LiveSteps(): ReactNode {
           <Link href="/dashboard/balance">Go live</Link>
         </Step>
         <Step name="A till" isDone={terminals.data.length > 0}>
-          <Link href="/dashboard/terminals">Add one in live mode and connect it</Link>
+          <Link href="/dashboard/terminals">Add one in live mode and pair a device with it</Link>
         </Step>
         {may('admin') ? <ServerSteps /> : null}
       </ol>
@@ -58,7 +61,7 @@ function ServerSteps(): ReactNode {
       <Step name="A key for your server, if you have one" isDone={keys.length > 0}>
         <Link href="/dashboard/api-keys">Create an API key</Link>
       </Step>
-      <Step name="Your server is told of payments" isDone={endpoints.length > 0}>
+      <Step name="Your server hears of payments by webhook" isDone={endpoints.length > 0}>
         <Link href="/dashboard/webhooks">Add an endpoint</Link>
       </Step>
     </>

@@ -9,7 +9,7 @@ export function OtherMode(): ReactNode {
   return (
     <span className="stack">
       <span>
-        This is {mode} mode; what belongs to {other} mode is not shown here.
+        This is {mode} mode. What belongs to {other} mode is not shown here.
       </span>
       <Button onClick={() => setMode(other)}>Look in {other} mode</Button>
     </span>

@@ -38,7 +38,7 @@ export function RiskPreview({ draft }: { readonly draft: RulesDraft }): ReactNod
   );
   return (
     <Notice tone="info" role="status">
-      <strong>With these rules</strong>
+      <strong>Last week under these rules</strong>
       <p>{query.data === undefined ? 'Looking at last week…' : wordsOf(query.data)}</p>
     </Notice>
   );
@@ -54,7 +54,7 @@ function wordsOf(preview: PreviewRiskSettingsResponse): string {
   const all = truncated
     ? `the newest ${count(payments)} payments of the last seven days`
     : `the ${count(payments)} payments of the last seven days`;
-  if (stopped + asked === 0) return `None of ${all} would have been touched.`;
+  if (stopped + asked === 0) return `None of ${all} would have been stopped or confirmed.`;
   return (
     `Of ${all}, ${count(stopped)} would have been stopped, and for ${count(asked)} the customer ` +
     'would have been asked to confirm.'

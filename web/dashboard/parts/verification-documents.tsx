@@ -13,10 +13,10 @@ import { useMerchant } from '../merchant.ts';
 type Kind = UploadVerificationDocumentQuery['kind'];
 
 const KINDS: Readonly<Record<Kind, string>> = {
-  registration: 'Extract of the register',
-  ownership: 'Who owns it',
-  identity: 'Identity of who signs',
-  address: 'Proof of the address',
+  registration: 'Extract from the register',
+  ownership: 'Proof of ownership',
+  identity: 'Identity of the person who signs',
+  address: 'Proof of address',
   other: 'Something else',
 };
 
@@ -34,7 +34,8 @@ export function VerificationDocuments({ kyb, canChange }: VerificationDocumentsP
     fromRoot(`api/dashboard/v1/accounts/${account.id}/kyb/documents/${id}`).href;
   return (
     <section className="card stack">
-      <h2>Papers</h2>
+      <h2>Documents</h2>
+      {kyb.documents.length === 0 ? <p className="soft">No document has been added.</p> : null}
       <ul className="stack stack-tight">
         {kyb.documents.map(({ id, kind, file_name, size }) => (
           <li key={id} className="row">

@@ -7,6 +7,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { usePages } from '../operator.ts';
+import { VerifyLog } from '../parts/verify-log.tsx';
 
 type Entry = ListNetworkAuditLogResponse['data'][number];
 
@@ -30,6 +31,7 @@ export function AuditLog(): ReactNode {
         <FilterText filters={filters} name="account" label="Account" placeholder="acct_…" />
         <FilterText filters={filters} name="object" label="Object" placeholder="pyr_…" />
       </FilterBar>
+      <VerifyLog key={asked.account} account={asked.account} />
       <LongList
         label="Audit log"
         pages={pages}
@@ -38,7 +40,7 @@ export function AuditLog(): ReactNode {
         filters={filters}
         empty={
           <EmptyState title="Nothing was changed yet">
-            Every change by staff and by commands is listed here, chained to the one before it.
+            Each change by staff and by commands is listed here, chained to the one before it.
           </EmptyState>
         }
       />

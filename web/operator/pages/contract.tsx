@@ -13,7 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { useOperator, usePages, useRead } from '../operator.ts';
 import { ContractDialog, type ContractWish } from '../parts/contract-dialog.tsx';
 import { DecideProposal } from '../parts/decide-proposal.tsx';
-import { isOpen, proposalWords } from '../parts/proposal-words.ts';
+import { isOpen, percent, proposalWords } from '../parts/proposal-words.ts';
 import { Transactions } from '../parts/transactions.tsx';
 
 type Contract = ReadContractsResponse['data'][number];
@@ -22,21 +22,17 @@ type Proposal = ListProposalsResponse['data'][number];
 const PAGE = 50;
 const WATCH_MS = 10_000;
 
-function percent(basisPoints: number): string {
-  return `${(basisPoints / 100).toFixed(2)} %`;
-}
-
 const CONTRACTS: readonly Column<Contract>[] = [
   { name: 'Network', cell: ({ network }) => network },
   { name: 'Chain', number: true, cell: ({ chain_id }) => String(chain_id) },
   { name: 'Contract', cell: ({ settlement }) => <span className="id">{settlement}</span> },
   {
-    name: 'Acquirer',
+    name: 'Acquirer fee',
     number: true,
     cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.acquirer)),
   },
   {
-    name: 'Protocol',
+    name: 'Protocol fee',
     number: true,
     cell: ({ rates }) => (rates === null ? 'Not known' : percent(rates.protocol)),
   },
@@ -48,8 +44,8 @@ const CONTRACTS: readonly Column<Contract>[] = [
 ];
 
 function ProposalStatus({ proposal }: { readonly proposal: Proposal }): ReactNode {
-  if (isOpen(proposal)) return <Status tone="warn">Waits for a colleague</Status>;
-  if (proposal.status === 'approved') return <Status tone="good">Agreed</Status>;
+  if (isOpen(proposal)) return <Status tone="warn">Waiting for a colleague</Status>;
+  if (proposal.status === 'approved') return <Status tone="good">Approved</Status>;
   if (proposal.status === 'open') return <Status tone="plain">Expired</Status>;
   const isTakenBack = proposal.decided_by === proposal.proposed_by;
   return <Status tone="plain">{isTakenBack ? 'Taken back' : 'Rejected'}</Status>;
@@ -125,7 +121,7 @@ export function Contract(): ReactNode {
   const actions = mayChange ? (
     <>
       <Button onClick={() => setWish('pause')}>Pause</Button>
-      <Button onClick={() => setWish('unpause')}>Go on</Button>
+      <Button onClick={() => setWish('unpause')}>Resume</Button>
       <Button onClick={() => setWish('change_rates')}>Change rates</Button>
     </>
   ) : null;
@@ -141,11 +137,11 @@ export function Contract(): ReactNode {
           />
         )}
       </Loaded>
-      <h2>Two people</h2>
+      <h2>Decisions that take two people</h2>
       <p className="soft">
-        A pause, new rates, and a block of a payer take two people: one asks, another agrees. An
-        operator who works alone decides alone, and the audit log says so. The keys of the contract
-        are not here: the holder of a key sends what was agreed to.
+        One operator asks for a pause, new rates or the block of a payer, and another one approves.
+        An operator who works alone decides alone, and the audit log says so. The service does not
+        hold the contract’s keys: whoever holds one sends the transactions that were approved.
       </p>
       <LongList
         label="Proposals"
@@ -156,7 +152,7 @@ export function Contract(): ReactNode {
         nextOf={nextProposal}
         empty={
           <EmptyState title="Nobody has asked for anything">
-            What one operator asks for, and another has to agree to, is listed here.
+            Pauses, new rates and blocks that wait for a second person are listed here.
           </EmptyState>
         }
       />

@@ -15,12 +15,19 @@ import { Measured } from '../parts/measured.tsx';
 const WATCH_MS = 10_000;
 
 const COLUMNS: readonly Column<Need>[] = [
-  { name: 'What', cell: ({ what, path }) => <Link href={path}>{what}</Link> },
   {
-    name: 'Weight',
+    name: 'What',
+    cell: ({ what, path }) => (
+      <div className="said">
+        <Link href={path}>{what}</Link>
+      </div>
+    ),
+  },
+  {
+    name: 'When',
     cell: ({ tone }) => <Status tone={tone}>{tone === 'bad' ? 'Now' : 'Soon'}</Status>,
   },
-  { name: 'About', cell: ({ about }) => about },
+  { name: 'About', cell: ({ about }) => <div className="said">{about}</div> },
   { name: 'Since', cell: ({ since }) => (since === null ? 'Now' : <Time at={since} />) },
 ];
 
@@ -57,7 +64,8 @@ export function NeedsYou(): ReactNode {
       )}
       {isRead && needs.length === 0 ? (
         <EmptyState title="Nothing needs you">
-          No alarm is open, no business waits, ledger and chain agree, and every lane has coin.
+          No alarm is open, no business waits, ledger and chain agree, and every lane can pay for
+          its transactions.
         </EmptyState>
       ) : null}
       <Loaded query={networks}>{() => <Measured query={networks} />}</Loaded>

@@ -60,7 +60,7 @@ export function Payers(): ReactNode {
 
 /** A person who works alone has decided; otherwise it waits for a colleague. */
 function saidOf({ status }: BlockAnyPayerResponse): string {
-  return status === 'open' ? 'Asked. A colleague has to agree.' : 'Done.';
+  return status === 'open' ? 'Sent. A colleague has to approve it.' : 'Done.';
 }
 
 function Block({ payer }: { readonly payer: Payer }): ReactNode {

@@ -57,28 +57,28 @@ function Decide({ kyb }: { readonly kyb: Kyb }): ReactNode {
       ) : null}
       {open === 'approved' ? (
         <ReasonDialog
-          title="Accept this business?"
+          title="Approve this business?"
           send="Approve"
           needsReason={false}
-          hint="Shown to the merchant. It can stay empty."
+          hint="Shown to the merchant. Optional."
           request={decide('approved')}
           said="Approved."
           onClose={close}
         >
-          <p>The merchant may go live. An approval can be taken back.</p>
+          <p>The merchant may then go live. You can reject the business later.</p>
         </ReasonDialog>
       ) : null}
       {open === 'rejected' ? (
         <ReasonDialog
-          title="Refuse this business?"
+          title="Reject this business?"
           send="Reject"
           kind="danger"
-          hint="Shown to the merchant: what has to be put right."
+          hint="Shown to the merchant: say what has to be corrected."
           request={decide('rejected')}
           said="Rejected."
           onClose={close}
         >
-          <p>The merchant can change what is wrong and hand it in again.</p>
+          <p>The merchant can correct the details and submit them again.</p>
         </ReasonDialog>
       ) : null}
     </>
@@ -104,7 +104,7 @@ function Business({ kyb }: { readonly kyb: Kyb }): ReactNode {
         <Fact name="Status">
           <ObjectStatus status={status} />
         </Fact>
-        <Fact name="Handed in">{submitted_at === null ? null : <Time at={submitted_at} />}</Fact>
+        <Fact name="Submitted">{submitted_at === null ? null : <Time at={submitted_at} />}</Fact>
         <Fact name="Decided">{decided_at === null ? null : <Time at={decided_at} />}</Fact>
         <Fact name="Reason">{reason}</Fact>
         {Object.entries(details ?? {}).map(([name, value]) => (
@@ -123,8 +123,8 @@ function Papers({ kyb }: { readonly kyb: Kyb }): ReactNode {
     fromRoot(`api/operator/v1/accounts/${kyb.account}/kyb/documents/${id}`).href;
   return (
     <section className="card stack">
-      <h2>Papers</h2>
-      {kyb.documents.length === 0 ? <p className="soft">None was added.</p> : null}
+      <h2>Documents</h2>
+      {kyb.documents.length === 0 ? <p className="soft">No document was added.</p> : null}
       {kyb.documents.map(({ id, kind, file_name: name, content_type: type, size, sha256 }) => (
         <figure key={id} className="stack stack-tight">
           {type.startsWith('image/') ? (

@@ -23,8 +23,8 @@ const COLUMNS: readonly Column<Waiting>[] = [
     ),
   },
   { name: 'Name', cell: ({ name }) => name },
-  { name: 'Handed in', cell: ({ submitted_at: at }) => <Time at={at} /> },
-  { name: 'Papers', number: true, cell: ({ documents }) => String(documents) },
+  { name: 'Submitted', cell: ({ submitted_at: at }) => <Time at={at} /> },
+  { name: 'Documents', number: true, cell: ({ documents }) => String(documents) },
 ];
 
 /** Businesses that wait for a decision, the longest wait first. */
@@ -38,8 +38,8 @@ export function Verification(): ReactNode {
         columns={COLUMNS}
         keyOf={({ account }) => account}
         empty={
-          <EmptyState title="No business waits">
-            A merchant hands in details and papers in the dashboard. Earlier decisions are on the
+          <EmptyState title="No business is waiting">
+            Merchants submit details and documents in the dashboard. Earlier decisions are on the
             page of each account.
           </EmptyState>
         }

@@ -5,7 +5,8 @@ import { type Sending, useSend } from '../../desk/send.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { useOperator } from '../operator.ts';
+import { useOperator, useRead } from '../operator.ts';
+import { percent } from './proposal-words.ts';
 
 export type ContractWish = ProposeContractChangeBody['kind'];
 
@@ -16,8 +17,8 @@ const WORDS: Readonly<Record<ContractWish, { title: string; send: string; says: 
     says: 'The contract settles and refunds nothing. Taps are refused; nothing is lost.',
   },
   unpause: {
-    title: 'Let a network go on?',
-    send: 'Go on',
+    title: 'Resume a network?',
+    send: 'Resume',
     says: 'The contract settles and refunds again. Only its admin can do this.',
   },
   change_rates: {
@@ -30,23 +31,33 @@ const WORDS: Readonly<Record<ContractWish, { title: string; send: string; says: 
 const RATES = ['acquirer', 'protocol', 'cashback'] as const;
 const LABELS = { acquirer: 'Acquirer fee', protocol: 'Protocol fee', cashback: 'Cashback' };
 
-type Typed = Readonly<Record<(typeof RATES)[number], string>>;
+type RateName = (typeof RATES)[number];
+type Typed = Readonly<Record<RateName, string>>;
+
+/** Basis points of what was typed in percent; null: it is no rate. */
+function readPercent(typed: string): number | null {
+  const [, whole, part = ''] = /^(\d{1,2})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? [];
+  return whole === undefined ? null : Number(whole) * 100 + Number(part.padEnd(2, '0'));
+}
 
 interface RateFieldsProps {
+  readonly network: string;
   readonly rates: Typed;
   readonly onChange: (rates: Typed) => void;
   readonly sending: Sending;
 }
 
-function RateFields({ rates, onChange, sending }: RateFieldsProps): ReactNode {
+function RateFields({ network, rates, onChange, sending }: RateFieldsProps): ReactNode {
+  const contracts = useRead('GET /contracts').data?.data ?? [];
+  const now = contracts.find((contract) => contract.network === network)?.rates ?? null;
   return RATES.map((name) => (
     <TextField
       key={name}
       label={LABELS[name]}
-      inputMode="numeric"
+      inputMode="decimal"
       value={rates[name]}
       onChange={(event) => onChange({ ...rates, [name]: event.target.value })}
-      hint="Basis points: 30 are 0.30 %."
+      hint={now === null ? 'In percent.' : `In percent. Now ${percent(now[name])}.`}
       error={sending.problemAt(name)}
     />
   ));
@@ -68,22 +79,19 @@ export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNod
   const { title, send, says } = WORDS[wish];
   const hasRates = wish === 'change_rates';
   const ask = async () => {
-    const wrong = RATES.find((name) => hasRates && !/^\d{1,3}$/.test(rates[name].trim()));
-    if (wrong !== undefined) return sending.refuse(wrong, 'Type a whole number, such as 30.');
+    const wrong = RATES.find((name) => hasRates && readPercent(rates[name]) === null);
+    if (wrong !== undefined) return sending.refuse(wrong, 'Type percent, such as 0.30.');
     if (reason.trim() === '') return sending.refuse('reason', 'Say why.');
-    const { acquirer, protocol, cashback } = rates;
-    const numbers = {
-      acquirer: Number(acquirer),
-      protocol: Number(protocol),
-      cashback: Number(cashback),
-    };
+    const read = RATES.map((name) => [name, readPercent(rates[name]) ?? 0] as const);
+    const basisPoints = Object.fromEntries(read) as Record<RateName, number>;
     const body = {
       ...{ kind: wish, network, reason: reason.trim() },
-      ...(hasRates ? { rates: numbers } : {}),
+      ...(hasRates ? { rates: basisPoints } : {}),
     };
     const made = await sending.send(() => call('POST /proposals', { body }));
     if (made === null) return;
-    toast(made.status === 'open' ? 'Asked. A colleague has to agree.' : 'Agreed: you work alone.');
+    const isOpen = made.status === 'open';
+    toast(isOpen ? 'Sent. A colleague has to approve it.' : 'Approved: you work alone.');
     onClose();
   };
   return (
@@ -98,7 +106,9 @@ export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNod
           <option value="testnet">testnet</option>
           <option value="mainnet">mainnet</option>
         </Select>
-        {hasRates ? <RateFields rates={rates} onChange={setRates} sending={sending} /> : null}
+        {hasRates ? (
+          <RateFields network={network} rates={rates} onChange={setRates} sending={sending} />
+        ) : null}
         <TextField
           label="Reason"
           value={reason}

@@ -17,9 +17,11 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
   const path = { id };
   const about = (
     <>
-      <p>{proposalWords(proposal)}.</p>
+      <p>
+        <strong>{proposalWords(proposal)}</strong>
+      </p>
       <p className="soft">
-        {by} asks for it: {reason}
+        {by} gives this reason: {reason}
       </p>
     </>
   );
@@ -33,11 +35,11 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
       <Button onClick={() => setOpen('reject')}>{isOwn ? 'Take back' : 'Reject'}</Button>
       {open === 'approve' ? (
         <ReasonDialog
-          title="Agree to this?"
+          title="Approve this?"
           send="Approve"
-          hint="What you have checked. It is kept in the audit log."
+          hint="What you have checked. The audit log keeps it."
           request={(why) => call('POST /proposals/{id}/approve', { path, body: { reason: why } })}
-          said="Agreed."
+          said="Approved."
           onClose={close}
         >
           {about}
@@ -45,7 +47,7 @@ export function DecideProposal({ proposal }: { readonly proposal: Proposal }): R
       ) : null}
       {open === 'reject' ? (
         <ReasonDialog
-          title={isOwn ? 'Take it back?' : 'Say no to this?'}
+          title={isOwn ? 'Take it back?' : 'Reject this?'}
           send={isOwn ? 'Take back' : 'Reject'}
           hint="For your colleague and the audit log."
           request={(why) => call('POST /proposals/{id}/reject', { path, body: { reason: why } })}

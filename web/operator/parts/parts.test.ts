@@ -7,7 +7,7 @@ import { paragraphOf } from './runbook-paragraph.ts';
 test('the progress of a recovery is what was read of what there is', () => {
   assert.deepEqual(progressOf({ from_block: '101', read_to: '150', head: '200' }), {
     share: 0.5,
-    words: 'Block 150 of 200; 50 to go.',
+    words: 'Block 150 of 200, 50 to go.',
   });
   assert.equal(progressOf({ from_block: '101', read_to: '200', head: '200' }).share, 0.99);
   assert.equal(progressOf({ from_block: '101', read_to: null, head: '200' }).share, null);

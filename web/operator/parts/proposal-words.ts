@@ -2,8 +2,13 @@ import type { ListProposalsResponse } from '../../data/types/operator.ts';
 
 export type Proposal = ListProposalsResponse['data'][number];
 
+/** A rate as people say it: 30 basis points are 0.30 %. */
+export function percent(basisPoints: number): string {
+  return `${(basisPoints / 100).toFixed(2)} %`;
+}
+
 function rate(value: unknown): string {
-  return typeof value === 'number' ? String(value) : '?';
+  return typeof value === 'number' ? percent(value) : '?';
 }
 
 /** What would be done. */
@@ -16,11 +21,11 @@ export function proposalWords({ kind, subject, payload }: Proposal): string {
     case 'pause':
       return `Pause ${subject}`;
     case 'unpause':
-      return `Let ${subject} go on`;
+      return `Resume ${subject}`;
     case 'change_rates': {
       const { acquirer, protocol, cashback } = payload;
-      const rates = `${rate(acquirer)}, ${rate(protocol)} and ${rate(cashback)} basis points`;
-      return `Change the rates of ${subject} to ${rates}`;
+      const fees = `acquirer fee ${rate(acquirer)}, protocol fee ${rate(protocol)}`;
+      return `Change the rates of ${subject}: ${fees}, cashback ${rate(cashback)}`;
     }
     default:
       return kind;

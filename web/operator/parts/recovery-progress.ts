@@ -17,12 +17,18 @@ function count(blocks: bigint): string {
 
 /** How much of the chain has been read. The head moves on meanwhile, so it never says 1. */
 export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
-  if (head === null) return { share: null, words: 'No node answers: it goes on when one does.' };
-  if (from === null || to === null) return { share: null, words: 'Reading has not begun yet.' };
+  if (head === null)
+    return { share: null, words: 'No node answers. It goes on as soon as one does.' };
+  if (from === null || to === null)
+    return { share: null, words: 'It has not started reading yet.' };
   const all = BigInt(head) - BigInt(from) + 1n;
   const read = BigInt(to) - BigInt(from) + 1n;
-  if (all <= 0n || read < 0n) return { share: null, words: `Read up to block ${to}.` };
+  if (all <= 0n || read < 0n)
+    return { share: null, words: `Read up to block ${count(BigInt(to))}.` };
   const left = read >= all ? 0n : all - read;
   const share = Math.min(Number(read) / Number(all), 0.99);
-  return { share, words: `Block ${to} of ${head}; ${count(left)} to go.` };
+  return {
+    share,
+    words: `Block ${count(BigInt(to))} of ${count(BigInt(head))}, ${count(left)} to go.`,
+  };
 }

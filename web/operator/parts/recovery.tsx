@@ -22,10 +22,10 @@ export function RecoveryStrip(): ReactNode {
   const running = useRecoveries().data?.data.filter(({ status }) => status === 'recovering') ?? [];
   return running.map((recovery) => (
     <Notice key={recovery.network} tone="bad" role="status">
-      <strong>{recovery.network} is being recovered and takes nothing</strong>
+      <strong>{recovery.network} is being recovered: it takes no payments</strong>
       <ProgressBar progress={progressOf(recovery)} />
       <p>
-        <Link href="/operator/reconciliation">What it has found</Link>
+        <Link href="/operator/reconciliation">See what it has found</Link>
       </p>
     </Notice>
   ));
@@ -34,20 +34,38 @@ export function RecoveryStrip(): ReactNode {
 function ProgressBar({ progress }: { readonly progress: Progress }): ReactNode {
   const { share, words } = progress;
   return (
-    <p>
-      {share === null ? null : <progress max={1} value={share} aria-label="Progress" />} {words}
-    </p>
+    <div className="stack stack-tight">
+      {share === null ? null : (
+        <progress className="reading" max={1} value={share} aria-label="Progress" />
+      )}
+      <p>{words}</p>
+    </div>
   );
+}
+
+/** Why it began, as the service calls it. */
+const REASONS: Readonly<Record<string, string>> = {
+  incarnation: 'Another database answers.',
+  position: 'The database went back to an earlier copy.',
+  nonce: 'The chain has transactions that the database does not know.',
+  reconciliation: 'Ledger and chain did not agree.',
+  command: 'Somebody started it by a command.',
+};
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 
 function foundWords(recovery: Recovery): string {
   const { reason, loss_shown: isLoss, payments, refunds, withdrawals } = recovery;
   const { canceled, credentials } = recovery;
-  return (
-    `Because of ${reason ?? 'nothing known'}${isLoss ? ', with a loss' : ''}. Booked ${payments} ` +
-    `payments, ${refunds} refunds and ${withdrawals} withdrawals. Gave up ${canceled} intents ` +
-    `and ${credentials} credentials.`
-  );
+  return [
+    REASONS[reason ?? ''] ?? 'The reason is not known.',
+    isLoss ? 'Data was lost.' : 'No loss has been found so far.',
+    `Booked from the chain: ${counted(payments, 'payment')}, ${counted(refunds, 'refund')}, ` +
+      `${counted(withdrawals, 'withdrawal')}.`,
+    `Given up: ${counted(canceled, 'intent')}, ${counted(credentials, 'credential')}.`,
+  ].join(' ');
 }
 
 const COLUMNS: readonly Column<Recovery>[] = [
@@ -89,8 +107,8 @@ export function Recoveries(): ReactNode {
     <section className="stack">
       <h2>Recovery</h2>
       <p className="soft">
-        When the database was replaced by an earlier copy, the chain is read and what is missing is
-        booked. Nothing is taken on that network until it is done; it begins and ends by itself.
+        After the database was replaced by an earlier copy, the service reads the chain and books
+        what the copy lacks. It starts and ends by itself. Until then the network takes no payments.
       </p>
       <Loaded query={query}>
         {({ data }) => (

@@ -1,0 +1,58 @@
+import Type from 'typebox';
+import { personRoute } from '#apis/dashboard/person-route.ts';
+import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
+import { NETWORK_TRAIL } from '#audit/audit.ts';
+import { verifyStretch } from '#audit/audit-log.ts';
+import { answerWith } from '#core/answer.ts';
+import { idOf, nullable } from '#http/schema.ts';
+
+const Query = Type.Object({
+  account: Type.Optional(idOf('acct_', 'account')),
+  after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Go on behind this entry: `verified_to` of the answer before.',
+    }),
+  ),
+});
+
+const Verification = Type.Object({
+  object: Type.Literal('audit_verification'),
+  intact: Type.Boolean({ description: 'Each entry that was read fits the one before it.' }),
+  verified_to: Type.Integer({ description: 'The last entry that fits.' }),
+  hash: Type.String({ description: 'Its hash. Compare it with one that was written down.' }),
+  broken_at: nullable(Type.Integer({ description: 'The first entry that does not fit.' })),
+  reason: nullable(Type.String({ description: 'What is wrong with it.' })),
+  has_more: Type.Boolean({ description: 'More entries follow: ask again with `after`.' }),
+});
+
+/** Reads a stretch of a trail and recomputes its hashes. */
+export function auditVerificationRoute({ db }: OperatorDeps) {
+  return personRoute<typeof Query>({
+    method: 'GET',
+    path: '/audit_log/verification',
+    operationId: 'verifyAuditLog',
+    tag: 'Network',
+    summary: "Whether the network's audit log, or an account's, is unchanged",
+    description:
+      'Recomputes the hashes of up to 1,000 entries. A log that was cut off at its end still ' +
+      'fits: compare the hash of its newest entry with one that was kept elsewhere.',
+    access: 'operator',
+    query: Query,
+    response: Verification,
+    handle: async ({ query }) => {
+      const { account, after = 0 } = query;
+      const trail = account ?? NETWORK_TRAIL;
+      const { head, broken, hasMore } = await verifyStretch(db, { trail, after: BigInt(after) });
+      return answerWith(200, {
+        object: 'audit_verification',
+        intact: broken === null,
+        verified_to: Number(head.sequence),
+        hash: head.hash.toString('hex'),
+        broken_at: broken === null ? null : Number(broken.at),
+        reason: broken?.reason ?? null,
+        has_more: hasMore,
+      });
+    },
+  });
+}
