@@ -1,78 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PersonClient } from '#testing/person-client.ts';
-import type { TestWindow } from '../testing/browser.ts';
-import { payAt, signInAt } from '../testing/desk.ts';
-import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
+import { payAt } from '../testing/desk.ts';
+import { deskShot, dialogShot, emptyShot, pageShot, showLive } from '../testing/desk-shots.ts';
+import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
-
-interface Stage extends Scene {
-  readonly window: TestWindow;
-  /** Signs in at a page below `dashboard`, and waits for its title. */
-  open(path: string, title: string): Promise<void>;
-  /** Changes what the service says of a route. */
-  change(route: string, changes: object): Promise<void>;
-}
-
-/** Requests that the page sends while its window closes have no answer. */
-async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
-  await page.route(route, async (asked) => {
-    try {
-      const response = await asked.fetch();
-      await asked.fulfill({ response, json: { ...(await response.json()), ...changes } });
-    } catch {
-      await asked.abort().catch(() => {});
-    }
-  });
-}
-
-function deskShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
-  return {
-    name,
-    show: async (scene) => {
-      const { sandbox, browser } = scene;
-      const window = await browser.open();
-      const open = async (path: string, title: string) => {
-        await signInAt(window, { sandbox, path: `dashboard${path}` });
-        await window.page.getByRole('heading', { name: title, level: 1 }).waitFor();
-        await window.page.waitForLoadState('networkidle');
-      };
-      const change = (route: string, changes: object) =>
-        changeAnswers(window, `**/api/dashboard/v1/accounts/*${route}`, changes);
-      await lead({ ...scene, window, open, change });
-      return window;
-    },
-  };
-}
-
-/** A page as it opens. */
-function pageShot(title: string, path: string): Shot {
-  return deskShot(path.slice(1), ({ open }) => open(path, title));
-}
-
-/** A page with nothing in its list. */
-function emptyShot(title: string, path: string, route: string): Shot {
-  return deskShot(`${path.slice(1)}-empty`, async ({ open, change }) => {
-    await change(`/test/${route}*`, { data: [], has_more: false, next_cursor: null });
-    await open(path, title);
-  });
-}
-
-/** A dialog that a button of a page opens. */
-function dialogShot(name: string, of: { path: string; title: string; button: RegExp }): Shot {
-  return deskShot(name, async ({ open, window: { page } }) => {
-    await open(of.path, of.title);
-    await page.getByRole('button', { name: of.button }).click();
-    await page.getByRole('dialog').waitFor();
-  });
-}
-
-/** Live mode before anything was done for it. */
-async function showLive({ window, change }: Stage, kyb_status: string): Promise<void> {
-  await change('', { kyb_status });
-  await change('/live/go_live', { live: false, request: null });
-  await window.page.addInitScript(() => localStorage.setItem('tapline dashboard mode', 'live'));
-}
+import { STATE_SHOTS } from './state-shots.ts';
 
 /** A merchant's server that takes whatever comes. */
 async function startCareless(): Promise<{ readonly url: string; close(): void }> {
@@ -262,4 +195,7 @@ const ACCOUNT: readonly Shot[] = [
   }),
 ];
 
-export const SHOTS: readonly Shot[] = [...OUTSIDE, ...SALES, ...MONEY, ...DEVELOPERS, ...ACCOUNT];
+export const SHOTS: readonly Shot[] = [
+  ...[...OUTSIDE, ...SALES, ...MONEY, ...DEVELOPERS, ...ACCOUNT],
+  ...STATE_SHOTS,
+];

@@ -1,37 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../testing/browser.ts';
-import { addStaff, type Person, signInAsStaff } from '../testing/staff.ts';
+import { test } from 'node:test';
+import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
+import { addStaff, signInAsStaff } from '../testing/staff.ts';
+import { ownStage } from '../testing/stage.ts';
 
 /** What wallets propose to sign, changed by two people; in a network of its own. */
 
 const PATH = 'operator/settings';
 
-let database: TestDatabase;
-let own: SharedSandbox;
-let browser: TestBrowser;
-let colleague: Person;
-
-before(async () => {
-  database = await testDatabase();
-  const started = startSharedSandbox({ DATABASE_URL: database.url });
-  [own, browser] = await Promise.all([started, openBrowser()]);
-  colleague = await addStaff(database.db, 'ben@policy.test');
-});
-
-after(async () => {
-  await browser.close();
-  await own.close();
-  await database.close();
-});
+const stage = ownStage();
 
 /** The form of one network. */
 function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
@@ -58,8 +35,9 @@ const WRONG = [
 ] as const;
 
 test('a wrong value is said beside its field, and what was typed stays', async () => {
+  const { sandbox, browser } = stage();
   const window = await browser.open(PHONE);
-  await signInAsStaff(window, { sandbox: own.sandbox, path: PATH });
+  await signInAsStaff(window, { sandbox, path: PATH });
   const { form, save, ...fields } = formOf(window, 'testnet');
   await fields.days.fill('90');
   for (const { field, typed, says } of WRONG) {
@@ -86,10 +64,12 @@ test('a wrong value is said beside its field, and what was typed stays', async (
 });
 
 test('two people who save see both values, and the second decides', async () => {
+  const { sandbox, browser, db } = stage();
   const [first, second] = [await browser.open(DESKTOP), await browser.open(DESKTOP)];
-  const anna = await addStaff(database.db, 'anna@policy.test');
-  await signInAsStaff(first, { sandbox: own.sandbox, person: anna, path: PATH });
-  await signInAsStaff(second, { sandbox: own.sandbox, person: colleague, path: PATH });
+  const anna = await addStaff(db, 'anna@policy.test');
+  const ben = await addStaff(db, 'ben@policy.test');
+  await signInAsStaff(first, { sandbox, person: anna, path: PATH });
+  await signInAsStaff(second, { sandbox, person: ben, path: PATH });
   const [mine, theirs] = [formOf(first, 'mainnet'), formOf(second, 'mainnet')];
   await mine.perPayment.fill('33');
   await mine.hours.fill('48');

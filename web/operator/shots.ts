@@ -77,6 +77,25 @@ const RECOVERING = {
   },
 };
 
+/** A page of a register, as a scanner makes it: a picture of plain lines. */
+const SCAN = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800">
+  <rect width="600" height="800" fill="#fff"/>
+  <path d="M60 90h300M60 150h480M60 190h440M60 230h470M60 310h200" stroke="#555" stroke-width="12"/>
+</svg>`;
+
+const SUBMISSION = {
+  ...{ status: 'pending', submitted_at: AT, decided_at: null, decision_reason: null },
+  details: {
+    ...{ legal_name: LONG_NAME, registration_number: 'HRB 12345 B', country: 'DE' },
+    ...{ address: 'Uferweg 12, 10115 Berlin', website: 'https://cafe.example' },
+    ...{ business: 'Coffee and cakes', representative: 'Wołodymyr Nguyễn-Smith' },
+  },
+  documents: [
+    { kind: 'registration', file_name: 'Extract.png', content_type: 'image/png', size: 182_044 },
+    { kind: 'identity', file_name: 'Passport.pdf', content_type: 'application/pdf', size: 4_911 },
+  ].map((paper, place) => ({ ...paper, id: `doc_${place}`, sha256: String(place).repeat(64) })),
+};
+
 const list = (row: object) => ({ data: [row], has_more: false, next_cursor: null });
 
 export const SHOTS: readonly Shot[] = [
@@ -115,6 +134,50 @@ export const SHOTS: readonly Shot[] = [
     await open('/contract', 'Contract');
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByRole('dialog').waitFor();
+  }),
+  staffShot('proposals-decided', async ({ open, change }) => {
+    const by = { decided_by: 'omar@demo.test', decided_at: AT };
+    const data = [
+      PROPOSAL,
+      {
+        ...PROPOSAL,
+        ...by,
+        id: 'prop_1',
+        kind: 'pause',
+        status: 'approved',
+        decision_reason: 'Yes.',
+      },
+      {
+        ...PROPOSAL,
+        ...by,
+        id: 'prop_2',
+        status: 'rejected',
+        decision_reason: 'Not before March.',
+      },
+      { ...PROPOSAL, id: 'prop_3', kind: 'unpause', expires_at: AT },
+    ];
+    await change('/proposals', { data, has_more: false, next_cursor: null });
+    await open('/contract', 'Contract');
+  }),
+  staffShot('submission', async ({ open, change, sandbox, window: { page } }) => {
+    await page.route('**/kyb/documents/*', (asked) =>
+      asked.fulfill({ contentType: 'image/svg+xml', body: SCAN }),
+    );
+    await change(`/accounts/${sandbox.account}/kyb`, { ...SUBMISSION, account: sandbox.account });
+    await open(`/verification/${sandbox.account}`, 'Verification');
+  }),
+  staffShot('policy-wrong', async ({ open, window: { page } }) => {
+    await open('/settings', 'Settings');
+    const save = page.getByRole('button', { name: 'Save for testnet' });
+    const form = page.locator('form').filter({ has: save });
+    await form.getByLabel('Hours of a period').fill('721');
+    await save.click();
+    await form.getByText('Type whole hours, 1 to 720.').waitFor();
+  }),
+  staffShot('log-verified', async ({ open, window: { page } }) => {
+    await open('/audit-log', 'Audit log');
+    await page.getByRole('button', { name: 'Verify this log' }).click();
+    await page.getByText('No entry was changed or taken out').waitFor();
   }),
   staffShot('rates', async ({ open, window: { page } }) => {
     await open('/contract', 'Contract');

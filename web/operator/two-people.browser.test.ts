@@ -1,46 +1,29 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../testing/browser.ts';
+import { before, test } from 'node:test';
+import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
 import { payAt } from '../testing/desk.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
+import { ownStage } from '../testing/stage.ts';
 
 /** One asks, another agrees; in a network of its own, whose staff are these. */
 
-let database: TestDatabase;
-let own: SharedSandbox;
-let browser: TestBrowser;
+const stage = ownStage();
 /** Who asks, at a desk. */
 let anna: TestWindow;
 /** Who agrees or not, on a phone. */
 let ben: TestWindow;
 
 before(async () => {
-  database = await testDatabase();
-  const started = startSharedSandbox({ DATABASE_URL: database.url });
-  [own, browser] = await Promise.all([started, openBrowser()]);
+  const { sandbox, browser, db } = stage();
   [anna, ben] = [await browser.open(DESKTOP), await browser.open(PHONE)];
   const people = [
-    { window: anna, person: await addStaff(database.db, 'anna@two.test') },
-    { window: ben, person: await addStaff(database.db, 'ben@two.test') },
+    { window: anna, person: await addStaff(db, 'anna@two.test') },
+    { window: ben, person: await addStaff(db, 'ben@two.test') },
   ];
   for (const { window, person } of people) {
-    await signInAsStaff(window, { sandbox: own.sandbox, person, path: 'operator/contract' });
+    await signInAsStaff(window, { sandbox, person, path: 'operator/contract' });
     await window.page.getByRole('heading', { name: 'Contract', level: 1 }).waitFor();
   }
-});
-
-after(async () => {
-  await browser.close();
-  await own.close();
-  await database.close();
 });
 
 function rowOf({ page }: TestWindow, what: string) {
@@ -76,9 +59,9 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await asked.getByRole('button', { name: 'Take back' }).waitFor();
   assert.equal(await asked.getByRole('button', { name: 'Approve' }).count(), 0, 'not the own one');
 
-  await ben.page.goto(`${own.sandbox.web_url}/operator`);
+  await ben.page.goto(`${stage().sandbox.web_url}/operator`);
   await ben.page.getByText('Approve or reject: Pause mainnet').waitFor();
-  await ben.page.goto(`${own.sandbox.web_url}/operator/contract`);
+  await ben.page.goto(`${stage().sandbox.web_url}/operator/contract`);
   const reason = 'Seen it too.';
   await rowOf(ben, 'Pause mainnet').getByText('The token may have been broken.').waitFor();
   await ben.checkAccessibility();
@@ -144,7 +127,7 @@ test('who has asked takes it back, and nobody can agree any more', async () => {
 });
 
 test('a payer pays until two people have agreed on the block', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   const sale = { terminal: sandbox.test.terminal, amount: 2_500_000 };
   const { payment } = await payAt(sandbox, sale);
   const answer = await fetch(`${sandbox.base_url}/v1/payments/${payment}`, {

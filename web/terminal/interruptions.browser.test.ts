@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
 import {
   type Fault,
   holdRequests,
@@ -9,6 +8,7 @@ import {
   loseRequests,
   sleep,
 } from '../testing/network-faults.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
@@ -19,17 +19,7 @@ import {
   type TillWindow,
 } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const CREATE = /device\/v1\/payment_intents$/;
 const TAP = /\/tap$/;
@@ -148,10 +138,10 @@ const STATES: readonly State[] = [
     },
     goOn: async ({ till, terminal }) => {
       await till.result('Waiting for the customer to confirm').waitFor();
-      const [intent] = await intentsOf(shared.sandbox, terminal);
+      const [intent] = await intentsOf(stage().sandbox, terminal);
       const path = `/test_helpers/payment_intents/${intent?.id}/payer_confirm`;
       // A no: after a yes this payer would not be asked again at this merchant, by any test.
-      await postAsMerchant(shared.sandbox, path, { approve: false });
+      await postAsMerchant(stage().sandbox, path, { approve: false });
       await till.result('Declined').waitFor();
       await till.testPass.selectOption('ok');
       await till.result('Paid').waitFor();
@@ -198,9 +188,9 @@ function watchTaps({ page }: TillWindow): Set<string> {
 }
 
 async function interruptOnce(state: State, interrupt: Interrupt): Promise<void> {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  const till = await openTill(stage().browser, sandbox, { terminal, options: PHONE });
   const of: Case = { till, terminal };
   const keys = watchTaps(till);
   const fault = await state.enter(of);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
 import { holdRequests, loseAnswers } from '../testing/network-faults.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   openTill,
@@ -11,17 +11,7 @@ import {
   type TillWindow,
 } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const REFUNDS = /device\/v1\/refunds$/;
 
@@ -34,8 +24,8 @@ interface Scene {
 
 /** A till that shows a payment of 2.50 that was made at it. */
 async function paidTill(): Promise<Scene> {
-  const terminal = await addTestTerminal(shared.sandbox);
-  const till = await openTill(browser, shared.sandbox, { terminal, options: PHONE });
+  const terminal = await addTestTerminal(stage().sandbox);
+  const till = await openTill(stage().browser, stage().sandbox, { terminal, options: PHONE });
   const { page } = till;
   await till.ask('2.50');
   await till.testPass.selectOption('ok');
@@ -52,7 +42,7 @@ async function paidTill(): Promise<Scene> {
 }
 
 async function checkRefundedOnce({ terminal }: Scene): Promise<void> {
-  const [payment] = await paymentsOf(shared.sandbox, terminal);
+  const [payment] = await paymentsOf(stage().sandbox, terminal);
   assert.equal(payment?.amount_refunded, 1_000_000);
 }
 

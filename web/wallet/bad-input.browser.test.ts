@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import {
   addPass,
@@ -13,20 +13,10 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 test('without a network nothing is changed and it says so; what was typed is kept', async () => {
-  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const wallet = await openWallet(stage().browser, stage().sandbox, PHONE);
   const { context } = wallet;
   await createWallet(wallet);
   await wallet.goTo('Passes');
@@ -48,7 +38,7 @@ test('without a network nothing is changed and it says so; what was typed is kep
 });
 
 test('a button that is pressed twice makes one pass', async () => {
-  const wallet = await openWallet(browser, shared.sandbox);
+  const wallet = await openWallet(stage().browser, stage().sandbox);
   await createWallet(wallet);
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
@@ -68,8 +58,8 @@ test('a button that is pressed twice makes one pass', async () => {
 });
 
 test('the back button leads back, and a tab that was left open learns what changed', async () => {
-  const { sandbox } = shared;
-  const wallet = await openWallet(browser, sandbox);
+  const { sandbox } = stage();
+  const wallet = await openWallet(stage().browser, sandbox);
   const { page, context } = wallet;
   await createWallet(wallet);
   await addPass(wallet, 'Keyring');
@@ -89,10 +79,10 @@ test('the back button leads back, and a tab that was left open learns what chang
 });
 
 test('nothing moves for those who want no motion', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const terminal = await addTestTerminal(sandbox);
   const options = { ...PHONE, reducedMotion: 'reduce' as const };
-  const { wallet, pass } = await readyWallet(browser, sandbox, options);
+  const { wallet, pass } = await readyWallet(stage().browser, sandbox, options);
   const { page } = wallet;
   await askFirst(wallet);
   await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });

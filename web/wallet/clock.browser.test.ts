@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
 import { setClock, WRONG_CLOCKS } from '../testing/clock.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import {
   addPass,
@@ -15,17 +15,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** What the ring of the open sheet says. */
 async function secondsLeft(wallet: WalletWindow): Promise<number> {
@@ -35,9 +25,9 @@ async function secondsLeft(wallet: WalletWindow): Promise<number> {
 
 for (const { name, offsetMs } of WRONG_CLOCKS) {
   test(`a wallet whose clock is ${name} allows, shows codes and answers in time`, async () => {
-    const { sandbox } = shared;
+    const { sandbox } = stage();
     const terminal = await addTestTerminal(sandbox);
-    const wallet = walletOf(await browser.open(PHONE));
+    const wallet = walletOf(await stage().browser.open(PHONE));
     await setClock(wallet.page, offsetMs);
     await wallet.page.goto(`${sandbox.web_url}/wallet`);
     await createWallet(wallet);

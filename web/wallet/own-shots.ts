@@ -21,6 +21,15 @@ async function showRings(wallet: WalletWindow, push: Readonly<Record<string, unk
   await wallet.page.getByRole('heading', { name: 'Rings' }).waitFor();
 }
 
+async function lock(wallet: WalletWindow): Promise<void> {
+  await wallet.goTo('Settings');
+  await wallet.field('PIN').fill('2468');
+  await wallet.button(/^Set PIN/).click();
+  await wallet.button(/^Use no PIN/).waitFor();
+  await wallet.page.reload();
+  await wallet.page.getByRole('heading', { name: 'Locked' }).waitFor();
+}
+
 async function stopSheet(wallet: WalletWindow): Promise<void> {
   await fundWallet(wallet);
   await allowPayments(wallet);
@@ -61,13 +70,11 @@ export const OWN_SHOTS: readonly Shot[] = [
     await wallet.button(/^Ring this device/).click();
     await wallet.sees(/^This browser does not let the wallet ring/);
   }),
-  walletShot('locked', async ({ wallet }) => {
-    await wallet.goTo('Settings');
-    await wallet.field('PIN').fill('2468');
-    await wallet.button(/^Set PIN/).click();
-    await wallet.button(/^Use no PIN/).waitFor();
-    await wallet.page.reload();
-    await wallet.page.getByRole('heading', { name: 'Locked' }).waitFor();
+  walletShot('locked', async ({ wallet }) => lock(wallet)),
+  walletShot('locked-forgotten', async ({ wallet }) => {
+    await lock(wallet);
+    await wallet.button(/^Forgot the PIN/).click();
+    await wallet.button(/^Open with your/).waitFor();
   }),
   walletShot('remove', async ({ wallet }) => {
     await wallet.goTo('Settings');

@@ -1,13 +1,13 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import type { SealedPin } from '../../ui/pin.ts';
 import { keep } from '../kept.ts';
-import { unlock } from '../keyring.ts';
-import { type Vault, WrongOpener } from '../vault.ts';
-import { problemOf, shortAddress } from '../words.ts';
-import { OpenerField, openerOf } from './opener.tsx';
+import type { Vault } from '../vault.ts';
+import { shortAddress } from '../words.ts';
+import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
+import { useUnlocking } from './use-unlocking.ts';
 
 export interface WalletLockProps {
   readonly vault: Vault;
@@ -30,29 +30,16 @@ export function WalletLock({ vault, pin, onUnlock }: WalletLockProps): ReactNode
 }
 
 function ForgottenPin({ vault, onUnlock }: Omit<WalletLockProps, 'pin'>): ReactNode {
-  const [password, setPassword] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [wrong, setWrong] = useState<string | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem(null);
-    setWrong(null);
-    try {
-      await unlock(vault, openerOf(vault, password));
-      keep('pin', null);
-      onUnlock();
-    } catch (error) {
-      if (error instanceof WrongOpener) setWrong(problemOf(error));
-      else setProblem(problemOf(error));
-      setBusy(false);
-    }
-  };
+  const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(vault, () => {
+    keep('pin', null);
+    onUnlock();
+  });
   return (
     <form className="stack sign-in-more" onSubmit={submit} noValidate>
-      <p className="soft">What opens the wallet itself removes the PIN. Set another in Settings.</p>
+      <p className="soft">
+        {vault.seal.by === 'passkey' ? 'Your passkey' : 'Your wallet password'} opens the wallet and
+        removes the PIN. You can set another PIN in Settings.
+      </p>
       <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
       <Refused problem={problem} />
       <Button type="submit" busy={busy}>

@@ -14,12 +14,11 @@ import {
   parseGwei,
   sendRaw,
 } from '../chain.ts';
-import { unlock } from '../keyring.ts';
 import type { ChainFacts } from '../signing.ts';
-import { type Vault, WrongOpener } from '../vault.ts';
-import { problemOf } from '../words.ts';
-import { OpenerField, openerOf } from './opener.tsx';
+import type { Vault } from '../vault.ts';
+import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
+import { useUnlocking } from './use-unlocking.ts';
 
 /** A wallet that has never sent a transaction begins at 0. */
 const FIRST_NONCE = 0;
@@ -134,29 +133,20 @@ export interface SignedEndProps {
 /** Ends the permission by a transaction of the wallet itself. Nothing here asks the service. */
 export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps): ReactNode {
   const [typed, setTyped] = useState(() => typedOf(truth));
-  const [password, setPassword] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState<string | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
   const [raw, setRaw] = useState<Hex | null>(null);
-  const sign = async (event: FormEvent) => {
+  const maxFeePerGas = parseGwei(typed.gwei);
+  const isTyped = maxFeePerGas !== null && /^\d{1,9}$/.test(typed.nonce);
+  const opening = useUnlocking(vault, async (account) => {
+    if (!isTyped) return;
+    const { signTransaction } = await import('../account.ts');
+    const call = { chainId: chain.chainId, to: chain.usdc, data: endPermission(chain) };
+    const of = { ...call, nonce: Number(typed.nonce), gas: GAS_LIMIT, maxFeePerGas };
+    setRaw(await signTransaction(account, of));
+  });
+  const { password, setPassword, busy, wrong, problem } = opening;
+  const sign = (event: FormEvent) => {
     event.preventDefault();
-    const maxFeePerGas = parseGwei(typed.gwei);
-    if (busy || maxFeePerGas === null || !/^\d{1,9}$/.test(typed.nonce)) return;
-    setBusy(true);
-    setWrong(null);
-    setProblem(null);
-    try {
-      const account = await unlock(vault, openerOf(vault, password));
-      const { signTransaction } = await import('../account.ts');
-      const call = { chainId: chain.chainId, to: chain.usdc, data: endPermission(chain) };
-      const of = { ...call, nonce: Number(typed.nonce), gas: GAS_LIMIT, maxFeePerGas };
-      setRaw(await signTransaction(account, of));
-    } catch (error) {
-      if (error instanceof WrongOpener) setWrong(problemOf(error));
-      else setProblem(problemOf(error));
-    }
-    setBusy(false);
+    if (isTyped) opening.submit(event);
   };
   return (
     <form className="stack" onSubmit={sign} noValidate>

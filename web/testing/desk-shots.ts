@@ -1,0 +1,74 @@
+import type { TestWindow } from './browser.ts';
+import { signInAt } from './desk.ts';
+import type { Scene, Shot } from './shots.ts';
+
+export interface Stage extends Scene {
+  readonly window: TestWindow;
+  /** Signs in at a page below `dashboard`, and waits for its title. */
+  open(path: string, title: string): Promise<void>;
+  /** Changes what the service says of a route. */
+  change(route: string, changes: object): Promise<void>;
+}
+
+/** Requests that the page sends while its window closes have no answer. */
+async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
+  await page.route(route, async (asked) => {
+    try {
+      const response = await asked.fetch();
+      await asked.fulfill({ response, json: { ...(await response.json()), ...changes } });
+    } catch {
+      await asked.abort().catch(() => {});
+    }
+  });
+}
+
+export function deskShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
+  return {
+    name,
+    show: async (scene) => {
+      const { sandbox, browser } = scene;
+      const window = await browser.open();
+      const open = async (path: string, title: string) => {
+        await signInAt(window, { sandbox, path: `dashboard${path}` });
+        await window.page.getByRole('heading', { name: title, level: 1 }).waitFor();
+        await window.page.waitForLoadState('networkidle');
+      };
+      const change = (route: string, changes: object) =>
+        changeAnswers(window, `**/api/dashboard/v1/accounts/*${route}`, changes);
+      await lead({ ...scene, window, open, change });
+      return window;
+    },
+  };
+}
+
+/** A page as it opens. */
+export function pageShot(title: string, path: string): Shot {
+  return deskShot(path.slice(1), ({ open }) => open(path, title));
+}
+
+/** A page with nothing in its list. */
+export function emptyShot(title: string, path: string, route: string): Shot {
+  return deskShot(`${path.slice(1)}-empty`, async ({ open, change }) => {
+    await change(`/test/${route}*`, { data: [], has_more: false, next_cursor: null });
+    await open(path, title);
+  });
+}
+
+/** A dialog that a button of a page opens. */
+export function dialogShot(
+  name: string,
+  of: { path: string; title: string; button: RegExp },
+): Shot {
+  return deskShot(name, async ({ open, window: { page } }) => {
+    await open(of.path, of.title);
+    await page.getByRole('button', { name: of.button }).click();
+    await page.getByRole('dialog').waitFor();
+  });
+}
+
+/** Live mode before anything was done for it. */
+export async function showLive({ window, change }: Stage, kyb_status: string): Promise<void> {
+  await change('', { kyb_status });
+  await change('/live/go_live', { live: false, request: null });
+  await window.page.addInitScript(() => localStorage.setItem('tapline dashboard mode', 'live'));
+}

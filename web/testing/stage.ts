@@ -1,0 +1,59 @@
+import { after, before } from 'node:test';
+import type { Database } from '#db/database.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { testDatabase } from '#testing/database.ts';
+import { openSharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, type TestBrowser } from './browser.ts';
+
+/** What the tests of a file play on. */
+export interface Stage {
+  readonly sandbox: SandboxFile;
+  readonly browser: TestBrowser;
+}
+
+interface Opened<Set extends Stage> {
+  readonly stage: Set;
+  close(): Promise<void>;
+}
+
+/** Opens it before the file's tests, and closes it after them. Nothing is there before that. */
+function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
+  let opened: Opened<Set> | null = null;
+  before(async () => {
+    opened = await open();
+  });
+  after(async () => {
+    await opened?.close();
+  });
+  return () => {
+    if (opened === null) throw new Error('the stage opens before the first test');
+    return opened.stage;
+  };
+}
+
+/** The run's one sandbox and browser. */
+export function sharedStage(): () => Stage {
+  return kept(async () => {
+    const [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+    const close = async () => {
+      await browser.close();
+      await shared.close();
+    };
+    return { stage: { sandbox: shared.sandbox, browser }, close };
+  });
+}
+
+/** A network of the file's own, and its database. */
+export function ownStage(): () => Stage & { readonly db: Database } {
+  return kept(async () => {
+    const database = await testDatabase();
+    const started = startSharedSandbox({ DATABASE_URL: database.url });
+    const [own, browser] = await Promise.all([started, openBrowser()]);
+    const close = async () => {
+      await browser.close();
+      await own.close();
+      await database.close();
+    };
+    return { stage: { sandbox: own.sandbox, browser, db: database.db }, close };
+  });
+}

@@ -1,0 +1,45 @@
+import { type FormEvent, useState } from 'react';
+import type { Account } from '../account.ts';
+import { unlock } from '../keyring.ts';
+import { type Vault, WrongOpener } from '../vault.ts';
+import { problemOf } from '../words.ts';
+import { openerOf } from './opener.tsx';
+
+/** A form that opens the wallet and then does something with it, and what went wrong where. */
+export interface Unlocking {
+  readonly password: string;
+  readonly setPassword: (password: string) => void;
+  readonly busy: boolean;
+  /** Beside the password. */
+  readonly wrong: string | null;
+  /** About anything else. */
+  readonly problem: string | null;
+  submit(event: FormEvent): void;
+}
+
+export function useUnlocking(
+  vault: Vault,
+  proceed: (account: Account) => void | Promise<void>,
+): Unlocking {
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const run = async () => {
+    setBusy(true);
+    setWrong(null);
+    setProblem(null);
+    try {
+      await proceed(await unlock(vault, openerOf(vault, password)));
+    } catch (error) {
+      if (error instanceof WrongOpener) setWrong(problemOf(error));
+      else setProblem(problemOf(error));
+    }
+    setBusy(false);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!busy) void run();
+  };
+  return { password, setPassword, busy, wrong, problem, submit };
+}
