@@ -26,7 +26,7 @@ export async function addOwner(
 
 /** A person who has a role in this account, too. */
 export async function addMember(
-  server: PeopleServer,
+  server: { readonly db: Database; readonly clock: Clock },
   made: { readonly email: string; readonly accountId: string; readonly role: Role },
 ): Promise<string> {
   const { userId } = await addOwner(server, made.email);

@@ -136,7 +136,7 @@ test('the verification form is saved, stays, and names what is missing', async (
     ['Country', 'DE'],
     ['Business address', 'Weg 1, 10115 Berlin'],
     ['What you sell', 'Coffee.'],
-    ['Who may sign for it', 'Nina New'],
+    ['Who may sign for the business', 'Nina New'],
   ] as const) {
     await page.getByLabel(label).fill(value);
   }

@@ -119,7 +119,7 @@ test('what nobody paid is one click from the figures', async () => {
   const window = await browser.open();
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard' });
-  await page.getByRole('link', { name: /^Not enough money \d/ }).click();
+  await page.getByRole('link', { name: /^Not enough money: \d/ }).click();
   await page.getByRole('heading', { name: 'Intents' }).waitFor();
   await page.getByRole('link', { name: intent }).waitFor();
   const cause = page.getByRole('combobox', { name: 'Declined because' });

@@ -69,7 +69,7 @@ function readLimits(of: { readonly days: string; readonly limit: string }) {
   return { wrong: null, days, limit };
 }
 
-const LIMIT_HINT = 'In USDC, by all together. It limits what a stolen key can do.';
+const LIMIT_HINT = 'In USDC, for all keys and people together. It limits what a stolen key can do.';
 
 function AccountForm({ account }: { readonly account: ReadAccountResponse }): ReactNode {
   const { call } = useMerchant();
@@ -105,7 +105,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         error={sending.problemAt('name')}
       />
       <TextField
-        label="Days in which a sale can be given back"
+        label="Days within which a sale can be refunded"
         inputMode="numeric"
         value={days}
         onChange={(event) => setDays(event.target.value)}
@@ -113,7 +113,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
         error={sending.problemAt('refund_window_days')}
       />
       <TextField
-        label="Most that can be given back in a day"
+        label="Most that can be refunded in a day"
         inputMode="decimal"
         value={limit}
         onChange={(event) => setLimit(event.target.value)}

@@ -41,7 +41,7 @@ export function Accounts(): ReactNode {
           filters={filters}
           name="text"
           label="Find"
-          placeholder="acct_…, an e-mail address, a name"
+          placeholder="Id, email or name"
         />
       </FilterBar>
       <LongList

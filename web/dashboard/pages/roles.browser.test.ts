@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { systemClock } from '#core/clock.ts';
+import { addMember, PASSWORD } from '#testing/people.ts';
+import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
+import { payAt, signInAt } from '../../testing/desk.ts';
+import { ownStage } from '../../testing/stage.ts';
+
+/** What each role sees and what it does not, in a network whose colleagues these are. */
+
+const stage = ownStage();
+let payment = '';
+
+before(async () => {
+  const { sandbox, db } = stage();
+  for (const role of ['viewer', 'member', 'admin'] as const) {
+    const email = `${role}@roles.test`;
+    await addMember({ db, clock: systemClock }, { email, accountId: sandbox.account, role });
+  }
+  const { terminal } = sandbox.test;
+  ({ payment } = await payAt(sandbox, { terminal, amount: 2_500_000 }));
+});
+
+type Role = 'viewer' | 'member' | 'admin';
+
+async function signInWith(window: TestWindow, role: Role): Promise<void> {
+  const { sandbox } = stage();
+  const person = { ...sandbox.dashboard, email: `${role}@roles.test`, password: PASSWORD };
+  await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
+  // They have a shop of their own, too.
+  await window.page.getByLabel('Account', { exact: true }).selectOption(sandbox.account);
+}
+
+async function open({ page }: TestWindow, path: string): Promise<void> {
+  await page.goto(`${stage().sandbox.web_url}/dashboard/${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+}
+
+interface Place {
+  readonly path: string;
+  /** Buttons that one needs a role for: the least that has each. */
+  readonly buttons: Readonly<Record<string, Role | 'owner'>>;
+  /** Who does not see the page at all, and reads why. */
+  readonly needs?: 'admin';
+}
+
+const PLACES: readonly Place[] = [
+  { path: 'terminals', buttons: { 'Add terminal': 'admin' } },
+  { path: 'webhooks', buttons: { 'Add endpoint': 'admin' } },
+  { path: 'api-keys', buttons: { 'Create API key': 'admin' }, needs: 'admin' },
+  { path: 'team', buttons: { Invite: 'owner', Remove: 'owner' } },
+  { path: 'risk-rules', buttons: { Save: 'admin', Block: 'admin' } },
+  { path: 'balance', buttons: { Withdraw: 'owner', 'Change wallet': 'owner' } },
+  { path: 'verification', buttons: {}, needs: 'admin' },
+  { path: 'audit-log', buttons: {}, needs: 'admin' },
+];
+
+const RANKS = ['viewer', 'member', 'admin', 'owner'];
+
+function mayUse(role: Role, needed: Role | 'owner'): boolean {
+  return RANKS.indexOf(role) >= RANKS.indexOf(needed);
+}
+
+async function checkPlace(window: TestWindow, role: Role, place: Place): Promise<void> {
+  const { page } = window;
+  await open(window, place.path);
+  const isRefused = place.needs !== undefined && !mayUse(role, place.needs);
+  const said = await page.getByText(`This is for the role ${place.needs ?? ''}`).count();
+  assert.equal(said > 0, isRefused, `${place.path}: the page says why it is empty`);
+  for (const [name, needed] of Object.entries(place.buttons)) {
+    const count = await page.getByRole('button', { name, exact: true }).count();
+    assert.equal(count > 0, mayUse(role, needed), `${place.path}: ${name}`);
+  }
+}
+
+for (const { role, options } of [
+  { role: 'viewer', options: PHONE },
+  { role: 'member', options: DESKTOP },
+  { role: 'admin', options: DESKTOP },
+] as const) {
+  test(`a ${role} sees what they may do, and reads what is for others`, async () => {
+    const window = await stage().browser.open(options);
+    const { page } = window;
+    await signInWith(window, role);
+    for (const place of PLACES) await checkPlace(window, role, place);
+    await open(window, `payments/${payment}`);
+    await page.getByText('In your ledger').waitFor();
+    const refunds = await page.getByRole('button', { name: /^Refund/ }).count();
+    assert.equal(refunds > 0, role !== 'viewer', 'a member refunds, a viewer does not');
+    await window.checkAccessibility();
+    window.checkClean();
+    await window.close();
+  });
+}
