@@ -13,7 +13,7 @@ function firstSteps(name: string, of: { live: boolean; till: 'none' | 'new' | 'p
   return deskShot(`first-steps-${name}`, async ({ open, change, sandbox }) => {
     const { live, till } = of;
     const last_seen_at = till === 'paired' ? AT : null;
-    await change('/test/go_live', { live, request: null });
+    await change('/test/go_live', { live, request: null, prepared: null });
     await change('/test/payments*', NONE);
     const tills = { ...NONE, data: [{ id: sandbox.test.terminal, label: 'Bar', last_seen_at }] };
     await change('/test/terminals*', till === 'none' ? NONE : tills);
@@ -37,13 +37,17 @@ async function showNewer({ sandbox, open, window: { page } }: Stage): Promise<vo
   await open(`/payments?terminal=${terminal}`, 'Payments');
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   for (let sold = 0; sold < 3; sold++) await payAt(sandbox, sale);
+  // Whoever comes back to the window sees what is new.
+  await page.evaluate(() =>
+    setInterval(() => window.dispatchEvent(new Event('visibilitychange')), 500),
+  );
   await page.getByRole('button', { name: /newer$/ }).waitFor();
 }
 
 async function search(stage: Stage, typed: string, said: string | RegExp): Promise<void> {
   const { page } = stage.window;
   await stage.open('/payments', 'Payments');
-  await page.getByRole('searchbox', { name: 'Go to' }).fill(typed);
+  await page.getByLabel('Go to').fill(typed);
   await page.keyboard.press('Enter');
   await page.getByText(said).waitFor();
 }

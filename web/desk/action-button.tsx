@@ -7,12 +7,14 @@ export interface ActionButtonProps<Value> {
   readonly request: (key: string) => Promise<Answer<Value>>;
   readonly onDone?: (value: Value) => void;
   readonly kind?: 'plain' | 'primary' | 'danger';
+  /** A name that says what it acts on, where several buttons read the same. */
+  readonly label?: string;
   readonly children: ReactNode;
 }
 
 /** Sends at once: for what can be undone, or does no harm twice. */
 export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
-  const { request, onDone, kind = 'plain', children } = props;
+  const { request, onDone, kind = 'plain', label, children } = props;
   const sending = useSend();
   const run = async () => {
     const value = await sending.send(request);
@@ -20,7 +22,7 @@ export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode 
   };
   return (
     <span className="stack stack-tight action">
-      <Button kind={kind} busy={sending.busy} onClick={run}>
+      <Button kind={kind} busy={sending.busy} onClick={run} aria-label={label}>
         {children}
       </Button>
       {sending.problem === null ? null : (

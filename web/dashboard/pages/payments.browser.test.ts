@@ -133,7 +133,7 @@ test('a business that is not verified cannot go live, and reads what is missing'
   const window = await browser.open();
   const { page } = window;
   // The sandbox's own account has done both long ago.
-  const state = { kyb_status: 'pending', live: false, request: null };
+  const state = { kyb_status: 'none', live: false, request: null };
   const change = async (asked: Route) => {
     const response = await asked.fetch();
     await asked.fulfill({ response, json: { ...(await response.json()), ...state } });
@@ -143,6 +143,9 @@ test('a business that is not verified cannot go live, and reads what is missing'
   await signInAt(window, { sandbox, path: 'dashboard' });
   await page.getByRole('switch', { name: 'Test mode' }).click();
   await page.getByRole('link', { name: 'Fill in the form' }).waitFor();
+  state.kyb_status = 'pending';
+  await page.reload();
+  await page.getByText('The network operator is reviewing it').waitFor();
   await page.getByRole('link', { name: 'Go live', exact: true }).click();
   await page.getByText('Your wallet is registered on the chain').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Go live' }).count(), 0);

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { sizeWords } from '../../ui/size-words.ts';
 import type { Tone } from '../../ui/status.tsx';
 import { useMerchant } from '../merchant.ts';
 import type { ExportFormat } from './export-records.ts';
@@ -120,11 +121,6 @@ const TONES: Readonly<Record<ExportState['is'], Tone>> = {
   refused: 'bad',
   done: 'good',
 };
-
-function sizeWords(bytes: number): string {
-  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1_000)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
 
 /** Rows as they come; a connection that breaks is made anew behind the last one. */
 function Download({ url, format, onClose }: DownloadProps): ReactNode {

@@ -1,12 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import type { ReadGoLiveResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
-import { Step } from './live-steps.tsx';
+import { Step, VerifiedStep } from './live-steps.tsx';
 
 /** The chain answers within seconds. */
 const WATCH_MS = 3_000;
@@ -29,11 +28,7 @@ export function GoLive(): ReactNode {
     <section className="card stack">
       <h2>Before sales settle in {mode} mode</h2>
       <ul className="stack stack-tight">
-        {mode === 'test' ? null : (
-          <Step name="Your business is verified" isDone={isVerified}>
-            <Link href="/dashboard/verification">Fill in the form</Link>
-          </Step>
-        )}
+        {mode === 'test' ? null : <VerifiedStep status={account.kyb_status} />}
         <Step
           name="Your wallet is registered on the chain"
           isDone={request?.status === 'succeeded'}
@@ -43,7 +38,7 @@ export function GoLive(): ReactNode {
       <Prepared prepared={prepared} />
       {canGo && may('admin') ? (
         <div>
-          <Button kind="primary" onClick={() => setIsOpen(true)}>
+          <Button kind={prepared === null ? 'primary' : 'plain'} onClick={() => setIsOpen(true)}>
             Go live
           </Button>
         </div>
@@ -98,11 +93,12 @@ function Prepared({ prepared }: PreparedProps): ReactNode {
   return (
     <Notice tone="info">
       <p>
-        {prepared.prepared_by} has prepared the wallet <span className="id">{prepared.wallet}</span>
-        . An owner confirms it.
+        {prepared.prepared_by} has chosen the wallet <span className="id">{prepared.wallet}</span>.
+        An owner has to confirm it.
       </p>
       {may('owner') ? (
         <ActionButton
+          kind="primary"
           request={() =>
             call('POST /accounts/{account}/{mode}/go_live/confirm', {
               body: { wallet: prepared.wallet },

@@ -23,6 +23,19 @@ export function Step({ name, isDone, children }: StepProps): ReactNode {
   );
 }
 
+/** The operator of the network decides; meanwhile there is nothing to fill in. */
+export function VerifiedStep({ status }: { readonly status: string }): ReactNode {
+  return (
+    <Step name="Your business is verified" isDone={status === 'approved'}>
+      {status === 'pending' ? (
+        'The network operator is reviewing it'
+      ) : (
+        <Link href="/dashboard/verification">Fill in the form</Link>
+      )}
+    </Step>
+  );
+}
+
 /** Everything between a test account and its first real sale; nothing after that sale. */
 export function LiveSteps(): ReactNode {
   const { may } = useMerchant();
@@ -37,9 +50,7 @@ export function LiveSteps(): ReactNode {
     <section className="card stack">
       <h2>Before your first real sale</h2>
       <ol className="stack stack-tight">
-        <Step name="Your business is verified" isDone={account.kyb_status === 'approved'}>
-          <Link href="/dashboard/verification">Fill in the form</Link>
-        </Step>
+        <VerifiedStep status={account.kyb_status} />
         <Step name="Your wallet is registered on the chain" isDone={goLive.live}>
           <Link href="/dashboard/balance">Go live</Link>
         </Step>

@@ -8,6 +8,7 @@ import { ActionButton } from '../../desk/action-button.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
 import { Select, TextField } from '../../ui/field.tsx';
+import { sizeWords } from '../../ui/size-words.ts';
 import { useMerchant } from '../merchant.ts';
 
 type Kind = UploadVerificationDocumentQuery['kind'];
@@ -43,15 +44,16 @@ export function VerificationDocuments({ kyb, canChange }: VerificationDocumentsP
               {file_name}
             </a>
             <span className="soft small">
-              {KINDS[kind]}, {Math.ceil(size / 1024)} KB
+              {KINDS[kind]}, {sizeWords(size)}
             </span>
             {canChange ? (
               <ActionButton
+                label={`Remove ${file_name}`}
                 request={() =>
                   call('DELETE /accounts/{account}/kyb/documents/{id}', { path: { id } })
                 }
               >
-                Remove {file_name}
+                Remove
               </ActionButton>
             ) : null}
           </li>

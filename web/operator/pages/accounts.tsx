@@ -37,12 +37,7 @@ export function Accounts(): ReactNode {
   return (
     <Page title="Accounts">
       <FilterBar filters={filters}>
-        <FilterText
-          filters={filters}
-          name="text"
-          label="Find"
-          placeholder="Id, email or name"
-        />
+        <FilterText filters={filters} name="text" label="Find" placeholder="Id, email or name" />
       </FilterBar>
       <LongList
         label="Accounts"

@@ -5,6 +5,7 @@ import type { ReadSubmissionResponse } from '../../data/types/operator.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/shell.tsx';
+import { sizeWords } from '../../ui/size-words.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -136,7 +137,7 @@ function Papers({ kyb }: { readonly kyb: Kyb }): ReactNode {
                 {name}
               </a>
               <span className="soft small">
-                {words(kind)}, {Math.ceil(size / 1024)} KB
+                {words(kind)}, {sizeWords(size)}
               </span>
             </span>
             <span className="soft small id">{sha256}</span>
