@@ -31,7 +31,7 @@ const WRONG = [
   { field: 'perPeriod', typed: '1', says: 'Type no less than for one payment.' },
   { field: 'hours', typed: '721', says: 'Type whole hours, 1 to 720.' },
   { field: 'days', typed: '0', says: 'Type whole days, 1 to 3,650.' },
-  { field: 'fee', typed: '301', says: 'Type whole basis points, 0 to 300.' },
+  { field: 'fee', typed: '3.01', says: 'Type percent, 0 to 3.00.' },
 ] as const;
 
 test('a wrong value is said beside its field, and what was typed stays', async () => {

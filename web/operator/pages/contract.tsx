@@ -13,7 +13,8 @@ import { Time } from '../../ui/time.tsx';
 import { useOperator, usePages, useRead } from '../operator.ts';
 import { ContractDialog, type ContractWish } from '../parts/contract-dialog.tsx';
 import { DecideProposal } from '../parts/decide-proposal.tsx';
-import { isOpen, percent, proposalWords } from '../parts/proposal-words.ts';
+import { percent } from '../parts/percent.ts';
+import { isOpen, proposalWords } from '../parts/proposal-words.ts';
 import { Transactions } from '../parts/transactions.tsx';
 
 type Contract = ReadContractsResponse['data'][number];
@@ -76,21 +77,21 @@ const PROPOSALS: readonly Column<Proposal>[] = [
   {
     name: 'Asked by',
     cell: ({ proposed_by: by, created }) => (
-      <>
+      <div>
         {by}
         <p className="soft">
           <Time at={created} />
         </p>
-      </>
+      </div>
     ),
   },
   {
     name: 'State',
     cell: (proposal) => (
-      <>
+      <div>
         <ProposalStatus proposal={proposal} />
         <Decided proposal={proposal} />
-      </>
+      </div>
     ),
   },
   {

@@ -17,8 +17,13 @@ function coin(wei: string): string {
   return `${whole}.${digits.slice(-WEI_DECIMALS).slice(0, SHOWN_DECIMALS)}`;
 }
 
+/** A test network's lanes have coin without end. */
+const MANY = 1_000_000_000n;
+
 function count(digits: string): ReactNode {
-  return <span className="amount">{new Intl.NumberFormat('en-US').format(BigInt(digits))}</span>;
+  const payments = BigInt(digits);
+  const words = (payments > MANY ? MANY : payments).toLocaleString('en-US');
+  return <span className="amount">{payments > MANY ? `Over ${words}` : words}</span>;
 }
 
 function CoinStatus({ lane }: { readonly lane: Lane }): ReactNode {
@@ -54,7 +59,7 @@ const COLUMNS: readonly Column<Lane>[] = [
   },
   { name: 'State', cell: (lane) => <CoinStatus lane={lane} /> },
   { name: 'Not mined', cell: (lane) => <NotMined lane={lane} /> },
-  { name: 'Worker', cell: ({ owner }) => owner ?? 'Nobody' },
+  { name: 'Worker', cell: ({ owner }) => <span className="id">{owner ?? 'Nobody'}</span> },
 ];
 
 export function Relayers(): ReactNode {

@@ -6,7 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { useOperator, useRead } from '../operator.ts';
-import { percent } from './proposal-words.ts';
+import { percent, readPercent } from './percent.ts';
 
 export type ContractWish = ProposeContractChangeBody['kind'];
 
@@ -33,12 +33,6 @@ const LABELS = { acquirer: 'Acquirer fee', protocol: 'Protocol fee', cashback: '
 
 type RateName = (typeof RATES)[number];
 type Typed = Readonly<Record<RateName, string>>;
-
-/** Basis points of what was typed in percent; null: it is no rate. */
-function readPercent(typed: string): number | null {
-  const [, whole, part = ''] = /^(\d{1,2})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? [];
-  return whole === undefined ? null : Number(whole) * 100 + Number(part.padEnd(2, '0'));
-}
 
 interface RateFieldsProps {
   readonly network: string;

@@ -8,6 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { formatAtoms, parseAtoms } from '../../ui/money.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useOperator, useRead } from '../operator.ts';
+import { readPercent } from './percent.ts';
 
 type Defaults = ReadPolicyDefaultsResponse;
 type Field = Exclude<keyof Defaults, 'version'>;
@@ -79,10 +80,13 @@ const FIELDS: readonly FieldOf[] = [
   {
     name: 'max_fee_rate',
     label: 'Highest fee that payers agree to',
-    hint: 'Basis points: 100 are 1 %.',
-    show: String,
-    read: (typed) => readCount(typed, { from: 0, to: MOST.basisPoints }),
-    wrong: 'Type whole basis points, 0 to 300.',
+    hint: 'In percent, 0 to 3.00.',
+    show: (basisPoints) => (basisPoints / 100).toFixed(2),
+    read: (typed) => {
+      const basisPoints = readPercent(typed);
+      return basisPoints === null || basisPoints > MOST.basisPoints ? null : basisPoints;
+    },
+    wrong: 'Type percent, 0 to 3.00.',
   },
 ];
 

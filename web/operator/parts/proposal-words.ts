@@ -1,11 +1,7 @@
 import type { ListProposalsResponse } from '../../data/types/operator.ts';
+import { percent } from './percent.ts';
 
 export type Proposal = ListProposalsResponse['data'][number];
-
-/** A rate as people say it: 30 basis points are 0.30 %. */
-export function percent(basisPoints: number): string {
-  return `${(basisPoints / 100).toFixed(2)} %`;
-}
 
 function rate(value: unknown): string {
   return typeof value === 'number' ? percent(value) : '?';

@@ -80,7 +80,13 @@ const COLUMNS: readonly Column<Recovery>[] = [
   {
     name: 'Progress',
     cell: (recovery) =>
-      recovery.status === 'recovering' ? <ProgressBar progress={progressOf(recovery)} /> : '',
+      recovery.status === 'recovering' ? (
+        <div className="said">
+          <ProgressBar progress={progressOf(recovery)} />
+        </div>
+      ) : (
+        ''
+      ),
   },
   {
     name: 'Found',

@@ -74,8 +74,8 @@ function Outcome({ verified }: { readonly verified: Verified }): ReactNode {
       <Notice tone="good" role="status">
         <strong>No entry was changed or taken out</strong>
         <p>
-          All {count} entries fit together. Whether newer ones were cut off, the hash below says:
-          compare it with one that was written down outside of the database.
+          Each entry fits the one before it, up to entry {count}. To see whether newer ones were cut
+          off, compare the hash below with one that was kept outside of the database.
         </p>
       </Notice>
       <CopyField label={`Hash of entry ${count}`} value={hash} />
