@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
 import { payAt } from '../testing/desk.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
@@ -7,14 +7,12 @@ import { ownStage } from '../testing/stage.ts';
 
 /** One asks, another agrees; in a network of its own, whose staff are these. */
 
-const stage = ownStage();
 /** Who asks, at a desk. */
 let anna: TestWindow;
 /** Who agrees or not, on a phone. */
 let ben: TestWindow;
 
-before(async () => {
-  const { sandbox, browser, db } = stage();
+const stage = ownStage(async ({ sandbox, browser, db }) => {
   [anna, ben] = [await browser.open(DESKTOP), await browser.open(PHONE)];
   const people = [
     { window: anna, person: await addStaff(db, 'anna@two.test') },

@@ -43,8 +43,16 @@ export function sharedStage(): () => Stage {
   });
 }
 
-/** A network of the file's own, and its database. */
-export function ownStage(): () => Stage & { readonly db: Database } {
+export interface OwnStage extends Stage {
+  readonly db: Database;
+}
+
+/**
+ * A network of the file's own, and its database.
+ *
+ * @param prepare Sets it up. A hook of the file would not wait for this one: they begin together.
+ */
+export function ownStage(prepare: (stage: OwnStage) => Promise<void> = async () => {}) {
   return kept(async () => {
     const database = await testDatabase();
     const started = startSharedSandbox({ DATABASE_URL: database.url });
@@ -54,6 +62,8 @@ export function ownStage(): () => Stage & { readonly db: Database } {
       await own.close();
       await database.close();
     };
-    return { stage: { sandbox: own.sandbox, browser, db: database.db }, close };
+    const stage: OwnStage = { sandbox: own.sandbox, browser, db: database.db };
+    await prepare(stage);
+    return { stage, close };
   });
 }

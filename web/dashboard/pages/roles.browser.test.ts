@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '#core/clock.ts';
 import { addMember, PASSWORD } from '#testing/people.ts';
 import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
@@ -8,11 +8,9 @@ import { ownStage } from '../../testing/stage.ts';
 
 /** What each role sees and what it does not, in a network whose colleagues these are. */
 
-const stage = ownStage();
 let payment = '';
 
-before(async () => {
-  const { sandbox, db } = stage();
+const stage = ownStage(async ({ sandbox, db }) => {
   for (const role of ['viewer', 'member', 'admin'] as const) {
     const email = `${role}@roles.test`;
     await addMember({ db, clock: systemClock }, { email, accountId: sandbox.account, role });
