@@ -37,7 +37,7 @@ async function showNewer({ sandbox, open, window: { page } }: Stage): Promise<vo
   await open(`/payments?terminal=${terminal}`, 'Payments');
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   for (let sold = 0; sold < 3; sold++) await payAt(sandbox, sale);
-  // Whoever comes back to the window sees what is new.
+  // A person who comes back to the window sees what is new.
   await page.evaluate(() =>
     setInterval(() => window.dispatchEvent(new Event('visibilitychange')), 500),
   );

@@ -142,7 +142,8 @@ export function Contract(): ReactNode {
       <p className="soft">
         One operator asks for a pause, new rates or the block of a payer, and another one approves.
         An operator who works alone decides alone, and the audit log says so. The service does not
-        hold the contract’s keys: whoever holds one sends the transactions that were approved.
+        hold the contract’s keys: the person who holds one sends the transactions that were
+        approved.
       </p>
       <LongList
         label="Proposals"
