@@ -77,7 +77,7 @@ for (const { role, options } of [
   { role: 'member', options: DESKTOP },
   { role: 'admin', options: DESKTOP },
 ] as const) {
-  test(`a ${role} sees what they may do, and reads what is for others`, async () => {
+  test(`in the role ${role} one sees what one may do, and reads what is for others`, async () => {
     const window = await stage().browser.open(options);
     const { page } = window;
     await signInWith(window, role);
