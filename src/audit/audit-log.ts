@@ -45,9 +45,9 @@ export interface Stretch {
 }
 
 /** Recomputes the hashes of the entries that follow `head`. */
-async function verifyAfter(sql: Sql, of: { trail: string; head: Head }): Promise<Stretch> {
-  let { head } = of;
-  const rows = await selectEntries(sql, { trail: of.trail, after: head.sequence, limit: CHUNK });
+async function verifyAfter(sql: Sql, from: { trail: string; head: Head }): Promise<Stretch> {
+  let { head } = from;
+  const rows = await selectEntries(sql, { trail: from.trail, after: head.sequence, limit: CHUNK });
   for (const row of rows) {
     const reason = problemOf(row, head);
     if (reason !== null) return { head, broken: { at: row.sequence, reason }, hasMore: false };
@@ -62,9 +62,9 @@ async function verifyAfter(sql: Sql, of: { trail: string; head: Head }): Promise
  */
 export async function verifyStretch(
   sql: Sql,
-  of: { readonly trail: string; readonly after: bigint },
+  wanted: { readonly trail: string; readonly after: bigint },
 ): Promise<Stretch> {
-  const { trail, after } = of;
+  const { trail, after } = wanted;
   const first: Head = { sequence: 0n, hash: GENESIS };
   if (after === 0n) return verifyAfter(sql, { trail, head: first });
   const [row] = await selectEntries(sql, { trail, after: after - 1n, limit: 1 });

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { AuditEntrySchema } from '#apis/dashboard/account-schema.ts';
 import { AuditQuery, answerAudit } from '#apis/dashboard/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import { auditVerificationRoute } from '#apis/operator/audit-verification-route.ts';
 import { lookedIntoRoutes } from '#apis/operator/looked-into-routes.ts';
 import { networkRoutes } from '#apis/operator/network-routes.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
@@ -47,7 +46,6 @@ export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
     queuesRoute(deps),
     configurationRoute(deps),
     auditRoute(deps),
-    auditVerificationRoute(deps),
     ...networkRoutes(deps),
     ...watchRoutes(deps),
     ...staffRoutes(deps),

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { auditVerificationRoute } from '#apis/operator/audit-verification-route.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import {
@@ -95,5 +96,5 @@ function reconciliationRoute({ db }: OperatorDeps) {
 
 /** What a person has to judge, page after page. */
 export function watchRoutes(deps: OperatorDeps): PersonRoute[] {
-  return [alarmsRoute(deps), reconciliationRoute(deps)];
+  return [alarmsRoute(deps), reconciliationRoute(deps), auditVerificationRoute(deps)];
 }

@@ -86,7 +86,7 @@ function State({ kyb }: { readonly kyb: ReadVerificationResponse }): ReactNode {
       </strong>
       <p>
         {reason ??
-          'Save the details, add the documents, submit both for review. Test mode works without it.'}
+          'Save the details, add documents, submit both for review. Test mode works without it.'}
       </p>
     </Notice>
   );

@@ -1208,30 +1208,6 @@ export interface ListNetworkAuditLogResponse {
   next_cursor: string | null;
 }
 
-export interface VerifyAuditLogQuery {
-  /** The id of an account: acct_… */
-  account?: string;
-  /** Go on behind this entry: `verified_to` of the answer before. */
-  after?: number;
-}
-
-export interface VerifyAuditLogResponse {
-  /** The type of the object. */
-  object: 'audit_verification';
-  /** Each entry that was read fits the one before it. */
-  intact: boolean;
-  /** The last entry that fits. */
-  verified_to: number;
-  /** Its hash. Compare it with one that was written down. */
-  hash: string;
-  /** The first entry that does not fit. */
-  broken_at: number | null;
-  /** What is wrong with it. */
-  reason: string | null;
-  /** More entries follow: ask again with `after`. */
-  has_more: boolean;
-}
-
 export interface ReadRecoveriesResponse {
   /** The type of the object. */
   object: 'list';
@@ -1339,6 +1315,30 @@ export interface ReadReconciliationResponse {
   has_more: boolean;
   /** Send it as `before`. */
   next_cursor: string | null;
+}
+
+export interface VerifyAuditLogQuery {
+  /** The id of an account: acct_… */
+  account?: string;
+  /** Go on behind this entry: `verified_to` of the answer before. */
+  after?: number;
+}
+
+export interface VerifyAuditLogResponse {
+  /** The type of the object. */
+  object: 'audit_verification';
+  /** Each entry that was read fits the one before it. */
+  intact: boolean;
+  /** The last entry that fits. */
+  verified_to: number;
+  /** Its hash. Compare it with one that was written down. */
+  hash: string;
+  /** The first entry that does not fit. */
+  broken_at: number | null;
+  /** What is wrong with it. */
+  reason: string | null;
+  /** More entries follow: ask again with `after`. */
+  has_more: boolean;
 }
 
 export interface ListOperatorsResponse {
@@ -2070,19 +2070,6 @@ export interface Operations {
     response: ListNetworkAuditLogResponse;
   };
   /**
-   * Whether the network's audit log, or an account's, is unchanged
-   *
-   * Recomputes the hashes of up to 1,000 entries. A log that was cut off at its end still fits:
-   * compare the hash of its newest entry with one that was kept elsewhere.
-   *
-   * Needs: operator.
-   */
-  'GET /operator/v1/audit_log/verification': {
-    id: 'verifyAuditLog';
-    query?: VerifyAuditLogQuery;
-    response: VerifyAuditLogResponse;
-  };
-  /**
    * Whether a network is being recovered, and how far that is
    *
    * Needs: operator.
@@ -2119,6 +2106,19 @@ export interface Operations {
     id: 'readReconciliation';
     query?: ReadReconciliationQuery;
     response: ReadReconciliationResponse;
+  };
+  /**
+   * Whether the network's audit log, or an account's, is unchanged
+   *
+   * Recomputes the hashes of up to 1,000 entries. A log that was cut off at its end still fits:
+   * compare the hash of its newest entry with one that was kept elsewhere.
+   *
+   * Needs: operator.
+   */
+  'GET /operator/v1/audit_log/verification': {
+    id: 'verifyAuditLog';
+    query?: VerifyAuditLogQuery;
+    response: VerifyAuditLogResponse;
   };
   /**
    * The network's staff
