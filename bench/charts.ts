@@ -1,5 +1,4 @@
-import { readHealth } from '#apis/dashboard/health.ts';
-import { readStatistics } from '#apis/dashboard/statistics.ts';
+import { type Charts, openCharts } from '#apis/dashboard/charts.ts';
 import { dayIn } from '#core/days.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
@@ -34,6 +33,7 @@ type Connection = Awaited<ReturnType<Database['connect']>>;
 
 interface Ground {
   readonly db: Database;
+  readonly charts: Charts;
   readonly accountId: string;
 }
 
@@ -109,14 +109,14 @@ async function seed({ db, accountId }: Ground): Promise<void> {
   await connection.end();
 }
 
-async function look({ db, accountId }: Ground, now: Date): Promise<number> {
+async function look({ charts, accountId }: Ground, now: Date): Promise<number> {
   const tenant = { accountId, livemode: false };
   const from = dayIn('UTC', new Date(now.getTime() - (SHOWN_DAYS - 1) * DAY_MS));
   const span = { tenant, from, to: dayIn('UTC', now) };
   const began = performance.now();
   const [figures, health] = await Promise.all([
-    readStatistics(db, span, now),
-    readHealth(db, span, now),
+    charts.statistics(span, now),
+    charts.health(span, now),
   ]);
   const took = performance.now() - began;
   const days = new Set(figures.filter(({ payments }) => payments > 0).map(({ day }) => day));
@@ -152,7 +152,7 @@ const db = openDatabase({ url: postgres.url, maxConnections: 8 });
 try {
   await migrate(db);
   const { accountId } = await addTestMerchant(db, { now: new Date() });
-  const ground = { db, accountId };
+  const ground = { db, charts: openCharts(db), accountId };
   await seed(ground);
   const found: BenchLine[] = [];
   for (const moment of MOMENTS) found.push(...(await lines(ground, moment)));

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readHealth } from '#apis/dashboard/health.ts';
+import { openCharts } from '#apis/dashboard/charts.ts';
 import {
   type DashboardDeps,
   MODE,
@@ -28,6 +28,7 @@ const HealthSchema = Type.Object({
 const HealthQuery = Type.Object({ from: Day, to: Day });
 
 function healthRoute({ db }: DashboardDeps) {
+  const charts = openCharts(db);
   return personRoute<typeof HealthQuery>({
     method: 'GET',
     path: `${MODE}/health`,
@@ -45,7 +46,7 @@ function healthRoute({ db }: DashboardDeps) {
       if (daysBetween(from, to).length > MAX_DAYS) {
         return refuse('parameter_invalid', `At most ${MAX_DAYS} days at a time.`, 'from');
       }
-      const data = await readHealth(db, { tenant, from, to }, now);
+      const data = await charts.health({ tenant, from, to }, now);
       return answerWith(200, { object: 'list', data });
     },
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { openCharts } from '#apis/dashboard/charts.ts';
 import { readHealth } from '#apis/dashboard/health.ts';
 import { readStatistics } from '#apis/dashboard/statistics.ts';
 import { isRefusal } from '#core/answer.ts';
@@ -177,4 +178,20 @@ test('calls of hours that are over are counted once', async () => {
   await call('06:12', 200);
   assert.deepEqual(await read('06:13'), [5, 1, 1]);
   assert.equal((await keptHours('health_hours')).at(-1), '05:00');
+});
+
+test('two who look at once get the same figures, a later one new ones', async () => {
+  const charts = openCharts(server.db);
+  const asked = { tenant: { accountId, livemode: false }, from: DAY, to: DAY };
+  const now = at('23:00');
+  for (const chart of [charts.statistics, charts.health]) {
+    const [one, same] = await Promise.all([chart(asked, now), chart(asked, now)]);
+    assert.equal(one, same);
+    assert.notEqual(await chart(asked, now), one);
+    const [ours, theirs] = await Promise.all([
+      chart(asked, now),
+      chart({ ...asked, tenant: { ...asked.tenant, livemode: true } }, now),
+    ]);
+    assert.notEqual(ours, theirs);
+  }
 });

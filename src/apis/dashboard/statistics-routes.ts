@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { openCharts } from '#apis/dashboard/charts.ts';
 import {
   type DashboardDeps,
   MODE,
@@ -6,7 +7,7 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import { readReport, readStatistics } from '#apis/dashboard/statistics.ts';
+import { readReport } from '#apis/dashboard/statistics.ts';
 import type { DayRow, ReportRow } from '#apis/dashboard/statistics-queries.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, isDay } from '#core/days.ts';
@@ -57,6 +58,7 @@ const StatisticsQuery = Type.Object({
 });
 
 function statisticsRoute({ db }: DashboardDeps) {
+  const charts = openCharts(db);
   return personRoute<typeof StatisticsQuery>({
     method: 'GET',
     path: `${MODE}/statistics`,
@@ -72,7 +74,7 @@ function statisticsRoute({ db }: DashboardDeps) {
       const { from, to } = query;
       const wrong = checkDays(from, to);
       if (wrong !== null) return wrong;
-      const rows = await readStatistics(db, { tenant, from, to }, now);
+      const rows = await charts.statistics({ tenant, from, to }, now);
       const shown = rows.filter((row) => query.by_terminal === true || row.terminal_id === '');
       return answerWith(200, { object: 'list', data: shown.map(dayView) });
     },

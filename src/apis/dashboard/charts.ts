@@ -1,0 +1,35 @@
+import { type HealthDay, readHealth } from '#apis/dashboard/health.ts';
+import { readStatistics } from '#apis/dashboard/statistics.ts';
+import type { DayRow, Span } from '#apis/dashboard/statistics-queries.ts';
+import { tenantKey } from '#db/commit-order.ts';
+import type { Database } from '#db/database.ts';
+
+type Asked = Omit<Span, 'timeZone'>;
+type Look<T> = (db: Database, asked: Asked, now: Date) => Promise<readonly T[]>;
+
+/** What the overview draws. */
+export interface Charts {
+  statistics(asked: Asked, now: Date): Promise<readonly DayRow[]>;
+  health(asked: Asked, now: Date): Promise<readonly HealthDay[]>;
+}
+
+/** A request that comes while the same days are being counted is given those figures. */
+function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => ReturnType<Look<T>> {
+  const underWay = new Map<string, ReturnType<Look<T>>>();
+  return (asked, now) => {
+    const key = `${tenantKey(asked.tenant)} ${asked.from} ${asked.to}`;
+    const found = underWay.get(key);
+    if (found !== undefined) return found;
+    const begun = look(db, asked, now).finally(() => underWay.delete(key));
+    underWay.set(key, begun);
+    return begun;
+  };
+}
+
+/**
+ * Several people look at the charts of one business at once, and each look adds up the hours of the
+ * running day: once is enough for all of them. The figures are of the moment when that began.
+ */
+export function openCharts(db: Database): Charts {
+  return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };
+}
