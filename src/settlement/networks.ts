@@ -70,7 +70,7 @@ export const NETWORK_DEFAULTS = {
   receiptWitnesses: 1,
   /** 500 gwei: ten times what a busy day on a cheap chain costs. */
   maxFeePerGasCeiling: 500_000_000_000n,
-  /** 0.05 of the chain's coin: some thousand batches at 1 gwei. */
+  /** 0.05 of the chain's coin: some 1,800 payments in full batches at 1 gwei. */
   lowBalanceWei: 50_000_000_000_000_000n,
   /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
   headPollMs: 25,
