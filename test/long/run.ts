@@ -11,7 +11,8 @@ import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 const TABLE = path.join(import.meta.dirname, '../../bench/long.md');
 const HEADING = `# Long runs
 
-What \`npm run test:long\` found, the newest last.
+What \`npm run test:long\` found. Each run adds a row at the end.
+All loads are those of a machine with two cores.
 
 | date | file | passed | failed | minutes | measured |
 |---|---|---|---|---|---|
