@@ -1,4 +1,4 @@
--- What each connection of the service asks for when it begins, and a pooler leaves out.
+-- Settings that the service sends with each connection, and that a pooler drops.
 alter role tapline set enable_seqscan = off;
 alter role tapline set jit = off;
 alter role tapline set statement_timeout = '25s';
