@@ -2,12 +2,12 @@
 //
 //   node contracts/mutations.ts                          those made by hand, and as many generated
 //   node contracts/mutations.ts --seed 7 --count 60      other generated ones
-//   node contracts/mutations.ts --only Refunds,Merchants those in files named so, in this order
-//   node contracts/mutations.ts --limit 20               no more than so many in this run
+//   node contracts/mutations.ts --only Refunds,Merchants those in these files, in this order
+//   node contracts/mutations.ts --limit 20               at most 20 in this run
 //
-// About 8 s each. Results are kept in mutations/results.json: a stopped run goes on where it was,
-// and what was judged is not judged again while its file is the same. Exits with 1 when a mutation
-// survives that has no proof in mutations/equivalent.ts.
+// About 8 s each. Results are kept in mutations/results.json: a stopped run continues where it
+// stopped, and a mutation is judged again only if it survived or its file has changed. Exits with 1
+// when a mutation survives that has no proof in mutations/equivalent.ts.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

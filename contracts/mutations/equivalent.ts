@@ -14,8 +14,8 @@ export const PROOFS: readonly Proof[] = [
     from: 'if (policy.periodSeconds() == 0) return 0;',
     behind: 'uint256 word = PackedPolicy.unwrap(policy);\n        ',
     proof:
-      'The EVM divides by zero to zero, which is the period of a word without one. Such a word ' +
-      '(no policy, or a revoked one) has spent nothing: zero either way.',
+      'In the EVM a division by zero gives zero, and that is the period of a word without one. ' +
+      'Such a word (no policy, or a revoked one) has spent nothing: zero either way.',
   },
   {
     file: 'SpendingPolicies.sol',

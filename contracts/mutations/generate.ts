@@ -1,5 +1,5 @@
 // Finds places in Solidity where a bug can be planted by rule: what generate.ts of test/mutations
-// is for TypeScript. By patterns, not by a parser: what does not compile is caught by the compiler.
+// is for TypeScript. It uses patterns, not a parser: the compiler catches what does not compile.
 
 import { type Candidate, type Choice, choose } from '../../test/mutations/generate.ts';
 import type { Mutation } from '../../test/mutations/mutation.ts';

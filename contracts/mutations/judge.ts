@@ -16,7 +16,7 @@ const SHORT_CAMPAIGN = {
   FOUNDRY_FUZZ_RUNS: '64',
 };
 
-/** Says how the tests took a mutation. */
+/** Says whether the tests caught a mutation. */
 export async function judge(mutation: Mutation): Promise<Judgement> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
   // forge may only read below contracts/; a fresh clone has no such folder yet.

@@ -1,4 +1,4 @@
-// Bugs made by hand in what bounds a stolen key, and of signatures.
+// Hand-made bugs in what limits a stolen key, and in checks of signatures.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 

@@ -1,4 +1,4 @@
-// The bugs of contracts/mutations.ts that were made by hand: each is one that somebody could make.
+// The hand-made bugs of contracts/mutations.ts: each is a mistake that somebody could make.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 import { GUARD_MUTATIONS } from './list-guards.ts';
