@@ -17,22 +17,26 @@ const INTRODUCTION =
   '`csrf_token_invalid`, `role_missing` and `second_factor_required` (403) wherever they apply, ' +
   'and 404 `resource_missing` for an object that does not exist or belongs to somebody else. An ' +
   'edit names the `version` that it is based on; a stale one is answered with 409 ' +
-  '`version_conflict`, and nothing is saved.';
+  '`version_conflict`, and nothing is saved. "For" says who may call a route. **public**: ' +
+  'anybody. **half_signed_in**: after the password, also before the second factor. ' +
+  '**signed_in**: every user.';
 
 const routes = declaredRoutes();
 const files: Readonly<Record<string, Reference>> = {
   'dashboard-api.md': {
     title: 'Dashboard API',
     introduction:
-      `${INTRODUCTION} Roles: owner > admin > member > viewer; each may do what the ones after ` +
-      'it may. `{mode}` is `test` or `live`. Routes that the merchant API has too run the same ' +
-      'code; their objects are described in the API reference at `/docs`.',
+      `${INTRODUCTION} A role: people with that role in the account, or a higher one (owner > ` +
+      'admin > member > viewer). `{mode}` is `test` or `live`. Routes that the merchant API has ' +
+      'too run the same code; their objects are described in the API reference at `/docs`.',
     root: ROOTS.merchant,
     routes: routes.dashboard,
   },
   'operator-api.md': {
     title: 'Operator API',
-    introduction: `${INTRODUCTION} For the network’s own staff, with a proven second factor.`,
+    introduction:
+      `${INTRODUCTION} **operator**: the network’s staff with a proven second factor; support ` +
+      'staff may only read.',
     root: ROOTS.operator,
     routes: routes.operator,
   },

@@ -27,7 +27,7 @@ function declinedRoute({ db, cursorKey }: DashboardDeps) {
     operationId: 'listDeclinedPaymentIntents',
     tag: 'Search',
     summary: 'Payment intents by the code of their last decline, newest first',
-    description: 'Also those that were paid after it.',
+    description: 'Includes intents that were paid after the decline.',
     access: 'viewer',
     query: DeclinedQuery,
     response: PaymentIntentList,

@@ -67,11 +67,12 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
     tag: 'Exports',
     summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
     description:
-      'Of the days `from` to `to`, or of the moments between `created_gte` and `created_lt`. ' +
+      'The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. ' +
       'CSV (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in ' +
-      'front) or JSON Lines. Streams any number of rows. When the answer breaks off, send the id ' +
-      'of the last whole row as `after`: the rest follows, without a header. `Oldest-Row` is the ' +
-      'id of the last row that will come (`none` without any), `Oldest-Row-Created` its time.',
+      'front) or JSON Lines. Streams any number of rows. If the answer breaks off, send the id ' +
+      'of the last whole row as `after`: the rest follows, without a header. The header ' +
+      '`Oldest-Row` is the id of the last row of the file (`none` if it has no rows), ' +
+      '`Oldest-Row-Created` its time.',
     errors: ['cursor_invalid'],
     access: 'viewer',
     query: ExportQuery,

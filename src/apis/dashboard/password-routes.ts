@@ -82,7 +82,7 @@ function changeRoute(settings: SurfaceSettings) {
     operationId: `${settings.cookies.realm}ChangePassword`,
     tag: TAG,
     summary: 'Change my password',
-    description: 'All other sessions of the person end.',
+    description: 'All my other sessions end.',
     access: 'signed_in',
     body: ChangeBody,
     response: Done,

@@ -112,7 +112,7 @@ function eraseRoute(settings: SurfaceSettings) {
     tag: TAG,
     summary: 'Erase me: name, address, factors, devices, sessions and memberships',
     description:
-      'Cannot be undone. The audit log keeps who did what, with the mail address of that time. ' +
+      'Cannot be undone. The audit log still says who did what, with the mail address of then. ' +
       'The last owner of an account must first make somebody else owner, and an owner needs a ' +
       `second factor. ${CONFIRM}`,
     access: 'signed_in',

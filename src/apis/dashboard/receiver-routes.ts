@@ -39,9 +39,9 @@ function checkRoute(deps: DashboardDeps) {
     tag: 'Webhook endpoints',
     summary: 'Find out whether the receiver verifies signatures',
     description:
-      'Sends a ping that is signed as always. When the receiver takes it, the same follows ' +
-      'signed with another secret, and signed ten minutes ago: it should refuse both. It takes ' +
-      'at most 20 s.',
+      'Sends a ping that is signed as always. If the receiver accepts it, two more follow: one ' +
+      'is signed with another secret, the other ten minutes ago. The receiver should refuse ' +
+      'both. The check takes at most 20 s.',
     access: 'admin',
     params: { id: 'webhookEndpoint' },
     response: CheckSchema,

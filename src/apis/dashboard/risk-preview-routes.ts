@@ -47,7 +47,8 @@ function previewRoute({ db }: DashboardDeps) {
     summary: 'What a risk policy would have done to the payments of the last seven days',
     description:
       'A rule that is left out is switched off. Payments are replayed in their order: one that ' +
-      'would have been stopped counts for no later one. Wishes of payers do not count here.',
+      'would have been stopped does not count for later ones. That some payers always want to ' +
+      'confirm their first payment is left out.',
     access: 'viewer',
     query: PreviewQuery,
     response: PreviewSchema,

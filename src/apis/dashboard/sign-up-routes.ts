@@ -94,7 +94,7 @@ function lookupRoute(settings: SurfaceSettings) {
     path: '/invitations/lookup',
     operationId: 'lookUpInvitation',
     tag: TAG,
-    summary: 'What an invitation link is about',
+    summary: 'The account and role that an invitation link offers',
     access: 'public',
     body: LookupBody,
     response: Type.Object({

@@ -66,7 +66,8 @@ function statisticsRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'Volume, counts, success rate, declines and time to settle, by day and terminal',
     description:
-      'Days without activity are left out. At most 367 days. Times to settle have three digits.',
+      'Days without activity are left out. At most 367 days. Times to settle are rounded to ' +
+      'three significant digits.',
     access: 'viewer',
     query: StatisticsQuery,
     response: listed(DaySchema),

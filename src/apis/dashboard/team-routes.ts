@@ -69,7 +69,7 @@ function changeRoleRoute(deps: DashboardDeps) {
     summary: "Change a member's role",
     description:
       'Making somebody an owner, or taking that role away, needs a fresh second factor. All ' +
-      'owners get a mail with a link that holds the payouts.',
+      'owners get a mail with a link that puts all payouts on hold.',
     access: 'owner',
     params: { user: 'user' },
     body: RoleBody,

@@ -21,7 +21,9 @@ function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
     operationId: 'listUndelivered',
     tag: 'Webhook deliveries',
     summary: 'Deliveries that no receiver has taken, over all endpoints, newest event first',
-    description: 'Given up, or tried without success so far. The times are those of the events.',
+    description:
+      'Those that were given up, and those that were tried without success so far. ' +
+      '`created_gte` and `created_lt` are times of the events.',
     access: 'viewer',
     query: UndeliveredQuery,
     response: DeliveryListSchema,

@@ -52,14 +52,14 @@ export const TotalsSchema = Type.Object(
 
 export const TotalsQuery = Type.Object({
   from: Type.Optional({ ...Day, description: 'The first day, YYYY-MM-DD. Default today.' }),
-  to: Type.Optional({ ...Day, description: 'The last day, which is in it. Default `from`.' }),
+  to: Type.Optional({ ...Day, description: 'The last day (inclusive). Default `from`.' }),
   created_gte: Type.Optional(
     Type.String({ format: 'date-time', description: 'When a shift began. Instead of `from`.' }),
   ),
   created_lt: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'When the shift ended. Only with `created_gte`; default: it goes on.',
+      description: 'When the shift ended. Only with `created_gte`; default: it has not ended.',
     }),
   ),
   format: Type.Optional(oneOf(['json', 'csv'] as const, 'Default json.')),

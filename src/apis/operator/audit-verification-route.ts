@@ -11,7 +11,7 @@ const Query = Type.Object({
   after: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Go on behind this entry: `verified_to` of the answer before.',
+      description: 'Continue after this entry: `verified_to` of the previous answer.',
     }),
   ),
 });
@@ -35,8 +35,8 @@ export function auditVerificationRoute({ db }: OperatorDeps) {
     tag: 'Network',
     summary: "Whether the network's audit log, or an account's, is unchanged",
     description:
-      'Recomputes the hashes of up to 1,000 entries. A log that was cut off at its end still ' +
-      'fits: compare the hash of its newest entry with one that was kept elsewhere.',
+      'Recomputes the hashes of up to 1,000 entries. A log whose newest entries were removed ' +
+      'still fits: compare the hash of its newest entry with one that was kept elsewhere.',
     access: 'operator',
     query: Query,
     response: Verification,

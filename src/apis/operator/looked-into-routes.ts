@@ -52,7 +52,7 @@ function alarmRoute(deps: OperatorDeps) {
   return lookedIntoRoute(deps, {
     path: '/alarms/{id}/resolve',
     operationId: 'resolveAlarm',
-    summary: 'Say that an alarm was looked into',
+    summary: 'Mark an alarm as looked into',
     thing: 'alarm',
     action: 'alarm.resolved',
     status: 'resolved',
@@ -64,7 +64,7 @@ function differenceRoute(deps: OperatorDeps) {
   return lookedIntoRoute(deps, {
     path: '/reconciliation/differences/{id}/accept',
     operationId: 'acceptDifference',
-    summary: 'Accept a known difference between chain and database, as long as it stays',
+    summary: 'Accept a known difference between chain and database for as long as it lasts',
     thing: 'difference',
     action: 'difference.accepted',
     status: 'accepted',

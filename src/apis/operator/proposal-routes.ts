@@ -56,7 +56,7 @@ export function proposalView(row: ProposalRow) {
 }
 
 const ListQuery = Type.Object({
-  open: Type.Optional(Type.Boolean({ description: 'true: only those that wait for somebody.' })),
+  open: Type.Optional(Type.Boolean({ description: 'true: only open proposals.' })),
   before: Type.Optional(idOf('prop_', 'proposal')),
   limit: limitParameter,
 });
@@ -67,7 +67,7 @@ function listRoute({ db }: OperatorDeps) {
     path: '/proposals',
     operationId: 'listProposals',
     tag: TAG,
-    summary: 'What somebody has asked for and a colleague has to agree to, newest first',
+    summary: 'Changes that one person has proposed and another has to approve, newest first',
     description: 'Send the id of the last one as `before` for the next page.',
     access: 'operator',
     query: ListQuery,
@@ -90,7 +90,7 @@ const RatesSchema = Type.Object({ acquirer: Rate, protocol: Rate, cashback: Rate
 
 const ProposeBody = Type.Object({
   ...ReasonBody.properties,
-  kind: oneOf(['pause', 'unpause', 'change_rates'] as const, 'What the contract is to do.'),
+  kind: oneOf(['pause', 'unpause', 'change_rates'] as const, 'What to do with the contract.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'Which contract.'),
   rates: Type.Optional(RatesSchema),
 });
@@ -101,7 +101,7 @@ function proposeRoute({ db }: OperatorDeps) {
     path: '/proposals',
     operationId: 'proposeContractChange',
     tag: TAG,
-    summary: 'Ask a colleague to agree to a pause, its end, or new rates',
+    summary: 'Propose to pause the contract, to end its pause, or to change its rates',
     access: 'operator',
     body: ProposeBody,
     status: 201,
@@ -129,8 +129,8 @@ function decideRoute({ db }: OperatorDeps, verb: 'approve' | 'reject') {
     operationId: `${verb}Proposal`,
     tag: TAG,
     summary: approves
-      ? 'Agree to what a colleague has asked for'
-      : 'Say no to it, or take back what one has asked for',
+      ? "Approve a colleague's proposal"
+      : "Reject a colleague's proposal, or take back your own",
     access: 'operator',
     params: { id: 'proposal' },
     body: ReasonBody,
@@ -161,7 +161,7 @@ function callsRoute({ db, chains }: OperatorDeps) {
     operationId: 'readProposalTransactions',
     tag: TAG,
     summary: 'The transactions that carry out an approved change of the contract',
-    description: 'For the holder of the key: the service has none that could send them.',
+    description: 'The holder of the key sends them: the service has no key that may.',
     access: 'operator',
     params: { id: 'proposal' },
     response: Type.Object({ object: Type.Literal('list'), data: Type.Array(CallSchema) }),

@@ -14,7 +14,10 @@ import { limitParameter, nullable, openObject, Timestamp } from '#http/schema.ts
 const TAG = 'Network';
 const PAGE = 50;
 
-const Number63 = Type.String({ pattern: '^[1-9][0-9]{0,17}$', description: 'A number.' });
+const Number63 = Type.String({
+  pattern: '^[1-9][0-9]{0,17}$',
+  description: '`next_cursor` of the previous page.',
+});
 
 const PageQuery = Type.Object({
   before: Type.Optional(Number63),

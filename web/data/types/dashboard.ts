@@ -3379,11 +3379,11 @@ export interface ReadHealthResponse {
 export interface ReadTotalsQuery {
   /** The first day, YYYY-MM-DD. Default today. */
   from?: string;
-  /** The last day, which is in it. Default `from`. */
+  /** The last day (inclusive). Default `from`. */
   to?: string;
   /** When a shift began. Instead of `from`. */
   created_gte?: string;
-  /** When the shift ended. Only with `created_gte`; default: it goes on. */
+  /** When the shift ended. Only with `created_gte`; default: it has not ended. */
   created_lt?: string;
   /** Default json. */
   format?: 'json' | 'csv';
@@ -3794,7 +3794,7 @@ export interface Operations {
   /**
    * Change my password
    *
-   * All other sessions of the person end.
+   * All my other sessions end.
    *
    * Needs: signed_in.
    */
@@ -3824,9 +3824,9 @@ export interface Operations {
     response: CompleteSignUpResponse;
   };
   /**
-   * What an invitation link is about
+   * The account and role that an invitation link offers
    *
-   * What an invitation link is about
+   * The account and role that an invitation link offers
    */
   'POST /dashboard/v1/invitations/lookup': {
     id: 'lookUpInvitation';
@@ -3985,7 +3985,7 @@ export interface Operations {
   /**
    * Erase me: name, address, factors, devices, sessions and memberships
    *
-   * Cannot be undone. The audit log keeps who did what, with the mail address of that time. The
+   * Cannot be undone. The audit log still says who did what, with the mail address of then. The
    * last owner of an account must first make somebody else owner, and an owner needs a second
    * factor. Needs a second factor proven in the last five minutes, or current_password as long as
    * no second factor is set up.
@@ -4051,7 +4051,7 @@ export interface Operations {
    * Change a member's role
    *
    * Making somebody an owner, or taking that role away, needs a fresh second factor. All owners
-   * get a mail with a link that holds the payouts.
+   * get a mail with a link that puts all payouts on hold.
    *
    * Needs: owner.
    */
@@ -4623,7 +4623,8 @@ export interface Operations {
    * What a risk policy would have done to the payments of the last seven days
    *
    * A rule that is left out is switched off. Payments are replayed in their order: one that would
-   * have been stopped counts for no later one. Wishes of payers do not count here.
+   * have been stopped does not count for later ones. That some payers always want to confirm their
+   * first payment is left out.
    *
    * Needs: viewer.
    */
@@ -4658,7 +4659,7 @@ export interface Operations {
   /**
    * Payment intents by the code of their last decline, newest first
    *
-   * Also those that were paid after it.
+   * Includes intents that were paid after the decline.
    *
    * Needs: viewer.
    */
@@ -4671,11 +4672,11 @@ export interface Operations {
   /**
    * All payments of a period, newest first, as a file
    *
-   * Of the days `from` to `to`, or of the moments between `created_gte` and `created_lt`. CSV (RFC
-   * 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or JSON
-   * Lines. Streams any number of rows. When the answer breaks off, send the id of the last whole
-   * row as `after`: the rest follows, without a header. `Oldest-Row` is the id of the last row
-   * that will come (`none` without any), `Oldest-Row-Created` its time.
+   * The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. CSV
+   * (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or
+   * JSON Lines. Streams any number of rows. If the answer breaks off, send the id of the last
+   * whole row as `after`: the rest follows, without a header. The header `Oldest-Row` is the id of
+   * the last row of the file (`none` if it has no rows), `Oldest-Row-Created` its time.
    *
    * Needs: viewer.
    */
@@ -4688,11 +4689,11 @@ export interface Operations {
   /**
    * All payment intents of a period, newest first, as a file
    *
-   * Of the days `from` to `to`, or of the moments between `created_gte` and `created_lt`. CSV (RFC
-   * 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or JSON
-   * Lines. Streams any number of rows. When the answer breaks off, send the id of the last whole
-   * row as `after`: the rest follows, without a header. `Oldest-Row` is the id of the last row
-   * that will come (`none` without any), `Oldest-Row-Created` its time.
+   * The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. CSV
+   * (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or
+   * JSON Lines. Streams any number of rows. If the answer breaks off, send the id of the last
+   * whole row as `after`: the rest follows, without a header. The header `Oldest-Row` is the id of
+   * the last row of the file (`none` if it has no rows), `Oldest-Row-Created` its time.
    *
    * Needs: viewer.
    */
@@ -4705,11 +4706,11 @@ export interface Operations {
   /**
    * All refunds of a period, newest first, as a file
    *
-   * Of the days `from` to `to`, or of the moments between `created_gte` and `created_lt`. CSV (RFC
-   * 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or JSON
-   * Lines. Streams any number of rows. When the answer breaks off, send the id of the last whole
-   * row as `after`: the rest follows, without a header. `Oldest-Row` is the id of the last row
-   * that will come (`none` without any), `Oldest-Row-Created` its time.
+   * The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. CSV
+   * (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or
+   * JSON Lines. Streams any number of rows. If the answer breaks off, send the id of the last
+   * whole row as `after`: the rest follows, without a header. The header `Oldest-Row` is the id of
+   * the last row of the file (`none` if it has no rows), `Oldest-Row-Created` its time.
    *
    * Needs: viewer.
    */
@@ -4722,11 +4723,11 @@ export interface Operations {
   /**
    * All withdrawals of a period, newest first, as a file
    *
-   * Of the days `from` to `to`, or of the moments between `created_gte` and `created_lt`. CSV (RFC
-   * 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or JSON
-   * Lines. Streams any number of rows. When the answer breaks off, send the id of the last whole
-   * row as `after`: the rest follows, without a header. `Oldest-Row` is the id of the last row
-   * that will come (`none` without any), `Oldest-Row-Created` its time.
+   * The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. CSV
+   * (RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front) or
+   * JSON Lines. Streams any number of rows. If the answer breaks off, send the id of the last
+   * whole row as `after`: the rest follows, without a header. The header `Oldest-Row` is the id of
+   * the last row of the file (`none` if it has no rows), `Oldest-Row-Created` its time.
    *
    * Needs: viewer.
    */
@@ -4739,7 +4740,8 @@ export interface Operations {
   /**
    * Volume, counts, success rate, declines and time to settle, by day and terminal
    *
-   * Days without activity are left out. At most 367 days. Times to settle have three digits.
+   * Days without activity are left out. At most 367 days. Times to settle are rounded to three
+   * significant digits.
    *
    * Needs: viewer.
    */
@@ -4836,8 +4838,9 @@ export interface Operations {
   /**
    * Find out whether the receiver verifies signatures
    *
-   * Sends a ping that is signed as always. When the receiver takes it, the same follows signed
-   * with another secret, and signed ten minutes ago: it should refuse both. It takes at most 20 s.
+   * Sends a ping that is signed as always. If the receiver accepts it, two more follow: one is
+   * signed with another secret, the other ten minutes ago. The receiver should refuse both. The
+   * check takes at most 20 s.
    *
    * Needs: admin.
    */
@@ -4849,7 +4852,8 @@ export interface Operations {
   /**
    * Deliveries that no receiver has taken, over all endpoints, newest event first
    *
-   * Given up, or tried without success so far. The times are those of the events.
+   * Those that were given up, and those that were tried without success so far. `created_gte` and
+   * `created_lt` are times of the events.
    *
    * Needs: viewer.
    */

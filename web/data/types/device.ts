@@ -480,11 +480,11 @@ export interface CreateDeviceRefundBody {
 export interface RetrieveDeviceTotalsQuery {
   /** The first day, YYYY-MM-DD. Default today. */
   from?: string;
-  /** The last day, which is in it. Default `from`. */
+  /** The last day (inclusive). Default `from`. */
   to?: string;
   /** When a shift began. Instead of `from`. */
   created_gte?: string;
-  /** When the shift ended. Only with `created_gte`; default: it goes on. */
+  /** When the shift ended. Only with `created_gte`; default: it has not ended. */
   created_lt?: string;
   /** Default json. */
   format?: 'json' | 'csv';

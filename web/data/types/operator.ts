@@ -1263,7 +1263,7 @@ export interface ReadContractsResponse {
 }
 
 export interface ListAlarmsQuery {
-  /** A number. */
+  /** `next_cursor` of the previous page. */
   before?: string;
   /**
    * Page size, 1 to 100, default 20.
@@ -1296,7 +1296,7 @@ export interface ListAlarmsResponse {
 }
 
 export interface ReadReconciliationQuery {
-  /** A number. */
+  /** `next_cursor` of the previous page. */
   before?: string;
   /**
    * Page size, 1 to 100, default 20.
@@ -1320,7 +1320,7 @@ export interface ReadReconciliationResponse {
 export interface VerifyAuditLogQuery {
   /** The id of an account: acct_… */
   account?: string;
-  /** Go on behind this entry: `verified_to` of the answer before. */
+  /** Continue after this entry: `verified_to` of the previous answer. */
   after?: number;
 }
 
@@ -1444,7 +1444,7 @@ export interface SavePolicyDefaultsResponse {
 }
 
 export interface ListProposalsQuery {
-  /** true: only those that wait for somebody. */
+  /** true: only open proposals. */
   open?: boolean;
   /** The id of a proposal: prop_… */
   before?: string;
@@ -1494,7 +1494,7 @@ export interface ListProposalsResponse {
 export interface ProposeContractChangeBody {
   /** For the audit log. */
   reason: string;
-  /** What the contract is to do. */
+  /** What to do with the contract. */
   kind: 'pause' | 'unpause' | 'change_rates';
   /** Which contract. */
   network: 'testnet' | 'mainnet';
@@ -1723,7 +1723,7 @@ export interface Operations {
   /**
    * Change my password
    *
-   * All other sessions of the person end.
+   * All my other sessions end.
    *
    * Needs: signed_in.
    */
@@ -1874,7 +1874,7 @@ export interface Operations {
   /**
    * Erase me: name, address, factors, devices, sessions and memberships
    *
-   * Cannot be undone. The audit log keeps who did what, with the mail address of that time. The
+   * Cannot be undone. The audit log still says who did what, with the mail address of then. The
    * last owner of an account must first make somebody else owner, and an owner needs a second
    * factor. Needs a second factor proven in the last five minutes, or current_password as long as
    * no second factor is set up.
@@ -2020,7 +2020,7 @@ export interface Operations {
     response: ReadRelayersResponse;
   };
   /**
-   * Say that an alarm was looked into
+   * Mark an alarm as looked into
    *
    * Needs: operator.
    */
@@ -2031,7 +2031,7 @@ export interface Operations {
     response: ResolveAlarmResponse;
   };
   /**
-   * Accept a known difference between chain and database, as long as it stays
+   * Accept a known difference between chain and database for as long as it lasts
    *
    * Needs: operator.
    */
@@ -2110,8 +2110,8 @@ export interface Operations {
   /**
    * Whether the network's audit log, or an account's, is unchanged
    *
-   * Recomputes the hashes of up to 1,000 entries. A log that was cut off at its end still fits:
-   * compare the hash of its newest entry with one that was kept elsewhere.
+   * Recomputes the hashes of up to 1,000 entries. A log whose newest entries were removed still
+   * fits: compare the hash of its newest entry with one that was kept elsewhere.
    *
    * Needs: operator.
    */
@@ -2173,7 +2173,7 @@ export interface Operations {
     response: SavePolicyDefaultsResponse;
   };
   /**
-   * What somebody has asked for and a colleague has to agree to, newest first
+   * Changes that one person has proposed and another has to approve, newest first
    *
    * Send the id of the last one as `before` for the next page.
    *
@@ -2185,7 +2185,7 @@ export interface Operations {
     response: ListProposalsResponse;
   };
   /**
-   * Ask a colleague to agree to a pause, its end, or new rates
+   * Propose to pause the contract, to end its pause, or to change its rates
    *
    * Needs: operator.
    */
@@ -2195,7 +2195,7 @@ export interface Operations {
     response: ProposeContractChangeResponse;
   };
   /**
-   * Agree to what a colleague has asked for
+   * Approve a colleague's proposal
    *
    * Needs: operator.
    */
@@ -2206,7 +2206,7 @@ export interface Operations {
     response: ApproveProposalResponse;
   };
   /**
-   * Say no to it, or take back what one has asked for
+   * Reject a colleague's proposal, or take back your own
    *
    * Needs: operator.
    */
@@ -2219,7 +2219,7 @@ export interface Operations {
   /**
    * The transactions that carry out an approved change of the contract
    *
-   * For the holder of the key: the service has none that could send them.
+   * The holder of the key sends them: the service has no key that may.
    *
    * Needs: operator.
    */
