@@ -24,12 +24,12 @@ after(() => database.close());
 
 let ids = 0;
 
-async function write(tx: Tx, id = ++ids, text = 'first'): Promise<number> {
+async function writeNote(tx: Tx, id = ++ids, text = 'first'): Promise<number> {
   await tx.query('insert into notes values ($1, $2)', [id, text]);
   return id;
 }
 
-async function read(id: number, sql: Sql = database.db): Promise<string | undefined> {
+async function readNote(id: number, sql: Sql = database.db): Promise<string | undefined> {
   const rows = await sql.query<{ text: string }>('select text from notes where id = $1', [id]);
   return rows[0]?.text;
 }
@@ -39,58 +39,58 @@ const update = 'update notes set text = $2 where id = $1';
 test('what a transaction wrote is there for others when it returns, and not before', async () => {
   const id = ++ids;
   const result = await database.db.transaction(async (tx) => {
-    await write(tx, id);
-    assert.equal(await read(id), undefined);
+    await writeNote(tx, id);
+    assert.equal(await readNote(id), undefined);
     return 'value';
   });
   assert.equal(result, 'value');
-  assert.equal(await read(id), 'first');
+  assert.equal(await readNote(id), 'first');
 });
 
 test('a fault in the work undoes everything and reaches the caller as it is', async () => {
   const id = ++ids;
   const fault = new Error('no');
   const failing = database.db.transaction(async (tx) => {
-    await write(tx, id);
+    await writeNote(tx, id);
     throw fault;
   });
   await assert.rejects(failing, (error) => error === fault);
-  assert.equal(await read(id), undefined);
+  assert.equal(await readNote(id), undefined);
 });
 
 test('Abandon undoes everything and still answers', async () => {
   const id = ++ids;
   const result = await database.db.transaction(async (tx) => {
-    await write(tx, id);
+    await writeNote(tx, id);
     return new Abandon('refused');
   });
   assert.equal(result, 'refused');
-  assert.equal(await read(id), undefined);
+  assert.equal(await readNote(id), undefined);
 });
 
 test('a statement that failed unnoticed never counts as committed', async () => {
   const id = ++ids;
   const careless = database.db.transaction(async (tx) => {
-    await write(tx, id);
-    await write(tx, id).catch(() => {});
+    await writeNote(tx, id);
+    await writeNote(tx, id).catch(() => {});
   });
   await assert.rejects(careless, Bug);
-  assert.equal(await read(id), undefined);
+  assert.equal(await readNote(id), undefined);
 });
 
 test('statements sent together stand or fall together', async () => {
   const [good, bad] = [++ids, ++ids];
-  await database.db.transaction((tx) => write(tx, bad));
+  await database.db.transaction((tx) => writeNote(tx, bad));
   const failing = database.db.transaction((tx) =>
-    Promise.all([write(tx, good), write(tx, bad), read(good, tx)]),
+    Promise.all([writeNote(tx, good), writeNote(tx, bad), readNote(good, tx)]),
   );
   await assert.rejects(failing, (error) => codeOf(error) === '23505');
-  assert.equal(await read(good), undefined);
+  assert.equal(await readNote(good), undefined);
 });
 
 test('two transactions that wait for each other both succeed: one runs again', async () => {
   const [a, b] = [++ids, ++ids];
-  await database.db.transaction((tx) => Promise.all([write(tx, a), write(tx, b)]));
+  await database.db.transaction((tx) => Promise.all([writeNote(tx, a), writeNote(tx, b)]));
   let runs = 0;
   let waiting = 0;
   let bothHold: () => void = () => {};
@@ -107,17 +107,17 @@ test('two transactions that wait for each other both succeed: one runs again', a
     });
   await Promise.all([cross(a, b), cross(b, a)]);
   assert.ok(runs >= 3, 'they did not wait for each other');
-  assert.equal(await read(a), await read(b));
+  assert.equal(await readNote(a), await readNote(b));
 });
 
 test('work that asks for it runs again, its first writes undone', async () => {
   const id = ++ids;
   let runs = 0;
   await database.db.transaction(async (tx) => {
-    await write(tx, id, `run ${++runs}`);
+    await writeNote(tx, id, `run ${++runs}`);
     if (runs === 1) throw new RunAgain('moved');
   });
-  assert.equal(await read(id), 'run 2');
+  assert.equal(await readNote(id), 'run 2');
 });
 
 test('it is not run for ever', async () => {
@@ -148,14 +148,14 @@ async function killOwn(tx: Tx): Promise<void> {
 test('a connection that ends before the commit: nothing was done, the next one works', async () => {
   const id = ++ids;
   const cut = database.db.transaction(async (tx) => {
-    await write(tx, id);
+    await writeNote(tx, id);
     await killOwn(tx);
-    await write(tx);
+    await writeNote(tx);
   });
   await assert.rejects(cut, DatabaseUnavailable);
-  assert.equal(await read(id), undefined);
-  await database.db.transaction((tx) => write(tx, id));
-  assert.equal(await read(id), 'first');
+  assert.equal(await readNote(id), undefined);
+  await database.db.transaction((tx) => writeNote(tx, id));
+  assert.equal(await readNote(id), 'first');
 });
 
 test('an abandoned transaction answers although its connection was ended', async () => {
@@ -164,7 +164,7 @@ test('an abandoned transaction answers although its connection was ended', async
     return new Abandon('refused');
   });
   assert.equal(result, 'refused');
-  assert.equal(await read(-1), undefined);
+  assert.equal(await readNote(-1), undefined);
 });
 
 test('idle connections that the server ends are replaced, and do not end the process', async () => {
@@ -175,13 +175,13 @@ test('idle connections that the server ends are replaced, and do not end the pro
      where datname = current_database() and pid <> pg_backend_pid()`,
   );
   await sleep(20);
-  assert.equal(await read(-1), undefined);
+  assert.equal(await readNote(-1), undefined);
 });
 
 test('a statement that takes too long is unavailable: nothing was done', async () => {
   const id = ++ids;
   const slow = database.db.transaction(async (tx) => {
-    await write(tx, id);
+    await writeNote(tx, id);
     await tx.query(`set local statement_timeout = '20ms'`);
     await tx.query('select pg_sleep(20)');
   });
@@ -189,9 +189,9 @@ test('a statement that takes too long is unavailable: nothing was done', async (
     assert.ok(error instanceof DatabaseUnavailable);
     return codeOf(error.cause) === '57014';
   });
-  assert.equal(await read(id), undefined);
-  await database.db.transaction((tx) => write(tx, id));
-  assert.equal(await read(id), 'first');
+  assert.equal(await readNote(id), undefined);
+  await database.db.transaction((tx) => writeNote(tx, id));
+  assert.equal(await readNote(id), 'first');
 });
 
 test('out of reach is unavailable, for statements and for transactions', async () => {
@@ -223,10 +223,10 @@ test('a commit whose answer is lost is unknown: it was done', () =>
     const id = ++ids;
     wire.onClientBytes = (text) => (text.includes('COMMIT') ? 'pass_and_cut' : 'pass');
     await assert.rejects(
-      db.transaction((tx) => write(tx, id)),
+      db.transaction((tx) => writeNote(tx, id)),
       CommitUnknown,
     );
-    assert.equal(await read(id), 'first');
+    assert.equal(await readNote(id), 'first');
   }));
 
 test('a commit that got lost is unknown: it was not done', () =>
@@ -234,13 +234,13 @@ test('a commit that got lost is unknown: it was not done', () =>
     const id = ++ids;
     wire.onClientBytes = (text) => (text.includes('COMMIT') ? 'cut' : 'pass');
     await assert.rejects(
-      db.transaction((tx) => write(tx, id)),
+      db.transaction((tx) => writeNote(tx, id)),
       CommitUnknown,
     );
-    assert.equal(await read(id), undefined);
+    assert.equal(await readNote(id), undefined);
     wire.onClientBytes = () => 'pass';
-    await db.transaction((tx) => write(tx, id));
-    assert.equal(await read(id), 'first');
+    await db.transaction((tx) => writeNote(tx, id));
+    assert.equal(await readNote(id), 'first');
   }));
 
 test('a wire cut before the commit: nothing was done, and that is known', () =>
@@ -248,10 +248,10 @@ test('a wire cut before the commit: nothing was done, and that is known', () =>
     const id = ++ids;
     wire.onClientBytes = (text) => (text.includes('insert into notes') ? 'cut' : 'pass');
     await assert.rejects(
-      db.transaction((tx) => write(tx, id)),
+      db.transaction((tx) => writeNote(tx, id)),
       DatabaseUnavailable,
     );
-    assert.equal(await read(id), undefined);
+    assert.equal(await readNote(id), undefined);
   }));
 
 test('the first statement does not wait for the answer to BEGIN', () =>
@@ -263,10 +263,10 @@ test('the first statement does not wait for the answer to BEGIN', () =>
       return 'pass';
     };
     wire.holdAnswers = () => sent.includes('BEGIN') && !sent.includes('insert into notes');
-    const id = await Promise.race([db.transaction((tx) => write(tx)), sleep(2_000, 'stuck')]);
+    const id = await Promise.race([db.transaction((tx) => writeNote(tx)), sleep(2_000, 'stuck')]);
     wire.holdAnswers = () => false;
     assert.notEqual(id, 'stuck');
-    assert.equal(await read(Number(id)), 'first');
+    assert.equal(await readNote(Number(id)), 'first');
   }));
 
 test('whole numbers arrive as bigint, times as milliseconds of UTC', async () => {

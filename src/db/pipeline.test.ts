@@ -31,7 +31,11 @@ interface Note {
 }
 
 /** Writes a note after a pause in the server. */
-async function write(id: number, on: Pipeline = pipeline, seconds = 0): Promise<Note | undefined> {
+async function writeNote(
+  id: number,
+  on: Pipeline = pipeline,
+  seconds = 0,
+): Promise<Note | undefined> {
   const text = `insert into notes (id) select $1 from pg_sleep($2) returning id, place, pid`;
   return (await on.run<Note>(text, [id, seconds]))[0];
 }
@@ -61,7 +65,7 @@ async function withWire(
 }
 
 test('statements are done in the order of their asking, on one connection', async () => {
-  const notes = await Promise.all(next(5).map((id, n) => write(id, pipeline, (5 - n) * 0.01)));
+  const notes = await Promise.all(next(5).map((id, n) => writeNote(id, pipeline, (5 - n) * 0.01)));
   const places = notes.map((note) => Number(note?.place));
   assert.deepEqual(
     places,
@@ -72,7 +76,7 @@ test('statements are done in the order of their asking, on one connection', asyn
 
 test('each is a transaction of its own: done before the next is', async () => {
   const [first = 0, slow = 0] = next(2);
-  const writing = [write(first), write(slow, pipeline, 0.3)];
+  const writing = [writeNote(first), writeNote(slow, pipeline, 0.3)];
   await writing[0];
   assert.deepEqual([await isThere(first), await isThere(slow)], [true, false]);
   await Promise.all(writing);
@@ -98,30 +102,30 @@ test('one that fails does no harm to those around it', async () => {
   const [first = 0, last = 0] = next(2);
   const other = database.db.openPipeline();
   const results = await Promise.allSettled([
-    write(first, other),
-    write(first, other),
+    writeNote(first, other),
+    writeNote(first, other),
     other.run('select no_such_column', []),
-    write(last, other),
+    writeNote(last, other),
   ]);
   assert.deepEqual(
     results.map((result) => (result.status === 'rejected' ? codeOf(result.reason) : 'done')),
     ['done', '23505', '42703', 'done'],
   );
   assert.ok((await isThere(first)) && (await isThere(last)));
-  assert.equal((await write(++ids, other))?.id, ids);
+  assert.equal((await writeNote(++ids, other))?.id, ids);
 });
 
 test('a connection that ends: unknown for all under way, the next one has another', async () => {
   const [quick = 0, cut = 0, behind = 0, later = 0] = next(4);
-  const before = write(quick);
-  const lost = Promise.allSettled([write(cut, pipeline, 20), write(behind)]);
+  const before = writeNote(quick);
+  const lost = Promise.allSettled([writeNote(cut, pipeline, 20), writeNote(behind)]);
   const note = await before;
   await database.db.query('select pg_terminate_backend($1, 5000)', [note?.pid]);
   for (const result of await lost) {
     assert.ok(result.status === 'rejected' && result.reason instanceof CommitUnknown);
   }
   assert.deepEqual([await isThere(cut), await isThere(behind)], [false, false]);
-  const again = await write(later);
+  const again = await writeNote(later);
   assert.ok(again !== undefined && again.pid !== note?.pid);
 });
 
@@ -131,12 +135,12 @@ test('a statement right after a break gets another connection, while others stil
     const [first = 0, second = 0, third = 0] = next(3);
     wire.onClientBytes = (text) => (text.includes('insert into notes') ? 'pass_and_cut' : 'pass');
     // The first hears of the break before the second does: they fail one after the other.
-    const retried = write(first, on).catch((error) => {
+    const retried = writeNote(first, on).catch((error) => {
       assert.ok(error instanceof CommitUnknown);
       wire.onClientBytes = () => 'pass';
-      return write(third, on);
+      return writeNote(third, on);
     });
-    const lost = write(second, on);
+    const lost = writeNote(second, on);
     await assert.rejects(lost, CommitUnknown);
     assert.equal((await retried)?.id, third);
     assert.ok(await isThere(first), 'it was done, only its answer was lost');
@@ -144,15 +148,15 @@ test('a statement right after a break gets another connection, while others stil
 
 test('one that is canceled is unknown: the next has another, who waited is served', async () => {
   const [quick = 0, canceled = 0, behind = 0, later = 0] = next(4);
-  const note = write(quick);
-  const slow = assert.rejects(write(canceled, pipeline, 20), CommitUnknown);
-  const waiting = write(behind, pipeline, 0.3);
+  const note = writeNote(quick);
+  const slow = assert.rejects(writeNote(canceled, pipeline, 20), CommitUnknown);
+  const waiting = writeNote(behind, pipeline, 0.3);
   const pid = (await note)?.pid;
   const cancel = `select pg_cancel_backend(pid) as done from pg_stat_activity
     where pid = $1 and wait_event = 'PgSleep'`;
   while ((await database.db.query(cancel, [pid])).length === 0);
   await slow;
-  const after = await write(later);
+  const after = await writeNote(later);
   assert.ok(after !== undefined && after.pid !== pid);
   assert.equal((await waiting)?.pid, pid);
   assert.equal(await isThere(canceled), false);

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-async function read(id: string): Promise<JsonObject> {
+async function readIntent(id: string): Promise<JsonObject> {
   const intent = await createIntentReader(store)(store.standing.tenant, id);
   assert.ok(intent !== null);
   return renderIntent(intent);
@@ -56,13 +56,13 @@ async function addAsked(expiresIn: number): Promise<string> {
 test('what readers see before the worker has run is exactly what it writes and tells', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   clock.advance(30_000);
-  const seen = await read(id);
+  const seen = await readIntent(id);
   assert.deepEqual([seen.status, seen.cancellation_reason], ['canceled', 'expired']);
   assert.equal(await written(id), 'requires_payment_method');
   clock.advance(5_000);
   await expireIntents(store);
   assert.equal(await written(id), 'canceled');
-  assert.deepEqual(await read(id), seen);
+  assert.deepEqual(await readIntent(id), seen);
   assert.deepEqual(await lastSnapshot(store, 'payment_intent.canceled'), seen);
   assert.deepEqual(await eventTypes(store, id), [
     'payment_intent.created',
@@ -90,20 +90,20 @@ test('nothing ends a millisecond too early', async () => {
 test('a confirmation that did not come is a decline; the intent goes on being open', async () => {
   const id = await addAsked(600);
   clock.advance(60_000);
-  const seen = await read(id);
+  const seen = await readIntent(id);
   assert.equal(seen.status, 'requires_payment_method');
   assert.equal((seen.last_payment_error as JsonObject).decline_code, 'confirmation_timeout');
   await expireIntents(store);
-  assert.deepEqual(await read(id), seen);
+  assert.deepEqual(await readIntent(id), seen);
   assert.deepEqual((await eventTypes(store, id)).slice(-1), ['payment_intent.payment_failed']);
 });
 
 test('a confirmation that did not come ends an intent that has expired meanwhile', async () => {
   const id = await addAsked(30);
   clock.advance(60_000);
-  const seen = await read(id);
+  const seen = await readIntent(id);
   await expireIntents(store);
-  assert.deepEqual(await read(id), seen);
+  assert.deepEqual(await readIntent(id), seen);
   assert.deepEqual((await eventTypes(store, id)).slice(-2), [
     'payment_intent.payment_failed',
     'payment_intent.canceled',
@@ -114,7 +114,7 @@ test('a payer who was asked in time is not cut off by the expiry', async () => {
   const id = await addAsked(30);
   clock.advance(59_999);
   await expireIntents(store);
-  assert.equal((await read(id)).status, 'requires_action');
+  assert.equal((await readIntent(id)).status, 'requires_action');
 });
 
 test('an intent on its way to the chain never expires', async () => {
@@ -123,9 +123,9 @@ test('an intent on its way to the chain never expires', async () => {
   await pay(store, { intentId: id, pass, hangUp: true });
   clock.advance(86_400_000);
   await expireIntents(store);
-  assert.equal((await read(id)).status, 'processing');
+  assert.equal((await readIntent(id)).status, 'processing');
   await playChain(store);
-  assert.equal((await read(id)).status, 'succeeded');
+  assert.equal((await readIntent(id)).status, 'succeeded');
 });
 
 test('two workers at once write each expiry once', async () => {
@@ -159,7 +159,7 @@ test('the next deadline is the earliest expiry or confirmation', async () => {
   assert.equal(await selectNextDeadline(store.db), null);
   await addIntent(store, { expiresIn: 90 });
   const asked = await addAsked(600);
-  assert.equal((await read(asked)).status, 'requires_action');
+  assert.equal((await readIntent(asked)).status, 'requires_action');
   const next = await selectNextDeadline(store.db);
   assert.equal((next?.getTime() ?? 0) - clock.now().getTime(), 60_000);
 });

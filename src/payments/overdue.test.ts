@@ -45,7 +45,7 @@ async function move(intentId: string, change: string): Promise<void> {
   await store.db.query(`update chain_requests set ${change} where subject_id = $1`, [intentId]);
 }
 
-async function read(intentId: string) {
+async function readIntent(intentId: string) {
   const [row] = await store.db.query<{
     status: string;
     last_payment_error: { decline_code: string; reason_code: string } | null;
@@ -69,14 +69,14 @@ describe('a payment that nobody has signed', () => {
     const { intentId } = await tap();
     await move(intentId, `deadline = now() + interval '1 second'`);
     await decline();
-    assert.equal((await read(intentId))?.status, 'processing');
+    assert.equal((await readIntent(intentId))?.status, 'processing');
   });
 
   test('is declined at its deadline, and the intent is open for another tap', async () => {
     const { intentId, pass } = await tap();
     await move(intentId, 'deadline = now()');
     await decline();
-    const intent = await read(intentId);
+    const intent = await readIntent(intentId);
     assert.equal(intent?.status, 'requires_payment_method');
     assert.equal(intent?.last_payment_error?.decline_code, 'settlement_failed');
     assert.equal(intent?.last_payment_error?.reason_code, 'SETTLEMENT_UNAVAILABLE');
@@ -115,7 +115,7 @@ describe('a payment that was signed once', () => {
   async function staysProcessing(intentId: string): Promise<void> {
     await move(intentId, 'deadline = now()');
     await decline();
-    assert.equal((await read(intentId))?.status, 'processing');
+    assert.equal((await readIntent(intentId))?.status, 'processing');
   }
 
   test('and is on its way is not declined by the clock', async () => {
@@ -162,22 +162,22 @@ describe('a payment that the chain settles after it was declined', () => {
     );
   }
 
-  const apply = async () => {
+  const applyAll = async () => {
     while (await applySettlements({ ...store, log: silentLog }));
   };
 
   async function declined(): Promise<{ intentId: string; pass: string }> {
     const tapped = await tap();
     await playChain(store, 'settlement_failed');
-    assert.equal((await read(tapped.intentId))?.status, 'requires_payment_method');
+    assert.equal((await readIntent(tapped.intentId))?.status, 'requires_payment_method');
     return tapped;
   }
 
   test('succeeds with its payment and the usual events', async () => {
     const { intentId } = await declined();
     await settleAfterDecline(intentId);
-    await apply();
-    const intent = await read(intentId);
+    await applyAll();
+    const intent = await readIntent(intentId);
     assert.deepEqual(intent, { status: 'succeeded', last_payment_error: null });
     const payment = await findPayment(store, intentId);
     assert.equal(payment?.place.txHash, `0x${'ef'.repeat(32)}`);
@@ -192,10 +192,10 @@ describe('a payment that the chain settles after it was declined', () => {
     const { tenant } = store.standing;
     const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
     await cancelIntent(store, { ...request, now: store.clock.now() });
-    assert.equal((await read(intentId))?.status, 'canceled');
+    assert.equal((await readIntent(intentId))?.status, 'canceled');
     await settleAfterDecline(intentId);
-    await apply();
-    assert.equal((await read(intentId))?.status, 'succeeded');
+    await applyAll();
+    assert.equal((await readIntent(intentId))?.status, 'succeeded');
   });
 
   test('comes behind the answer of another attempt that is under way', async () => {
@@ -210,9 +210,9 @@ describe('a payment that the chain settles after it was declined', () => {
       [intentId],
     );
     await settleAfterDecline(intentId);
-    await apply();
-    await apply();
-    assert.equal((await read(intentId))?.status, 'succeeded');
+    await applyAll();
+    await applyAll();
+    assert.equal((await readIntent(intentId))?.status, 'succeeded');
     const types = await eventTypes(store, intentId);
     assert.deepEqual(types.slice(-2), [
       'payment_intent.payment_failed',

@@ -47,7 +47,7 @@ async function addProcessing(expiresIn = 120) {
   return { intentId, pass, payer };
 }
 
-async function read(id: string): Promise<JsonObject> {
+async function readIntent(id: string): Promise<JsonObject> {
   const intent = await selectIntent(store.db, store.standing.tenant, id);
   assert.ok(intent !== null);
   return renderIntent(intent);
@@ -86,7 +86,7 @@ test('a settled payment carries what the chain said, and what the payer paid', a
   assert.deepEqual(shown.payment_method, { type: 'wallet_pass', credential: 'nfc_id' });
   const days = (Date.parse(String(shown.refundable_until)) - clock.now().getTime()) / 86_400_000;
   assert.equal(days, 180);
-  const intent = await read(intentId);
+  const intent = await readIntent(intentId);
   assert.deepEqual(
     [intent.status, intent.payment, intent.tx_hash],
     ['succeeded', shown.id, shown.tx_hash],
@@ -103,7 +103,8 @@ test('its events come in the order of the story, with the objects as they were',
     'payment.succeeded',
     'payment.cashback_paid',
   ]);
-  assert.deepEqual(await lastSnapshot(store, 'payment_intent.succeeded'), await read(intentId));
+  const snapshot = await lastSnapshot(store, 'payment_intent.succeeded');
+  assert.deepEqual(snapshot, await readIntent(intentId));
   const payment = await findPayment(store, intentId);
   assert.ok(payment !== undefined);
   assert.deepEqual(await lastSnapshot(store, 'payment.succeeded'), renderPayment(payment));
@@ -127,14 +128,14 @@ describe('when the chain refuses', () => {
     test(`${reason}: nothing is charged, and another tap may follow`, async () => {
       const { intentId, pass } = await addProcessing();
       await playChain(store, reason);
-      const declined = await read(intentId);
+      const declined = await readIntent(intentId);
       assert.equal(declined.status, 'requires_payment_method');
       const error = declined.last_payment_error as JsonObject;
       assert.equal(error.decline_code, FAILURE_DECLINES[reason]);
       assert.equal(await findPayment(store, intentId), undefined);
       await pay(store, { intentId, pass, hangUp: true });
       await playChain(store);
-      const paid = await read(intentId);
+      const paid = await readIntent(intentId);
       assert.deepEqual([paid.status, paid.last_payment_error], ['succeeded', null]);
     });
   }
@@ -154,7 +155,7 @@ describe('when the chain refuses', () => {
     const { intentId } = await addProcessing(30);
     clock.advance(30_000);
     await playChain(store, 'insufficient_funds');
-    const ended = await read(intentId);
+    const ended = await readIntent(intentId);
     assert.deepEqual([ended.status, ended.cancellation_reason], ['canceled', 'expired']);
     assert.deepEqual((await eventTypes(store, intentId)).slice(-2), [
       'payment_intent.payment_failed',
@@ -167,7 +168,7 @@ test('an intent that has expired meanwhile is paid when the chain says so', asyn
   const { intentId } = await addProcessing(30);
   clock.advance(3_600_000);
   await playChain(store);
-  assert.equal((await read(intentId)).status, 'succeeded');
+  assert.equal((await readIntent(intentId)).status, 'succeeded');
 });
 
 describe('a request that waits', () => {
@@ -177,7 +178,7 @@ describe('a request that waits', () => {
     const waiting = pay(store, { intentId, pass, key: 'tap-1' });
     for (;;) if ((await playChain(store)) > 0) break;
     const first = see(await waiting);
-    assert.deepEqual(first.body, await read(intentId));
+    assert.deepEqual(first.body, await readIntent(intentId));
     assert.equal(first.said, 'succeeded');
     const again = see(await pay(store, { intentId, pass, key: 'tap-1' }));
     assert.deepEqual(again, { ...first, replayed: true });
@@ -192,7 +193,7 @@ describe('a request that waits', () => {
     await playChain(store, 'limit_exceeded');
     const again = see(await pay(store, { intentId, pass, key: 'tap-2' }));
     assert.deepEqual([again.replayed, again.status], [true, 200]);
-    assert.deepEqual(again.body, await read(intentId));
+    assert.deepEqual(again.body, await readIntent(intentId));
   });
 
   test('for another intent goes on waiting', async () => {
@@ -229,8 +230,8 @@ test('an outcome that fits no intent raises an alarm, and stops nobody else', as
      where kind = 'outcome_unfit' and resolved_at is null`,
   );
   assert.deepEqual(alarms, [{ subject: odd.intentId, kind: 'payment', status: 'canceled' }]);
-  assert.equal((await read(odd.intentId)).status, 'canceled');
-  assert.equal((await read(good.intentId)).status, 'requires_payment_method');
+  assert.equal((await readIntent(odd.intentId)).status, 'canceled');
+  assert.equal((await readIntent(good.intentId)).status, 'requires_payment_method');
   await applySettlements({ ...store, log });
   assert.equal(errors.length, 1);
 });

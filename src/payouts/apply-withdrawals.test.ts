@@ -45,7 +45,7 @@ const spokenFor = (tenant = store.standing.tenant) =>
 const eventsOf = (id: string) =>
   store.db.query('select type from events where object_id = $1', [id]);
 
-async function read(id: string) {
+async function readWithdrawal(id: string) {
   const row = await selectWithdrawal(store.db, store.standing.tenant, id);
   return withdrawalObject(present(row, 'withdrawal'));
 }
@@ -53,7 +53,7 @@ async function read(id: string) {
 test('a withdrawal that is paid succeeds, and its event says so', async () => {
   const id = await addWithdrawal(store, 250n);
   await answer(id, paid());
-  const { status, failure_code, failure_message, tx_hash } = await read(id);
+  const { status, failure_code, failure_message, tx_hash } = await readWithdrawal(id);
   const expected = ['succeeded', null, null, FACTS.txHash];
   assert.deepEqual([status, failure_code, failure_message, tx_hash], expected);
   assert.deepEqual(await eventsOf(id), [{ type: 'balance.withdrawal_paid' }]);
@@ -67,7 +67,7 @@ for (const [reason, words] of [
   test(`a withdrawal that fails with ${reason} says why in words, and holds nothing`, async () => {
     const id = await addWithdrawal(store, 250n);
     await answer(id, refused(reason));
-    const { status, failure_code, failure_message } = await read(id);
+    const { status, failure_code, failure_message } = await readWithdrawal(id);
     assert.deepEqual([status, failure_code], ['failed', reason]);
     assert.match(String(failure_message), words);
     assert.equal(await spokenFor(), 0n);
@@ -78,9 +78,9 @@ for (const [reason, words] of [
 test('an outcome that fits no pending withdrawal raises an alarm, and books nothing', async () => {
   const id = await addWithdrawal(store, 250n);
   await answer(id, paid());
-  const before = await read(id);
+  const before = await readWithdrawal(id);
   await answer(id, refused('transaction_reverted'));
-  assert.deepEqual(await read(id), before);
+  assert.deepEqual(await readWithdrawal(id), before);
   const alarms = await store.db.query(
     `select details->>'kind' as kind, details->>'status' as status from chain_alarms
      where kind = 'outcome_unfit' and subject = $1 and resolved_at is null`,

@@ -184,8 +184,8 @@ describe('a refund that the chain has paid before its payment is applied here', 
 describe('what waits for its settlement when a loss is shown', () => {
   it('is declined and canceled when nobody has signed it', async () => {
     const { intentId } = await tapped('tap 3');
-    const of = { livemode: false, before: LATER, now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const overdue = { livemode: false, before: LATER, now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
     const request = await requestOf(intentId);
     assert.equal(request.status, 'failed');
     assert.ok(request.applied_at !== null);
@@ -200,8 +200,8 @@ describe('what waits for its settlement when a loss is shown', () => {
   it('is left to the chain when it was signed, and is not signed once more', async () => {
     const { intentId } = await tapped('tap 4');
     await store.db.query('update chain_requests set tries = 1 where subject_id = $1', [intentId]);
-    const of = { livemode: false, before: LATER, now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const overdue = { livemode: false, before: LATER, now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
     const { status, in_time: inTime } = await requestOf(intentId);
     assert.deepEqual([status, inTime], ['queued', false]);
     const created = ['payment_intent.created', 'payment_intent.processing'];
@@ -213,16 +213,16 @@ describe('what waits for its settlement when a loss is shown', () => {
     await store.db.query('update chain_requests set applied_at = now() where subject_id = $1', [
       intentId,
     ]);
-    const of = { livemode: false, before: LATER, now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const overdue = { livemode: false, before: LATER, now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
     const { status, in_time: inTime } = await requestOf(intentId);
     assert.deepEqual([status, inTime], ['queued', true]);
   });
 
   it('goes on when it was asked for after the loss', async () => {
     const { intentId } = await tapped('tap 5');
-    const of = { livemode: false, before: new Date(0), now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, of));
+    const overdue = { livemode: false, before: new Date(0), now: store.clock.now() };
+    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
     const { status, in_time: inTime } = await requestOf(intentId);
     assert.deepEqual([status, inTime], ['queued', true]);
   });

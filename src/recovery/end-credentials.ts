@@ -17,7 +17,7 @@ type Values = readonly unknown[];
  * By kind: a statement that returns a row for each credential that it ends. These belong to one
  * network.
  */
-const OF_NETWORK: Readonly<Record<string, readonly [string, (of: Ending) => Values]>> = {
+const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'agent tokens': [
     `update agent_tokens set revoked_at = $3
      where livemode = $1 and created < $2 and revoked_at is null and expires_at > $3
@@ -44,7 +44,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (of: Ending) => Valu
 };
 
 /** Those of people and wallets, which belong to no network: all of them end. */
-const OF_PEOPLE: Readonly<Record<string, readonly [string, (of: Ending) => Values]>> = {
+const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'sign-in messages of payers': [
     'delete from payer_nonces where created < $1 returning 1 as ended',
     ({ before }) => [before],
@@ -103,13 +103,13 @@ async function askForNewCodes(tx: Tx): Promise<void> {
  * Ends what may have been used, revoked or ended in the time that was lost: tokens, one-time codes,
  * links, invitations, remembered devices, sessions.
  */
-export async function endCredentials(tx: Tx, which: Ending): Promise<EndedCredentials> {
+export async function endCredentials(tx: Tx, ending: Ending): Promise<EndedCredentials> {
   const ended: Record<string, number> = {};
   for (const [kind, [text, values]] of Object.entries({ ...OF_NETWORK, ...OF_PEOPLE })) {
-    const { length } = await tx.query(text, values(which));
+    const { length } = await tx.query(text, values(ending));
     if (length > 0) ended[kind] = length;
   }
-  await voidShownCodes(tx, which);
+  await voidShownCodes(tx, ending);
   await askForNewCodes(tx);
   return ended;
 }

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import type { BlockRange } from '#settlement/reconciliation/reconcile-queries.ts';
 
 /** A settlement that the chain knows and the ledger has no payment for. */
 export interface LostPaymentRow {
@@ -40,14 +41,9 @@ export interface After {
 /** Lost payments of a range of blocks, in the chain's order. */
 export async function selectLostPayments(
   sql: Sql,
-  of: {
-    readonly livemode: boolean;
-    readonly fromBlock: bigint;
-    readonly toBlock: bigint;
-    readonly after: After;
-    readonly limit: number;
-  },
+  portion: BlockRange & { readonly after: After; readonly limit: number },
 ): Promise<LostPaymentRow[]> {
+  const { livemode, fromBlock, toBlock, after, limit } = portion;
   return sql.query(
     `select c.number, c.batch_number, c.payer, c.merchant_number, c.amount, c.order_id,
        c.fee_acquirer, c.fee_protocol, c.cashback, c.tx_hash, c.block_number, c.log_index,
@@ -82,7 +78,7 @@ export async function selectLostPayments(
        and not exists (
          select from payments p where p.livemode = c.livemode and p.settlement_number = c.number)
      order by c.block_number, c.log_index limit $6`,
-    [of.livemode, of.fromBlock, of.toBlock, of.after.block, of.after.logIndex, of.limit],
+    [livemode, fromBlock, toBlock, after.block, after.logIndex, limit],
   );
 }
 
@@ -114,10 +110,7 @@ export interface LostTransferRow {
  * Those of a range, in the chain's order. What a wallet withdrew by itself does not concern the
  * ledger.
  */
-export async function selectLostTransfers(
-  sql: Sql,
-  of: { readonly livemode: boolean; readonly fromBlock: bigint; readonly toBlock: bigint },
-): Promise<LostTransferRow[]> {
+export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<LostTransferRow[]> {
   return sql.query(
     `select t.kind, t.number, t.reference, t.merchant_number, t.recipient, t.amount, t.tx_hash,
        t.log_index, t.block_number, t.block_time, m.account_id, p.id as payment_id,
@@ -153,15 +146,12 @@ export async function selectLostTransfers(
          select from withdrawals g where t.kind = 'withdrawal' and g.account_id = m.account_id
            and g.livemode = t.livemode and g.tx_hash = t.tx_hash)
      order by t.block_number, t.log_index`,
-    [of.livemode, of.fromBlock, of.toBlock],
+    [range.livemode, range.fromBlock, range.toBlock],
   );
 }
 
 /** Refunds of a range whose payments have an outcome that has not been applied yet. */
-export async function countAwaitingPayment(
-  sql: Sql,
-  of: { readonly livemode: boolean; readonly fromBlock: bigint; readonly toBlock: bigint },
-): Promise<number> {
+export async function countAwaitingPayment(sql: Sql, range: BlockRange): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from chain_transfers t
      join payment_intents i on i.livemode = t.livemode and i.settlement_number = t.number
@@ -171,7 +161,7 @@ export async function countAwaitingPayment(
        and not exists (
          select from payments p
          where p.livemode = t.livemode and p.settlement_number = t.number)`,
-    [of.livemode, of.fromBlock, of.toBlock],
+    [range.livemode, range.fromBlock, range.toBlock],
   );
   return rows[0]?.count ?? 0;
 }
@@ -179,12 +169,12 @@ export async function countAwaitingPayment(
 /** The chain has answered this request by bytes that were lost: its domain applies the outcome. */
 export async function answerRequest(
   tx: Tx,
-  of: { readonly requestId: bigint; readonly outcome: unknown },
+  answer: { readonly requestId: bigint; readonly outcome: unknown },
 ): Promise<boolean> {
   const rows = await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb
      where id = $1 and status in ('queued', 'submitted') returning id`,
-    [of.requestId, JSON.stringify(of.outcome)],
+    [answer.requestId, JSON.stringify(answer.outcome)],
   );
   return rows.length > 0;
 }
@@ -195,7 +185,7 @@ export async function answerRequest(
  */
 export async function endAttempts(
   tx: Tx,
-  of: { readonly intentIds: readonly string[]; readonly outcome: unknown; readonly now: Date },
+  ending: { readonly intentIds: readonly string[]; readonly outcome: unknown; readonly now: Date },
 ): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'failed', outcome = coalesce(outcome, $2::text::jsonb),
@@ -208,7 +198,7 @@ export async function endAttempts(
        select id from chain_requests
        where kind = 'payment' and subject_id = any($1)
          and status in ('succeeded', 'failed') and applied_at is null and status = 'failed')`,
-    [of.intentIds, JSON.stringify(of.outcome), of.now],
+    [ending.intentIds, JSON.stringify(ending.outcome), ending.now],
   );
 }
 

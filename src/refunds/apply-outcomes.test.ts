@@ -59,7 +59,7 @@ async function addPending(amount: number, idempotency = newRequest(store)) {
   }
 }
 
-async function read(): Promise<Payment> {
+async function readPayment(): Promise<Payment> {
   const found = await findPayment(store, payment.paymentIntentId);
   assert.ok(found !== undefined);
   return found;
@@ -67,8 +67,8 @@ async function read(): Promise<Payment> {
 
 test('a refund that succeeds is booked, told in order, and answered', async () => {
   const { id, answer } = await addPending(400);
-  assert.equal((await read()).amountReserved, 400n);
-  assert.equal((await read()).amountRefunded, 0n);
+  assert.equal((await readPayment()).amountReserved, 400n);
+  assert.equal((await readPayment()).amountRefunded, 0n);
   clock.advance(900);
   await playRefunds(store);
   const seen = await answer;
@@ -83,8 +83,9 @@ test('a refund that succeeds is booked, told in order, and answered', async () =
   ]);
   assert.deepEqual((await eventTypes(store)).slice(-1), ['payment.refunded']);
   assert.deepEqual(await lastSnapshot(store, 'refund.succeeded'), seen.body);
-  assert.deepEqual(await lastSnapshot(store, 'payment.refunded'), renderPayment(await read()));
-  assert.equal((await read()).amountRefunded, 400n);
+  const refunded = await readPayment();
+  assert.deepEqual(await lastSnapshot(store, 'payment.refunded'), renderPayment(refunded));
+  assert.equal(refunded.amountRefunded, 400n);
 });
 
 test('a refund that fails gives back what it had reserved, and says why', async () => {
@@ -97,7 +98,8 @@ test('a refund that fails gives back what it had reserved, and says why', async 
     'refund.updated',
     'refund.failed',
   ]);
-  assert.deepEqual([(await read()).amountReserved, (await read()).amountRefunded], [0n, 0n]);
+  const { amountReserved, amountRefunded } = await readPayment();
+  assert.deepEqual([amountReserved, amountRefunded], [0n, 0n]);
   const again = await addPending(1_000);
   await playRefunds(store);
   assert.equal((await again.answer).said, 'succeeded');
@@ -129,7 +131,7 @@ test('an outcome is booked once, however many workers look for it', async () => 
   await Promise.all(Array.from({ length: 5 }, () => applyRefundOutcomes(deps)));
   await applyRefundOutcomes(deps);
   await Promise.all(pending.map(({ answer }) => answer));
-  assert.equal((await read()).amountRefunded, 300n);
+  assert.equal((await readPayment()).amountRefunded, 300n);
   const told = (await eventTypes(store)).filter((type) => type === 'payment.refunded');
   assert.equal(told.length, 2);
 });
@@ -198,5 +200,5 @@ test('an outcome that fits no pending refund raises an alarm, and books nothing'
   );
   assert.deepEqual(alarms, [{ subject: id, kind: 'refund', status: 'succeeded' }]);
   assert.equal((await refunds())[0]?.status, 'succeeded');
-  assert.equal((await read()).amountReserved, 400n);
+  assert.equal((await readPayment()).amountReserved, 400n);
 });

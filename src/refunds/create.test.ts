@@ -75,7 +75,7 @@ async function limitPerDay(limit: number): Promise<void> {
   await store.db.query('update accounts set refund_daily_limit = $2 where id = $1', values);
 }
 
-async function read(): Promise<{ reserved: bigint; refunded: bigint; status: string }> {
+async function readPayment(): Promise<{ reserved: bigint; refunded: bigint; status: string }> {
   const found = await findPayment(store, payment.paymentIntentId);
   assert.ok(found !== undefined);
   const { amountReserved: reserved, amountRefunded: refunded, status } = found;
@@ -108,7 +108,11 @@ test('a refund waits for the chain and is answered as it ended', async () => {
     },
   );
   assert.match(String(seen.body.tx_hash), /^0x/);
-  assert.deepEqual(await read(), { reserved: 400n, refunded: 400n, status: 'partially_refunded' });
+  assert.deepEqual(await readPayment(), {
+    reserved: 400n,
+    refunded: 400n,
+    status: 'partially_refunded',
+  });
 });
 
 test('partial refunds go on until nothing is left, and not further', async () => {
@@ -118,7 +122,7 @@ test('partial refunds go on until nothing is left, and not further', async () =>
   assert.deepEqual([tooMuch.status, tooMuch.said], [400, 'amount_too_large']);
   const [rest] = await settleAll([ask()]);
   assert.equal(rest?.body.amount, 1);
-  assert.deepEqual(await read(), { reserved: 1_000n, refunded: 1_000n, status: 'refunded' });
+  assert.deepEqual(await readPayment(), { reserved: 1_000n, refunded: 1_000n, status: 'refunded' });
   const nothing = await ask();
   assert.deepEqual([nothing.status, nothing.said], [409, 'payment_already_refunded']);
 });
@@ -127,14 +131,18 @@ describe('at the same time', () => {
   test('ten full refunds of one payment are one', async () => {
     const seen = await settleAll(Array.from({ length: 10 }, () => ask()));
     assert.deepEqual(count(seen), { succeeded: 1, payment_already_refunded: 9 });
-    assert.deepEqual(await read(), { reserved: 1_000n, refunded: 1_000n, status: 'refunded' });
+    assert.deepEqual(await readPayment(), {
+      reserved: 1_000n,
+      refunded: 1_000n,
+      status: 'refunded',
+    });
     assert.equal((await eventTypes(store)).filter((type) => type === 'refund.created').length, 1);
   });
 
   test('ten refunds of 300 from 1000 are three, and the rest hear what is left', async () => {
     const seen = await settleAll(Array.from({ length: 10 }, () => ask({ amount: 300 })));
     assert.deepEqual(count(seen), { succeeded: 3, amount_too_large: 7 });
-    assert.equal((await read()).refunded, 900n);
+    assert.equal((await readPayment()).refunded, 900n);
   });
 
   test('ten refunds against a daily limit for three are three, over all payments', async () => {
@@ -154,7 +162,7 @@ describe('at the same time', () => {
     assert.deepEqual(count(seen), { succeeded: 1, idempotency_request_in_progress: 9 });
     const again = await ask({ amount: 10, idempotency });
     assert.deepEqual([again.replayed, again.said], [true, 'succeeded']);
-    assert.equal((await read()).refunded, 10n);
+    assert.equal((await readPayment()).refunded, 10n);
   });
 });
 
@@ -170,7 +178,7 @@ describe('what the account forbids', () => {
       'refund.created',
       'refund.failed',
     ]);
-    assert.deepEqual(await read(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
+    assert.deepEqual(await readPayment(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
     assert.deepEqual(await ask({ idempotency }), { ...seen, replayed: true });
   });
 
@@ -211,7 +219,7 @@ describe('a payment of somebody else', () => {
       ]);
       assert.equal(keys.length, 0);
     }
-    assert.deepEqual(await read(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
+    assert.deepEqual(await readPayment(), { reserved: 0n, refunded: 0n, status: 'succeeded' });
   });
 });
 

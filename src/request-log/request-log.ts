@@ -65,7 +65,7 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
   let dropped = 0;
   let writing: Promise<void> | null = null;
 
-  const write = async () => {
+  const writeWaiting = async () => {
     const count = appender.waiting;
     try {
       const refused = await appender.flush();
@@ -78,7 +78,7 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
     writing = null;
   };
   const flush = () => {
-    if (appender.waiting > 0) writing ??= write();
+    if (appender.waiting > 0) writing ??= writeWaiting();
   };
   const timer = setInterval(flush, FLUSH_EVERY_MS);
   timer.unref();
@@ -93,7 +93,7 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
     close: async () => {
       clearInterval(timer);
       await writing;
-      await write();
+      await writeWaiting();
       await appender.close();
     },
   };

@@ -44,8 +44,8 @@ async function check(care: Care | 'refuses everything') {
   await receiver.close();
   assert.ok(!isRefusal(checked));
   const page = { limit: 10, after: null, createdGte: null, createdLt: null };
-  const of = { endpointId: endpoint.id, status: null };
-  const deliveries = await selectDeliveries(bench.db, of, page);
+  const wanted = { endpointId: endpoint.id, status: null };
+  const deliveries = await selectDeliveries(bench.db, wanted, page);
   return { checked, deliveries, received: receiver.received };
 }
 

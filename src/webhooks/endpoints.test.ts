@@ -226,9 +226,9 @@ describe('updating a webhook endpoint', () => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     clock.advance(1_000);
-    const change = { description: 'Orders', enabledEvents: ['refund.*', 'refund.*'] };
-    const of = { input: change, now: clock.now() };
-    const changed = accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, of));
+    const input = { description: 'Orders', enabledEvents: ['refund.*', 'refund.*'] };
+    const change = { input, now: clock.now() };
+    const changed = accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
     assert.equal(changed.url, endpoint.url);
     assert.equal(changed.description, 'Orders');
     assert.deepEqual(changed.enabled_events, ['refund.*']);
@@ -261,13 +261,13 @@ describe('updating a webhook endpoint', () => {
   test('disabling says why and enabling clears it', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
-    const change = async (status: 'enabled' | 'disabled') => {
-      const of = { input: { status }, now: clock.now() };
-      return accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, of));
+    const setStatus = async (status: 'enabled' | 'disabled') => {
+      const change = { input: { status }, now: clock.now() };
+      return accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
     };
-    assert.equal((await change('disabled')).disabled_reason, 'requested_by_merchant');
+    assert.equal((await setStatus('disabled')).disabled_reason, 'requested_by_merchant');
     await writeTestEvents(bench);
-    assert.equal((await change('enabled')).disabled_reason, null);
+    assert.equal((await setStatus('enabled')).disabled_reason, null);
     await writeTestEvents(bench);
     await receiver.waitFor(1);
     await new Promise((resolve) => setTimeout(resolve, 100));

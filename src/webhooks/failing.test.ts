@@ -225,8 +225,8 @@ describe('a failing endpoint', () => {
     clock.advance(6 * DAY_MS);
     await disableLongFailing(s.bench);
     s.receiver.answer(answerStatus(200));
-    const of = { input: { status: 'enabled' } as const, now: clock.now() };
-    await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, of);
+    const change = { input: { status: 'enabled' } as const, now: clock.now() };
+    await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, change);
     assert.equal(await s.failingSince(), null);
     assert.deepEqual(await disableLongFailing(s.bench), []);
     await writeTestEvents(s.bench);
@@ -242,8 +242,8 @@ describe('a failing endpoint', () => {
       if (way === 'deleted') {
         await removeEndpoint(s.bench, s.bench.tenant, s.endpointId, clock.now());
       } else {
-        const of = { input: { status: 'disabled' } as const, now: clock.now() };
-        await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, of);
+        const change = { input: { status: 'disabled' } as const, now: clock.now() };
+        await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, change);
       }
       s.later(60_000);
       await settle();
@@ -308,9 +308,9 @@ describe('a failing endpoint', () => {
     names['rebind.example'] = ['10.0.0.1', '127.0.0.1'];
     await writeTestEvents(bench, 1, { type: 'refund.created' });
     const row = await eventually('refused', async () => {
-      const of = { endpointId: endpoint.id, status: null };
+      const wanted = { endpointId: endpoint.id, status: null };
       const page = { limit: 1, after: null, createdGte: null, createdLt: null };
-      const [found] = await selectDeliveries(bench.db, of, page);
+      const [found] = await selectDeliveries(bench.db, wanted, page);
       return found?.attempt === 1 ? found : undefined;
     });
     assert.equal(row.error, 'address_refused');

@@ -189,8 +189,8 @@ describe('a replay', () => {
     const input = { since: addMs(now, -1_000), until: null, types: null };
     const missing = await startReplay(bench, other, endpointId, { input, now });
     assert.ok(isRefusal(missing) && missing.code === 'resource_missing');
-    const of = { input: { status: 'disabled' } as const, now };
-    await changeEndpoint(bench, bench.tenant, endpointId, of);
+    const change = { input: { status: 'disabled' } as const, now };
+    await changeEndpoint(bench, bench.tenant, endpointId, change);
     const refusal = await replay();
     assert.ok(isRefusal(refusal) && refusal.param === 'id');
   });

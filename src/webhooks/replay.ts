@@ -74,9 +74,9 @@ export async function startReplay(
   deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
   tenant: Tenant,
   endpointId: string,
-  of: { readonly input: StartReplay; readonly now: Date },
+  order: { readonly input: StartReplay; readonly now: Date },
 ): Promise<ReplayRow | Refusal> {
-  const { input, now } = of;
+  const { input, now } = order;
   // Events are searched by `created`, which follows the account's clock.
   const latest = await accountTime(deps.db, tenant, now);
   const until = input.until === null || input.until > latest ? latest : input.until;

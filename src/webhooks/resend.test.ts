@@ -98,8 +98,8 @@ describe('the test of an endpoint', () => {
   test('works while the endpoint is disabled', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
-    const of = { input: { status: 'disabled' } as const, now: clock.now() };
-    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, of));
+    const change = { input: { status: 'disabled' } as const, now: clock.now() };
+    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
     assert.equal(row.status, 'succeeded');
   });
@@ -110,10 +110,10 @@ describe('sending a delivery again', () => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     await writeTestEvents(bench);
-    const of = { endpointId: endpoint.id, status: null };
+    const wanted = { endpointId: endpoint.id, status: null };
     const attempted = (attempt: number) =>
       eventually(`attempt ${attempt}`, async () => {
-        const [row] = await selectDeliveries(bench.db, of, page());
+        const [row] = await selectDeliveries(bench.db, wanted, page());
         return row?.attempt === attempt ? row : undefined;
       });
     const first = await attempted(1);
@@ -128,7 +128,7 @@ describe('sending a delivery again', () => {
     accepted(await retryDelivery(bench, bench.tenant, first.id, clock.now()));
     const last = await attempted(3);
     assert.equal(last.status, 'succeeded');
-    assert.equal((await selectDeliveries(bench.db, of, page())).length, 1);
+    assert.equal((await selectDeliveries(bench.db, wanted, page())).length, 1);
     const headers = receiver.received.map((got) => got.headers);
     assert.deepEqual(
       headers.map((each) => each['service-delivery-attempt']),
@@ -142,11 +142,12 @@ describe('sending a delivery again', () => {
     const { endpoint } = await addEndpoint(bench, receiver.url);
     receiver.answer((_received, response) => void response.writeHead(500).end());
     await writeTestEvents(bench, 30);
-    const of = { endpointId: endpoint.id, status: null };
+    const wanted = { endpointId: endpoint.id, status: null };
     await receiver.waitFor(5);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const sent = receiver.received.length;
-    const waiting = (await selectDeliveries(bench.db, of, page())).find((row) => row.attempt === 0);
+    const rows = await selectDeliveries(bench.db, wanted, page());
+    const waiting = rows.find((row) => row.attempt === 0);
     assert.ok(waiting);
     accepted(await retryDelivery(bench, bench.tenant, waiting.id, clock.now()));
     const got = (await receiver.waitFor(sent + 1)).at(-1);
@@ -157,8 +158,8 @@ describe('sending a delivery again', () => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    const of = { input: { status: 'disabled' } as const, now: clock.now() };
-    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, of));
+    const change = { input: { status: 'disabled' } as const, now: clock.now() };
+    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
     const refusal = await retryDelivery(bench, bench.tenant, row.id, clock.now());
     assert.ok(isRefusal(refusal) && refusal.code === 'parameter_invalid');
     const other = (await withNewAccount(bench)).tenant;
@@ -176,18 +177,18 @@ describe('the list of deliveries', () => {
       response.writeHead(requests++ % 3 === 0 ? 500 : 200).end();
     });
     await writeTestEvents(bench, 25);
-    const of = (status: 'pending' | 'succeeded' | 'failed' | null) => ({
+    const wanted = (status: 'pending' | 'succeeded' | 'failed' | null) => ({
       endpointId: endpoint.id,
       status,
     });
     await eventually('all tried', async () => {
-      const rows = await selectDeliveries(bench.db, of(null), page());
+      const rows = await selectDeliveries(bench.db, wanted(null), page());
       return rows.length === 25 && rows.every((row) => row.attempt > 0);
     });
     const seen: bigint[] = [];
     let after: { created: Date; position: bigint } | null = null;
     for (;;) {
-      const rows = await selectDeliveries(bench.db, of(null), { ...page(4), after });
+      const rows = await selectDeliveries(bench.db, wanted(null), { ...page(4), after });
       const shown = rows.slice(0, 4);
       seen.push(...shown.map((row) => row.event_position));
       const last = shown.at(-1);
@@ -199,7 +200,7 @@ describe('the list of deliveries', () => {
     assert.deepEqual(seen, newestFirst);
     const counts = await Promise.all(
       (['pending', 'succeeded', 'failed'] as const).map(
-        async (status) => (await selectDeliveries(bench.db, of(status), page())).length,
+        async (status) => (await selectDeliveries(bench.db, wanted(status), page())).length,
       ),
     );
     assert.equal(

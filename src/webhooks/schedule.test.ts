@@ -25,10 +25,10 @@ describe('the retry schedule', () => {
   test('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h', () => {
     const seconds = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
     seconds.forEach((delay, index) => {
-      const of = { attempt: index + 1, finished: now, retryAfterMs: null };
-      assert.deepEqual(nextAttemptAt({ ...of, random: 0.5 }), addMs(now, delay * 1000));
-      assert.deepEqual(nextAttemptAt({ ...of, random: 0 }), addMs(now, delay * 800));
-      assert.deepEqual(nextAttemptAt({ ...of, random: 1 }), addMs(now, delay * 1200));
+      const attempt = { attempt: index + 1, finished: now, retryAfterMs: null };
+      assert.deepEqual(nextAttemptAt({ ...attempt, random: 0.5 }), addMs(now, delay * 1000));
+      assert.deepEqual(nextAttemptAt({ ...attempt, random: 0 }), addMs(now, delay * 800));
+      assert.deepEqual(nextAttemptAt({ ...attempt, random: 1 }), addMs(now, delay * 1200));
     });
   });
 
@@ -39,9 +39,9 @@ describe('the retry schedule', () => {
   });
 
   test('waits longer when the receiver asks for it, never shorter', () => {
-    const of = { attempt: 1, finished: now, random: 0.5 };
-    assert.deepEqual(nextAttemptAt({ ...of, retryAfterMs: 60_000 }), addMs(now, 60_000));
-    assert.deepEqual(nextAttemptAt({ ...of, retryAfterMs: 1 }), addMs(now, 5_000));
+    const attempt = { attempt: 1, finished: now, random: 0.5 };
+    assert.deepEqual(nextAttemptAt({ ...attempt, retryAfterMs: 60_000 }), addMs(now, 60_000));
+    assert.deepEqual(nextAttemptAt({ ...attempt, retryAfterMs: 1 }), addMs(now, 5_000));
   });
 });
 

@@ -16,17 +16,17 @@ import {
 } from '#webhooks/endpoint-queries.ts';
 import { writePing } from '#webhooks/ping-event.ts';
 
-async function send(
+async function sendPing(
   deps: WebhookDeps,
   endpoint: EndpointRow,
-  of: { readonly event: WrittenEvent; readonly clock: Clock },
+  ping: { readonly event: WrittenEvent; readonly clock: Clock },
 ): Promise<AttemptResult> {
-  const { id: eventId, body } = of.event;
+  const { id: eventId, body } = ping.event;
   const deliveryId = await deliveryIdOf(deps.db, { eventId, endpointId: endpoint.id });
   const target = openTarget(endpoint.id, endpoint, deps);
   try {
     const message = { deliveryId, eventId, eventType: 'ping', body, attempt: 1, traceparent: null };
-    return await attemptDelivery(target, message, of.clock);
+    return await attemptDelivery(target, message, ping.clock);
   } finally {
     target.transport.close();
   }
@@ -35,9 +35,9 @@ async function send(
 async function recordTest(
   tx: Tx,
   endpoint: EndpointRow,
-  of: { readonly event: WrittenEvent; readonly result: AttemptResult },
+  answered: { readonly event: WrittenEvent; readonly result: AttemptResult },
 ): Promise<DeliveryRow> {
-  const { event, result } = of;
+  const { event, result } = answered;
   const { succeeded, finished } = result;
   const row = {
     endpoint_id: endpoint.id,
@@ -78,7 +78,7 @@ export async function sendTest(
   const endpoint = await selectEndpoint(deps.db, tenant, id);
   if (endpoint === undefined) return resourceMissing('webhook endpoint');
   const event = await writePing(deps, tenant, endpoint, clock.now());
-  const result = await send(deps, endpoint, { event, clock });
+  const result = await sendPing(deps, endpoint, { event, clock });
   const row = await deps.db.transaction((tx) => recordTest(tx, endpoint, { event, result }));
   if (result.succeeded) deps.wakeups.send('deliveries');
   if (saysGone(result)) {

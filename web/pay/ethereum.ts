@@ -40,7 +40,7 @@ const USER_REJECTED = 4001;
 /** EIP-3326: the wallet does not know the chain. */
 const CHAIN_UNKNOWN = 4902;
 
-function codeOf(error: unknown): unknown {
+function providerCode(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
 }
 
@@ -48,7 +48,7 @@ async function ask(provider: Provider, method: string, params: readonly unknown[
   try {
     return await provider.request({ method, params });
   } catch (cause) {
-    if (codeOf(cause) === USER_REJECTED) throw new Refused({ cause });
+    if (providerCode(cause) === USER_REJECTED) throw new Refused({ cause });
     throw cause;
   }
 }
@@ -88,7 +88,7 @@ async function switchTo(provider: Provider, chainId: number): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Refused) throw error;
-    return codeOf(error) !== CHAIN_UNKNOWN;
+    return providerCode(error) !== CHAIN_UNKNOWN;
   }
 }
 

@@ -7,7 +7,7 @@ const SETTINGS = 'tapline.terminal.settings';
 const REFUND = 'tapline.terminal.refund';
 
 /** JSON has no bigint. */
-function write(value: unknown): string {
+function toJson(value: unknown): string {
   return JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { $atoms: `${one}` } : one));
 }
 
@@ -15,7 +15,7 @@ function isAtoms(value: unknown): value is { readonly $atoms: string } {
   return typeof value === 'object' && value !== null && '$atoms' in value;
 }
 
-function read<T>(name: string): T | null {
+function readKept<T>(name: string): T | null {
   const text = localStorage.getItem(name);
   if (text === null) return null;
   try {
@@ -27,12 +27,12 @@ function read<T>(name: string): T | null {
 
 function keep(name: string, value: unknown): void {
   if (value === null) localStorage.removeItem(name);
-  else localStorage.setItem(name, write(value));
+  else localStorage.setItem(name, toJson(value));
 }
 
 /** The clock starts over with the page, so everything kept is older than anything asked now. */
 export function keptTill(): Till {
-  const till = read<Till>(TILL) ?? NEW_TILL;
+  const till = readKept<Till>(TILL) ?? NEW_TILL;
   return { ...till, phase: { ...till.phase, since: 0 } };
 }
 
@@ -47,7 +47,7 @@ export interface Pairing {
 }
 
 export function keptPairing(): Pairing | null {
-  return read<Pairing>(PAIRING);
+  return readKept<Pairing>(PAIRING);
 }
 
 /** The same terminal with a new key goes on where it was; another one starts over. */
@@ -81,7 +81,7 @@ const NEW_SETTINGS: Settings = {
 };
 
 export function keptSettings(): Settings {
-  return { ...NEW_SETTINGS, ...read<Partial<Settings>>(SETTINGS) };
+  return { ...NEW_SETTINGS, ...readKept<Partial<Settings>>(SETTINGS) };
 }
 
 export function keepSettings(settings: Settings): void {
@@ -97,7 +97,7 @@ export interface PendingRefund {
 }
 
 export function keptRefund(): PendingRefund | null {
-  return read<PendingRefund>(REFUND);
+  return readKept<PendingRefund>(REFUND);
 }
 
 export function keepRefund(refund: PendingRefund | null): void {

@@ -56,7 +56,7 @@ export function openAddress(options: AddressOptions): Address {
     logWidth: LOG_WIDTH,
     noLogsUntil: Number.NEGATIVE_INFINITY,
     isStale: false,
-    chainId: chain.read,
+    chainId: chain.readChainId,
     isResting: pause.isResting,
     ask: async (calls, { urgent }) => {
       const all = (fault: NodeFault) => calls.map(() => passed(fault));
@@ -170,13 +170,13 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
   let known: number | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let checking: Promise<void> | null = null;
-  const read = async () => {
+  const readChainId = async () => {
     const [reply] = await ask([CHAIN_ID], true);
     if (reply?.status === 'answered') return Number(reply.result);
     throw reply?.status === 'passed' ? reply.fault : new NodeFault('unknown', 'no chain id');
   };
   const check = async () => {
-    const told = await read();
+    const told = await readChainId();
     checkedAt = performance.now();
     if (told === known) return;
     const fields = { ...name, chainId: told, expected: chainId };
@@ -191,7 +191,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     return checking;
   };
   return {
-    read,
+    readChainId,
     doubt: () => {
       if (performance.now() - checkedAt > CHAIN_DOUBT_MS) checkedAt = Number.NEGATIVE_INFINITY;
     },
