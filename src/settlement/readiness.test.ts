@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import { silentLog } from '#core/log.ts';
 import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement/readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
 import { configuredLanes } from '#settlement/relayer/configure-lanes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
 const WELL = { reasons: [], lanes: 2, fundedLanes: 2 };
 const BLIND = { reasons: ['no_node'], lanes: 2, fundedLanes: 2 } as const;
@@ -40,7 +38,7 @@ describe('whether a network settles', () => {
 
 describe('what a process knows of the networks', () => {
   let database: TestDatabase;
-  let world: RelayerWorld;
+  let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
   let readiness: WatchedReadiness;
 
@@ -51,10 +49,8 @@ describe('what a process knows of the networks', () => {
   after(() => database.close());
 
   beforeEach(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      node = await startFaultyNode(rpcUrl);
-      return { rpcUrls: [node.url] };
-    }, database);
+    world = await startOddWorld(startFaultyNode, { database });
+    [node] = world.nodes as [FaultyNode];
     readiness = await watchReadiness({ db: database.db, log: silentLog });
   });
 
@@ -62,7 +58,6 @@ describe('what a process knows of the networks', () => {
     await readiness.stop();
     await database.db.query('update network_states set recovering = false');
     await world.stop();
-    await node.stop();
   });
 
   async function until(reasons: string, withinMs: number): Promise<void> {
@@ -108,12 +103,9 @@ describe('what a process knows of the networks', () => {
   it('says that the contract is paused', async () => {
     world.startRelayer();
     await until('', 3_000);
-    const { network } = world;
-    const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
-      encodeFunctionData({ abi: settlementAbi, functionName });
-    await network.send(network.guardian, network.config.settlement, call('pauseSettling'));
+    await switchContract(world.network, 'pauseSettling');
     await until('paused', 4_000);
-    await network.send(network.admin, network.config.settlement, call('unpauseSettling'));
+    await switchContract(world.network, 'unpauseSettling');
     await until('', 4_000);
   });
 

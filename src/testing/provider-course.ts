@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headsUrlOf } from '#settlement/chain/heads.ts';
 import { createPaymentCheck } from '#settlement/chain/preflight.ts';
-import { readEvents } from '#settlement/contract/contract-events.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { StartNode } from '#testing/test-network.ts';
 
@@ -137,11 +137,7 @@ async function onceAllNodesKnow(blockMs: number, check: () => Promise<void>): Pr
 }
 
 async function eachSettledOnce({ network, count }: RelayerWorld): Promise<void> {
-  const { number } = await network.chain.newest();
-  const logs = await network.chain.logs({ fromBlock: 0n, toBlock: number });
-  const settled = readEvents(network.config.settlement, logs).flatMap((event) =>
-    event.event === 'PaymentSettled' ? [event.number] : [],
-  );
+  const settled = await settledNumbers(network);
   assert.equal(new Set(settled).size, settled.length, 'a payment was settled twice');
   const sql = `select count(*) from chain_requests where kind = 'payment' and status = 'succeeded'`;
   assert.equal(await count(sql), settled.length, 'chain and rows differ');

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { BEHAVIOURS, type BehaviourName } from '#testing/provider-behaviours.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 250;
 const PAYMENTS = 12;
@@ -13,7 +13,7 @@ const WAIT_MS = 30_000;
 /** One address with several nodes behind it that do not agree about the newest blocks. */
 describe('an address whose nodes disagree', () => {
   let database: TestDatabase;
-  let world: RelayerWorld;
+  let world: OddWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   let stopMining: () => Promise<void>;
   let broadcasts: unknown[];
@@ -25,10 +25,8 @@ describe('an address whose nodes disagree', () => {
   after(() => database.close());
 
   beforeEach(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      proxy = await startProviderProxy(rpcUrl);
-      return { rpcUrls: [proxy.url], headPollMs: 25 };
-    }, database);
+    world = await startOddWorld(startProviderProxy, { config: { headPollMs: 25 }, database });
+    [proxy] = world.nodes as [ProviderProxy];
     broadcasts = [];
     // What set the test up is known to all nodes.
     await world.network.mine(4);
@@ -38,7 +36,6 @@ describe('an address whose nodes disagree', () => {
   afterEach(async () => {
     await stopMining();
     await world.stop();
-    await proxy.stop();
   });
 
   function behaveAs(name: BehaviourName): void {

@@ -6,6 +6,7 @@ import { readMerchantBalance } from '#settlement/chain/balance.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { type CheckPayment, createPaymentCheck } from '#settlement/chain/preflight.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
+import { switchContract } from '#testing/relayer-scene.ts';
 import {
   type PayerOptions,
   startTestNetwork,
@@ -119,12 +120,9 @@ describe('the check before a payment', () => {
 
   it('says unavailable while the contract is paused, and declines nothing', async () => {
     const payer = await addPayer();
-    const { config, guardian, admin } = network;
-    const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
-      encodeFunctionData({ abi: settlementAbi, functionName });
-    await network.send(guardian, config.settlement, call('pauseSettling'));
+    await switchContract(network, 'pauseSettling');
     assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
-    await network.send(admin, config.settlement, call('unpauseSettling'));
+    await switchContract(network, 'unpauseSettling');
     assert.deepEqual(await check(sale(payer)), { status: 'ok' });
   });
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Behaviour } from '#testing/provider-behaviours.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 
 const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
@@ -19,27 +19,20 @@ const names = (blockHash: string | null): Behaviour => ({
 });
 
 describe('success at inclusion', () => {
-  let world: RelayerWorld;
+  let world: OddWorld<ProviderProxy>;
   let payer: PrivateKeyAccount;
-  let proxies: ProviderProxy[] = [];
 
   beforeEach(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      proxies = [await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl)];
-      const rpcUrls = proxies.map((proxy) => proxy.url);
-      return { rpcUrls, confirmations: 0, receiptWitnesses: 2 as const };
-    });
+    const config = { confirmations: 0, receiptWitnesses: 2 } as const;
+    world = await startOddWorld(startProviderProxy, { nodes: 2, config });
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     world.startRelayer();
   });
 
-  afterEach(async () => {
-    await world.stop();
-    await Promise.all(proxies.map((proxy) => proxy.stop()));
-  });
+  afterEach(() => world.stop());
 
   const is = (index: number, behaviour: Behaviour | null) => {
-    const proxy = proxies[index];
+    const proxy = world.nodes[index];
     assert.ok(proxy !== undefined);
     proxy.behaviour = behaviour;
   };

@@ -1,35 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
 /** The calls of one batch land on several nodes, and the one that gives the logs lags behind. */
 describe('a payment that was settled before, while a node leaves its event out', () => {
-  let world: RelayerWorld;
+  let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
-  let payer: PrivateKeyAccount;
-  let stopMining: () => Promise<void>;
   /** Questions for logs so far, and those from which on all logs are there. */
   let asked: number;
   let completeFrom: number;
 
   before(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      proxy = await startProviderProxy(rpcUrl);
-      return { rpcUrls: [proxy.url] };
-    });
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-    stopMining = world.network.mineEvery(60);
-    world.startRelayer();
+    world = await startBusyWorld(startProviderProxy, { blockMs: 60 });
+    [proxy] = world.nodes as [ProviderProxy];
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-    await proxy.stop();
-  });
+  after(() => world.stop());
 
   beforeEach(() => {
     asked = 0;
@@ -46,7 +34,7 @@ describe('a payment that was settled before, while a node leaves its event out',
 
   /** Its first settlement is not known any more, as after a restore. */
   async function askAgain(): Promise<{ intent: string; first: unknown }> {
-    const intent = await world.pay({ payer });
+    const intent = await world.pay({ payer: world.payer });
     const [first] = await world.outcomes([intent]);
     await world.database.db.query(
       `update chain_requests set status = 'queued', transaction_id = null, outcome = null

@@ -5,8 +5,8 @@ import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { endBlockedRefund, selectBlockedRefund } from '#settlement/relayer/blocked.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
+import { settleSale, switchContract } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** An idle relayer looks at the head once a second. */
@@ -24,9 +24,7 @@ describe('a refund that is refused for now', () => {
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     stopMining = world.network.mineEvery(60);
     relayer = world.startRelayer();
-    const sale = await world.pay({ payer, amount: 5_000_000n });
-    await world.outcomes([sale]);
-    paymentId = await world.recordPayment(sale);
+    paymentId = await settleSale(world, { payer, amount: 5_000_000n });
   });
 
   after(async () => {
@@ -81,14 +79,11 @@ describe('a refund that is refused for now', () => {
   });
 
   it('because refunding is paused, waits as well', async () => {
-    const { network } = world;
-    const call = (functionName: 'pauseRefunding' | 'unpauseRefunding') =>
-      encodeFunctionData({ abi: settlementAbi, functionName });
-    await network.send(network.guardian, network.config.settlement, call('pauseRefunding'));
+    await switchContract(world.network, 'pauseRefunding');
     await sleep(HEAD_MS);
     const id = await refund();
     assert.equal(await untilBlocked(id), 'RefundingIsPaused');
-    await network.send(network.admin, network.config.settlement, call('unpauseRefunding'));
+    await switchContract(world.network, 'unpauseRefunding');
     await sleep(HEAD_MS);
     await tryAgain();
     assert.equal((await world.outcomes([id]))[0]?.succeeded, true);

@@ -7,7 +7,8 @@ import { silentLog } from '#core/log.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { startOddWorld } from '#testing/relayer-scene.ts';
+import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const ROUNDS = 16;
 const ROUND_MS = 250;
@@ -31,12 +32,8 @@ function createDice(seed: number): (sides: number) => number {
 
 describe('relayers under everything at once', () => {
   it('settle each payment once, and the ledger is the chain', async () => {
-    let node: FaultyNode | undefined;
-    const world = await startRelayerWorld(async (rpcUrl) => {
-      node = await startFaultyNode(rpcUrl);
-      return { rpcUrls: [node.url] };
-    });
-    assert(node !== undefined);
+    const world = await startOddWorld(startFaultyNode);
+    const [node] = world.nodes as [FaultyNode];
     const stopMining = world.network.mineEvery(70);
     try {
       const ids = await trouble(world, node);
@@ -46,7 +43,6 @@ describe('relayers under everything at once', () => {
     } finally {
       await stopMining();
       await world.stop();
-      await node.stop();
     }
   });
 });

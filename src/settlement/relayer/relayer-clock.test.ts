@@ -7,6 +7,7 @@ import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { createPaymentCheck } from '#settlement/chain/preflight.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { StartNode } from '#testing/test-network.ts';
 
@@ -128,14 +129,8 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
   }
 
   async function payOut(sale: string): Promise<void> {
-    const { merchantNumber, wallet } = world.merchant;
-    const amount = PART.toString();
     const paymentId = await world.recordPayment(sale);
-    const of = { merchantNumber: merchantNumber.toString(), wallet: wallet.address };
-    const asked = [
-      await world.ask({ kind: 'refund', payload: { paymentId, amount } }),
-      await world.ask({ kind: 'withdrawal', payload: { ...of, amount } }),
-    ];
+    const asked = [await askRefund(world, paymentId, PART), await askWithdrawal(world, PART)];
     const outcomes = await world.outcomes(asked, WAIT_MS);
     assert.deepEqual(
       outcomes.map(({ succeeded, reason }) => reason ?? succeeded),
@@ -173,17 +168,11 @@ describe('what is paid out', () => {
     // The hold ends in a block that the relayer has not seen.
     await call(world, 'evm_increaseTime', [DAY_S]);
     await world.network.mine();
-    const { merchantNumber, wallet } = world.merchant;
-    const payload = {
-      merchantNumber: merchantNumber.toString(),
-      wallet: wallet.address,
-      amount: PART.toString(),
-    };
-    const asked = await world.ask({ kind: 'withdrawal', payload });
+    const asked = await askWithdrawal(world, PART);
     const stopMining = world.network.mineEvery(BLOCK_MS);
     const [outcome] = await world.outcomes([asked], WAIT_MS);
     assert.equal(outcome?.succeeded, true, outcome?.reason);
-    assert.equal(await world.network.usdcOf(wallet.address), PART);
+    assert.equal(await world.network.usdcOf(world.merchant.wallet.address), PART);
     await stopMining();
     await world.stop();
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Failpoint } from '#core/failpoints.ts';
-import { readEvents } from '#settlement/contract/contract-events.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const POINTS: readonly Failpoint[] = [
@@ -37,15 +37,6 @@ describe('a relayer killed between two steps', () => {
     await world.stop();
   });
 
-  async function settledNumbers(): Promise<bigint[]> {
-    const { chain, config } = world.network;
-    const head = await chain.block('latest');
-    const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
-    return readEvents(config.settlement, logs).flatMap((event) =>
-      event.event === 'PaymentSettled' ? [event.number] : [],
-    );
-  }
-
   for (const point of POINTS) {
     it(`settles each payment once when it died at ${point}`, async () => {
       const child = world.spawnRelayer(point);
@@ -54,7 +45,7 @@ describe('a relayer killed between two steps', () => {
       world.startRelayer();
       const outcomes = await world.outcomes(ids);
       assert(outcomes.every((outcome) => outcome.succeeded));
-      const numbers = await settledNumbers();
+      const numbers = await settledNumbers(world.network);
       assert.equal(numbers.length, 3);
       assert.equal(new Set(numbers).size, 3);
       const { merchantNumber } = world.merchant;

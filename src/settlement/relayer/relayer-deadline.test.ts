@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
+import { haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 describe('the deadline of a payment', () => {
@@ -59,14 +60,8 @@ describe('the deadline of a payment', () => {
   const isOpen = async () =>
     (await world.count(`select count(*) from chain_transactions where status = 'signed'`)) > 0;
 
-  async function mineUntil(done: () => Promise<boolean>, blocks = 60): Promise<number> {
-    for (let mined = 0; mined < blocks; mined++) {
-      if (await done()) return mined;
-      await world.network.mine();
-      await sleep(60);
-    }
-    throw new Error('never came true');
-  }
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
   /** The next block is this many seconds off our clock, and so are those after it. */
   async function setClock(seconds: number): Promise<void> {
@@ -83,12 +78,12 @@ describe('the deadline of a payment', () => {
     return id;
   }
 
-  const isAnswered = (id: string) => async () => (await world.outcome(id)) !== null;
+  const isAnswered = (id: string) => () => haveOutcomes(world, [id]);
 
   it('that has passed by the chain’s clock alone does not end it: it goes out again', async () => {
     const id = await sign();
     await pass(70);
-    await mineUntil(isAnswered(id));
+    await until(isAnswered(id));
     assert.equal((await world.outcome(id))?.succeeded, true);
     assert.equal(await spent(), 1_004_500n);
     const reverted = `select count(*) from chain_transactions where retired`;
@@ -115,9 +110,9 @@ describe('the deadline of a payment', () => {
     await world.network.rpc.call('anvil_dropAllTransactions', []);
     await setLeft(id, '0 seconds');
     await pass(70);
-    await mineUntil(isAnswered(id));
+    await until(isAnswered(id));
     assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
-    await mineUntil(async () => !(await isOpen()));
+    await until(async () => !(await isOpen()));
     const rows = await world.database.db.query<{ raw: Buffer; noop: boolean }>(
       'select raw, noop from chain_attempts order by noop',
     );
@@ -140,9 +135,9 @@ describe('the deadline of a payment', () => {
     await pass(30 * 3_600);
     await world.network.mine();
     world.startRelayer();
-    await mineUntil(isAnswered(id));
+    await until(isAnswered(id));
     assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
-    await mineUntil(async () => !(await isOpen()));
+    await until(async () => !(await isOpen()));
     assert.equal(await spent(), 0n);
   });
 
@@ -161,7 +156,7 @@ describe('the deadline of a payment', () => {
       assert.ok(left > 50 && left <= 60, `${left} s by the chain's clock`);
       const off = ((head?.time.getTime() ?? 0) - Date.now()) / 1_000;
       assert.ok(Math.abs(off - seconds) < 5, `the chain is ${off} s off`);
-      await mineUntil(isAnswered(id));
+      await until(isAnswered(id));
       assert.equal((await world.outcome(id))?.succeeded, true);
     });
   }
@@ -171,7 +166,7 @@ describe('the deadline of a payment', () => {
     await setLeft(late, '25 seconds');
     const inTime = await world.pay({ payer });
     world.startRelayer();
-    await mineUntil(async () => (await isAnswered(late)()) && (await isAnswered(inTime)()));
+    await until(() => haveOutcomes(world, [late, inTime]));
     assert.equal(await signed(), 2);
     const spread = `select extract(epoch from max(valid_until) - min(valid_until)) as count
       from chain_transactions`;

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { readEvents } from '#settlement/contract/contract-events.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
-
-type Pausing = 'pauseSettling' | 'unpauseSettling';
+import {
+  haveOutcomes,
+  mineUntil,
+  type OddWorld,
+  postSwitch,
+  settledNumbers,
+  startOddWorld,
+} from '#testing/relayer-scene.ts';
 
 describe('the relayer, when chain and nodes misbehave', () => {
   let database: TestDatabase;
-  let world: RelayerWorld;
+  let world: OddWorld<FaultyNode>;
   let first: FaultyNode;
   let second: FaultyNode;
   let payers: PrivateKeyAccount[];
@@ -25,28 +27,14 @@ describe('the relayer, when chain and nodes misbehave', () => {
   after(() => database.close());
 
   beforeEach(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      first = await startFaultyNode(rpcUrl);
-      second = await startFaultyNode(rpcUrl);
-      return { rpcUrls: [first.url, second.url] };
-    }, database);
+    world = await startOddWorld(startFaultyNode, { nodes: 2, database });
+    [first, second] = world.nodes as [FaultyNode, FaultyNode];
     payers = await world.network.addPayers(3);
   });
 
-  afterEach(async () => {
-    await world.stop();
-    await first.stop();
-    await second.stop();
-  });
+  afterEach(() => world.stop());
 
-  async function settledNumbers(): Promise<bigint[]> {
-    const { chain, config } = world.network;
-    const head = await chain.block('latest');
-    const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
-    return readEvents(config.settlement, logs).flatMap((event) =>
-      event.event === 'PaymentSettled' ? [event.number] : [],
-    );
-  }
+  const settled = () => settledNumbers(world.network);
 
   async function submitted(): Promise<void> {
     const sql = `select count(*) from chain_requests where status = 'submitted'`;
@@ -54,21 +42,14 @@ describe('the relayer, when chain and nodes misbehave', () => {
     if (first.mood === 'well') await world.network.pending();
   }
 
-  /** Mines a block whenever asked for an outcome that is not there yet. */
-  async function mineUntil(ids: readonly string[], blocks = 40): Promise<void> {
-    for (let i = 0; i < blocks; i++) {
-      const found = await Promise.all(ids.map((id) => world.outcome(id)));
-      if (found.every((outcome) => outcome !== null)) return;
-      await world.network.mine();
-      await sleep(40);
-    }
-    throw new Error('no outcome');
-  }
+  const until = (done: () => Promise<boolean>, blocks = 40) =>
+    mineUntil(world.network, done, { blocks, everyMs: 40 });
+  const untilAnswered = (ids: readonly string[]) => until(() => haveOutcomes(world, ids));
 
   async function settledOnce(ids: readonly string[]): Promise<void> {
     const outcomes = await world.outcomes(ids);
     assert(outcomes.every((outcome) => outcome.succeeded));
-    const numbers = await settledNumbers();
+    const numbers = await settled();
     assert.equal(numbers.length, ids.length);
     const { merchantNumber } = world.merchant;
     const balance = await world.network.merchantBalance(merchantNumber);
@@ -81,7 +62,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
-    await mineUntil(ids);
+    await untilAnswered(ids);
     await settledOnce(ids);
   });
 
@@ -92,7 +73,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await submitted();
     await world.network.mine(2);
     first.mood = 'well';
-    await mineUntil(ids);
+    await untilAnswered(ids);
     await settledOnce(ids);
   });
 
@@ -102,7 +83,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
       world.startRelayer();
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
       await submitted();
-      await mineUntil(ids);
+      await untilAnswered(ids);
       await settledOnce(ids);
     });
   }
@@ -119,7 +100,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     assert.equal(await world.outcome(before), null);
     assert.equal(await world.outcome(during), null);
     second.mood = 'well';
-    await mineUntil([before, during]);
+    await untilAnswered([before, during]);
     await settledOnce([before, during]);
   });
 
@@ -127,7 +108,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
-    await mineUntil(ids);
+    await untilAnswered(ids);
     const before = await world.outcomes(ids);
     // However many blocks were mined until the outcome was there.
     const { rpc } = world.network;
@@ -136,11 +117,8 @@ describe('the relayer, when chain and nodes misbehave', () => {
     );
     const head = Number(await rpc.call('eth_blockNumber', []));
     await rpc.call('anvil_reorg', [head - settledIn + 1, []]);
-    assert.equal((await settledNumbers()).length, 0, 'the reorganisation dropped the batch');
-    for (let i = 0; i < 40 && (await settledNumbers()).length === 0; i++) {
-      await world.network.mine();
-      await sleep(40);
-    }
+    assert.equal((await settled()).length, 0, 'the reorganisation dropped the batch');
+    await until(async () => (await settled()).length > 0);
     await settledOnce(ids);
     const after = await world.outcomes(ids);
     assert.deepEqual(
@@ -156,43 +134,26 @@ describe('the relayer, when chain and nodes misbehave', () => {
     for (const payer of payers) {
       ids.push(await world.pay({ payer }));
       await submitted();
-      await mineUntil(ids);
+      await untilAnswered(ids);
     }
-    assert.equal((await settledNumbers()).length, 3);
+    assert.equal((await settled()).length, 3);
     assert.equal(await world.network.rpc.call('evm_revert', [snapshot]), true);
-    assert.equal((await settledNumbers()).length, 0);
-    for (let i = 0; i < 60 && (await settledNumbers()).length < 3; i++) {
-      await world.network.mine();
-      await sleep(40);
-    }
+    assert.equal((await settled()).length, 0);
+    await until(async () => (await settled()).length >= 3, 60);
     await settledOnce(ids);
   });
 
   it('fails nobody when a batch reverts as a whole: each is settled alone', async () => {
-    const { config, rpc, guardian, admin, chain } = world.network;
-    const post = async (by: PrivateKeyAccount, functionName: Pausing, fee: bigint) => {
-      const nonce = Number((await chain.nonces([by.address]))[0] ?? 0n);
-      const raw = await by.signTransaction({
-        type: 'eip1559',
-        chainId: config.chainId,
-        nonce,
-        to: config.settlement,
-        data: encodeFunctionData({ abi: settlementAbi, functionName }),
-        gas: 200_000n,
-        maxFeePerGas: fee,
-        maxPriorityFeePerGas: 0n,
-      });
-      await rpc.call('eth_sendRawTransaction', [raw]);
-    };
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
+    const { network } = world;
     // In the order of what they offer: the pause, the batch, the end of the pause, in one block.
-    const baseFee = (await chain.block('latest'))?.baseFeePerGas ?? 0n;
-    await post(guardian, 'pauseSettling', baseFee * 9n);
-    await post(admin, 'unpauseSettling', baseFee);
-    await world.network.mine();
-    await mineUntil(ids);
+    const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
+    await postSwitch(network, 'pauseSettling', baseFee * 9n);
+    await postSwitch(network, 'unpauseSettling', baseFee);
+    await network.mine();
+    await untilAnswered(ids);
     await settledOnce(ids);
     const mined = `select count(*) from chain_transactions where status <> 'signed'`;
     assert.equal(await world.count(mined), 1 + payers.length);

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { applied, takeOutcomes } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { applyOutcomes, haveOutcomes, mineUntil, signApproval } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { Overrides } from '#testing/test-network.ts';
-import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 describe('what the relayer has called settled', () => {
   let database: TestDatabase;
@@ -29,30 +27,14 @@ describe('what the relayer has called settled', () => {
 
   async function settle(): Promise<string> {
     const id = await world.pay({ payer });
-    await mineUntil(async () => (await world.outcome(id)) !== null);
+    await until(() => haveOutcomes(world, [id]));
     return id;
   }
 
-  async function mineUntil(done: () => Promise<boolean>, blocks = 100): Promise<void> {
-    for (let i = 0; i < blocks; i++) {
-      if (await done()) return;
-      await sleep(30);
-      await world.network.mine();
-      await sleep(30);
-    }
-    throw new Error('never came true');
-  }
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 100, everyMs: 60 });
 
   const count = (where: string) => world.count(`select count(*) from ${where}`);
-  const apply = () =>
-    database.db.transaction(async (tx) => {
-      const outcomes = await takeOutcomes(tx, 'payment', 10);
-      await applied(
-        tx,
-        outcomes.map((outcome) => outcome.requestId),
-        new Date(),
-      );
-    });
 
   /**
    * Other blocks take the place of those from the settlement's on, however many were mined until
@@ -65,24 +47,8 @@ describe('what the relayer has called settled', () => {
     await rpc.call('anvil_reorg', [head - (await world.count(sql)) + 1, transactions]);
   }
 
-  /** The payer's own transaction, signed. */
-  const approval = (nonce: number, amount: bigint) => {
-    const { config } = world.network;
-    return payer.signTransaction({
-      type: 'eip1559',
-      chainId: config.chainId,
-      nonce,
-      to: config.usdc,
-      data: encodeFunctionData({
-        abi: testUsdcAbi,
-        functionName: 'approve',
-        args: [config.settlement, amount],
-      }),
-      gas: 100_000n,
-      maxFeePerGas: 10_000_000_000n,
-      maxPriorityFeePerGas: 5_000_000_000n,
-    });
-  };
+  const approval = (nonce: number, amount: bigint) =>
+    signApproval(world.network, payer, { nonce, amount });
 
   it('is final once the chain calls its block final', async () => {
     await open();
@@ -90,9 +56,7 @@ describe('what the relayer has called settled', () => {
     await settle();
     assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
     await world.network.mine(80);
-    await mineUntil(
-      async () => (await count(`chain_transactions where status = 'finalized'`)) === 1,
-    );
+    await until(async () => (await count(`chain_transactions where status = 'finalized'`)) === 1);
   });
 
   it('waits for as many confirmations as the network asks for', async () => {
@@ -125,10 +89,10 @@ describe('what the relayer has called settled', () => {
     world.startRelayer();
     const id = await settle();
     const before = await world.outcome(id);
-    await apply();
+    await applyOutcomes(world);
     await world.network.mine(1);
     await undo([]);
-    await mineUntil(async () => (await count(`chain_alarms where kind = 'place_changed'`)) === 1);
+    await until(async () => (await count(`chain_alarms where kind = 'place_changed'`)) === 1);
     assert.deepEqual(await world.outcome(id), before);
     assert.equal(await count(`chain_alarms where kind = 'outcome_changed'`), 0);
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
@@ -138,13 +102,13 @@ describe('what the relayer has called settled', () => {
     await open();
     world.startRelayer();
     const id = await settle();
-    await apply();
+    await applyOutcomes(world);
     const before = await world.outcome(id);
     await world.network.mine(1);
     // Mined again after the payer has taken the allowance back: the new blocks hold that first.
     const raw = await approval(3, 0n);
     await undo([[raw, 0]]);
-    await mineUntil(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
+    await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
     assert.deepEqual(await world.outcome(id), before);
     assert(world.complaints.includes('settlement alarm: outcome_changed'));
   });
@@ -158,12 +122,12 @@ describe('what the relayer has called settled', () => {
     const id = await settle();
     const before = await world.outcome(id);
     assert.equal(before?.succeeded, false);
-    await apply();
+    await applyOutcomes(world);
     await world.network.mine(1);
     // The new blocks begin with an allowance: the same bytes would succeed in them.
     await undo([[await approval(4, 10n ** 12n), 0]]);
-    await mineUntil(async () => (await count('chain_attempts where noop')) === 1);
-    await mineUntil(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);
+    await until(async () => (await count('chain_attempts where noop')) === 1);
+    await until(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);
     assert.deepEqual(await world.outcome(id), before);
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
     assert.equal(await count('chain_alarms'), 0);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Behaviour } from '#testing/provider-behaviours.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 100;
 const WAIT_MS = 60_000;
@@ -13,29 +12,16 @@ const LOST = 2;
 /** The transaction that is late, and what outbids it. */
 const MOST_BYTES = 2;
 
-let world: RelayerWorld;
-const proxies: ProviderProxy[] = [];
-let payer: PrivateKeyAccount;
-let stopMining: () => Promise<void>;
+let world: BusyWorld<ProviderProxy>;
 
 before(async () => {
-  world = await startRelayerWorld(async (rpcUrl) => {
-    proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
-    return { rpcUrls: proxies.map(({ url }) => url) };
-  });
-  [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-  stopMining = world.network.mineEvery(BLOCK_MS);
-  world.startRelayer();
+  world = await startBusyWorld(startProviderProxy, { nodes: 2, blockMs: BLOCK_MS });
 });
 
-after(async () => {
-  await stopMining();
-  await world.stop();
-  await Promise.all(proxies.map((proxy) => proxy.stop()));
-});
+after(() => world.stop());
 
 async function payOne(): Promise<void> {
-  const [outcome] = await world.outcomes([await world.pay({ payer })], WAIT_MS);
+  const [outcome] = await world.outcomes([await world.pay({ payer: world.payer })], WAIT_MS);
   assert.equal(outcome?.succeeded, true);
 }
 
@@ -52,8 +38,7 @@ function listening(sent: unknown[]): Behaviour {
 
 it('no nonce is used again because one of two addresses has forgotten it', async () => {
   for (let times = 0; times < EARLIER; times++) await payOne();
-  const [first, second] = proxies;
-  assert(first !== undefined && second !== undefined);
+  const [first, second] = world.nodes as [ProviderProxy, ProviderProxy];
   const sent: unknown[] = [];
   second.behaviour = listening(sent);
   let forgot = 0;

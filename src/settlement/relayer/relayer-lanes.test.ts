@@ -3,9 +3,9 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEther } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { readEvents } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld, TEST_LEASE_MS } from '#testing/relayer-world.ts';
 
 describe('relayer lanes', () => {
@@ -31,15 +31,6 @@ describe('relayer lanes', () => {
     await world.stop();
   });
 
-  async function settledNumbers(): Promise<bigint[]> {
-    const { chain, config } = world.network;
-    const head = await chain.block('latest');
-    const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
-    return readEvents(config.settlement, logs).flatMap((event) =>
-      event.event === 'PaymentSettled' ? [event.number] : [],
-    );
-  }
-
   async function until(sql: string, wanted: (count: number) => boolean): Promise<void> {
     for (let i = 0; i < 500; i++) {
       if (wanted(await world.count(sql))) return;
@@ -62,7 +53,7 @@ describe('relayer lanes', () => {
     for (let i = 0; i < 300; i += 10) ids.push(...(await world.payMany(payments.slice(i, i + 10))));
     const outcomes = await world.outcomes(ids);
     assert(outcomes.every((outcome) => outcome.succeeded));
-    const numbers = await settledNumbers();
+    const numbers = await settledNumbers(world.network);
     assert.equal(numbers.length, 300);
     assert.equal(new Set(numbers).size, 300);
     assert.equal(await world.count('select count(*) from chain_alarms'), 0);
@@ -92,7 +83,7 @@ describe('relayer lanes', () => {
     await world.network.mine(2);
     await sleep(300);
     assert.equal(await world.outcome(id), null);
-    assert.equal((await settledNumbers()).length, 1);
+    assert.equal((await settledNumbers(world.network)).length, 1);
     await database.db.query('update relayer_lanes set lease_until = now()');
     stopMining = world.network.mineEvery(50);
     const [outcome] = await world.outcomes([id]);
@@ -117,7 +108,7 @@ describe('relayer lanes', () => {
     const outcomes = await world.outcomes(ids);
     assert(outcomes.every((outcome) => outcome.succeeded));
     assert((await world.count('select count(*) from chain_attempts where noop')) > 0);
-    assert.equal((await settledNumbers()).length, 6);
+    assert.equal((await settledNumbers(world.network)).length, 6);
   });
 
   it('give up a nonce that a foreign transaction has used, and settle once', async () => {
@@ -146,7 +137,7 @@ describe('relayer lanes', () => {
     stopMining = world.network.mineEvery(80);
     const [outcome] = await world.outcomes([id]);
     assert.equal(outcome?.succeeded, true);
-    assert.equal((await settledNumbers()).length, 1);
+    assert.equal((await settledNumbers(world.network)).length, 1);
     const alarms = `select count(*) from chain_alarms where kind = 'nonce_foreign'`;
     assert.equal(await world.count(alarms), 1);
   });
@@ -169,7 +160,7 @@ describe('relayer lanes', () => {
     const second = await world.payMany(payers.slice(1, 3).map((payer) => ({ payer })));
     const outcomes = await world.outcomes([...first, ...second]);
     assert(outcomes.every((outcome) => outcome.succeeded));
-    assert.equal((await settledNumbers()).length, 3);
+    assert.equal((await settledNumbers(world.network)).length, 3);
     const alarms = `select count(*) from chain_alarms where kind = 'nonce_ahead'`;
     assert((await world.count(alarms)) > 0);
   });

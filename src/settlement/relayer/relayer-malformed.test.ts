@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import {
+  askRefund,
+  askWithdrawal,
+  type BusyWorld,
+  settleSale,
+  startBusyWorld,
+} from '#testing/relayer-scene.ts';
 
 /** What no method of these can answer. */
 const NONSENSE = ['0x', null, 7, `0x${'00'.repeat(31)}`, {}, [null], '0xzz'] as const;
@@ -25,35 +30,17 @@ const OUT_MS = 1_500;
 const LOOK_MS = 20;
 
 describe('the only node answers nonsense, which decides nothing, and all is paid once:', () => {
-  let world: RelayerWorld;
+  let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
-  let payer: PrivateKeyAccount;
-  let stopMining: () => Promise<void>;
 
   before(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      proxy = await startProviderProxy(rpcUrl);
-      return { rpcUrls: [proxy.url] };
-    });
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-    stopMining = world.network.mineEvery(BLOCK_MS);
-    world.startRelayer();
+    world = await startBusyWorld(startProviderProxy, { blockMs: BLOCK_MS });
+    [proxy] = world.nodes as [ProviderProxy];
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-    await proxy.stop();
-  });
+  after(() => world.stop());
 
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
-  const refund = (paymentId: string) =>
-    world.ask({ kind: 'refund', payload: { paymentId, amount: PART.toString() } });
-  const withdraw = () => {
-    const { merchantNumber, wallet } = world.merchant;
-    const of = { merchantNumber: merchantNumber.toString(), wallet: wallet.address };
-    return world.ask({ kind: 'withdrawal', payload: { ...of, amount: PART.toString() } });
-  };
 
   /** Each kind of nonsense in turn, until each was given or the method is not asked for. */
   async function answerNonsense(method: string): Promise<void> {
@@ -69,14 +56,14 @@ describe('the only node answers nonsense, which decides nothing, and all is paid
 
   for (const method of METHODS) {
     it(method, async () => {
-      const sale = await world.pay({ payer, amount: AMOUNT });
-      await world.outcomes([sale], WAIT_MS);
-      const paymentId = await world.recordPayment(sale);
+      const { payer } = world;
+      const paymentId = await settleSale(world, { payer, amount: AMOUNT }, WAIT_MS);
       const before = await balance();
       const nonsense = answerNonsense(method);
       const asked = [await world.pay({ payer, amount: AMOUNT })];
       for (let i = 0; i < NONSENSE.length; i++) {
-        asked.push(i % 2 === 0 ? await refund(paymentId) : await withdraw());
+        const ask = i % 2 === 0 ? askRefund(world, paymentId, PART) : askWithdrawal(world, PART);
+        asked.push(await ask);
       }
       await nonsense;
       proxy.behaviour = null;

@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, type NodeCall, startFaultyNode } from '#testing/faulty-node.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import {
+  askRefund,
+  haveOutcomes,
+  mineUntil,
+  type OddWorld,
+  postSwitch,
+  startOddWorld,
+  switchContract,
+} from '#testing/relayer-scene.ts';
 
 const GONE = 'missing trie node: the state is not available';
 
 /** Nodes that cannot answer about one thing, and about everything else can. */
 describe('one question that a node cannot answer', () => {
   let database: TestDatabase;
-  let world: RelayerWorld;
+  let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
   let payers: PrivateKeyAccount[];
   let reverted: string;
@@ -26,27 +32,16 @@ describe('one question that a node cannot answer', () => {
   after(() => database.close());
 
   beforeEach(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      node = await startFaultyNode(rpcUrl);
-      return { rpcUrls: [node.url] };
-    }, database);
+    world = await startOddWorld(startFaultyNode, { database });
+    [node] = world.nodes as [FaultyNode];
     payers = await world.network.addPayers(3);
     world.startRelayer();
   });
 
-  afterEach(async () => {
-    await world.stop();
-    await node.stop();
-  });
+  afterEach(() => world.stop());
 
-  async function mineUntil(done: () => Promise<boolean>, blocks = 100): Promise<void> {
-    for (let i = 0; i < blocks; i++) {
-      if (await done()) return;
-      await world.network.mine();
-      await sleep(40);
-    }
-    throw new Error('never came true');
-  }
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 100, everyMs: 40 });
 
   /** The relayer looks every third of a second at the least: it goes on to one of these heads. */
   async function passHeads(): Promise<void> {
@@ -56,50 +51,26 @@ describe('one question that a node cannot answer', () => {
     }
   }
 
-  const hasOutcome = async (id: string) => (await world.outcome(id)) !== null;
-
-  /** In the order of what they offer, so that a pause can come before a refund in one block. */
-  async function post(by: PrivateKeyAccount, functionName: 'pauseRefunding', fee: bigint) {
-    const { config, rpc, chain } = world.network;
-    const nonce = Number((await chain.nonces([by.address]))[0] ?? 0n);
-    const raw = await by.signTransaction({
-      type: 'eip1559',
-      chainId: config.chainId,
-      nonce,
-      to: config.settlement,
-      data: encodeFunctionData({ abi: settlementAbi, functionName }),
-      gas: 200_000n,
-      maxFeePerGas: fee,
-      maxPriorityFeePerGas: 0n,
-    });
-    await rpc.call('eth_sendRawTransaction', [raw]);
-  }
-
-  async function unpause(): Promise<void> {
-    const { admin, config } = world.network;
-    const data = encodeFunctionData({ abi: settlementAbi, functionName: 'unpauseRefunding' });
-    await world.network.send(admin, config.settlement, data);
-  }
+  const hasOutcome = (id: string) => haveOutcomes(world, [id]);
 
   /** A refund whose transaction is mined and reverts; about it the node does not answer. */
   async function revertRefund(refuse: (call: NodeCall) => boolean): Promise<void> {
     const [payer] = payers as [PrivateKeyAccount];
     const sale = await world.pay({ payer, amount: 5_000_000n });
-    await mineUntil(() => hasOutcome(sale));
+    await until(() => hasOutcome(sale));
     const paymentId = await world.recordPayment(sale);
-    reverted = await world.ask({ kind: 'refund', payload: { paymentId, amount: '1000000' } });
+    reverted = await askRefund(world, paymentId, 1_000_000n);
     await world.network.pending();
     node.refuse = (call) => (refuse(call) ? GONE : null);
-    const { chain, guardian } = world.network;
-    const baseFee = (await chain.block('latest'))?.baseFeePerGas ?? 0n;
-    await post(guardian, 'pauseRefunding', baseFee * 9n);
+    const baseFee = (await world.network.chain.block('latest'))?.baseFeePerGas ?? 0n;
+    await postSwitch(world.network, 'pauseRefunding', baseFee * 9n);
     await world.network.mine();
     revertedIn = Number(await world.network.rpc.call('eth_blockNumber', []));
   }
 
   async function settleAll(): Promise<void> {
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
-    await mineUntil(async () => (await Promise.all(ids.map(hasOutcome))).every(Boolean));
+    await until(() => haveOutcomes(world, ids));
     assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
   }
 
@@ -112,22 +83,22 @@ describe('one question that a node cannot answer', () => {
     await settleAll();
     assert.equal(await world.outcome(reverted), null);
     const alarms = `select count(*) from chain_alarms where kind = 'outcome_unreadable'`;
-    await mineUntil(async () => (await world.count(alarms)) === 1);
+    await until(async () => (await world.count(alarms)) === 1);
     const foreign = `select count(*) from chain_transactions where status = 'foreign'`;
     assert.equal(await world.count(foreign), 0);
-    await unpause();
+    await switchContract(world.network, 'unpauseRefunding');
     await passHeads();
     node.refuse = () => null;
-    await mineUntil(() => hasOutcome(reverted));
+    await until(() => hasOutcome(reverted));
     assert.equal((await world.outcome(reverted))?.succeeded, true);
   });
 
   it('is decided from the head where the state of its block is gone', async () => {
     await revertRefund(isCall);
-    await unpause();
+    await switchContract(world.network, 'unpauseRefunding');
     await passHeads();
     node.refuse = (call) => (isOldCall(call) ? GONE : null);
-    await mineUntil(() => hasOutcome(reverted));
+    await until(() => hasOutcome(reverted));
     assert.equal((await world.outcome(reverted))?.succeeded, true);
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 4_000_000n);
   });
@@ -144,6 +115,6 @@ describe('one question that a node cannot answer', () => {
     await settleAll();
     assert.equal(await world.outcome(asked), null);
     node.refuse = () => null;
-    await mineUntil(() => hasOutcome(asked));
+    await until(() => hasOutcome(asked));
   });
 });

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PrivateKeyAccount } from 'viem/accounts';
-import { readEvents } from '#settlement/contract/contract-events.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import {
+  askRefund,
+  type BusyWorld,
+  settledNumbers,
+  settleSale,
+  startBusyWorld,
+} from '#testing/relayer-scene.ts';
 
 /** Every method that the service asks a node for. */
 const METHODS = [
@@ -31,58 +35,36 @@ const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
 
 describe('the only node fails one method for a while, and all is paid once:', () => {
-  let world: RelayerWorld;
+  let world: BusyWorld<FaultyNode>;
   let node: FaultyNode;
-  let payer: PrivateKeyAccount;
-  let stopMining: () => Promise<void>;
   let payments = 0;
 
   before(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      node = await startFaultyNode(rpcUrl);
-      return { rpcUrls: [node.url] };
-    });
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-    stopMining = world.network.mineEvery(BLOCK_MS);
-    world.startRelayer();
+    world = await startBusyWorld(startFaultyNode, { blockMs: BLOCK_MS });
+    [node] = world.nodes as [FaultyNode];
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-    await node.stop();
-  });
+  after(() => world.stop());
 
-  const payOne = async () => {
+  const newSale = () => {
     payments++;
-    return world.pay({ payer, amount: AMOUNT });
+    return { payer: world.payer, amount: AMOUNT };
   };
-
-  async function settledNumbers(): Promise<bigint[]> {
-    const { chain, config } = world.network;
-    const { number: toBlock } = await chain.newest();
-    const logs = await chain.logs({ fromBlock: 0n, toBlock });
-    return readEvents(config.settlement, logs).flatMap((event) =>
-      event.event === 'PaymentSettled' ? [event.number] : [],
-    );
-  }
 
   for (const [index, method] of METHODS.entries()) {
     it(method, async () => {
-      const sale = await payOne();
-      await world.outcomes([sale], WAIT_MS);
-      const payload = { paymentId: await world.recordPayment(sale), amount: REFUND.toString() };
+      const paymentId = await settleSale(world, newSale(), WAIT_MS);
       node.refuse = (call) => (call.method === method ? 'out of order' : null);
-      const asked = [await payOne(), await world.ask({ kind: 'refund', payload })];
+      const asked = [await world.pay(newSale()), await askRefund(world, paymentId, REFUND)];
       await sleep(OUT_MS);
       node.refuse = () => null;
-      asked.push(await payOne());
+      asked.push(await world.pay(newSale()));
       const outcomes = await world.outcomes(asked, WAIT_MS);
       assert.deepEqual(
         outcomes.map(({ succeeded }) => succeeded),
         asked.map(() => true),
       );
-      const numbers = await settledNumbers();
+      const numbers = await settledNumbers(world.network);
       assert.equal(new Set(numbers).size, numbers.length, 'a payment was settled twice');
       assert.equal(numbers.length, payments);
       const balance = await world.network.merchantBalance(world.merchant.merchantNumber);

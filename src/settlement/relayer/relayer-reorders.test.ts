@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { askRefund, haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-
-const WAIT_MS = 15_000;
 
 describe('a refund that a reorganisation undoes', () => {
   let world: RelayerWorld;
@@ -18,16 +17,8 @@ describe('a refund that a reorganisation undoes', () => {
 
   afterEach(() => world.stop());
 
-  async function mineUntil(done: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + WAIT_MS;
-    while (!(await done())) {
-      assert.ok(performance.now() < deadline, 'not in time');
-      await world.network.mine();
-      await sleep(30);
-    }
-  }
-
-  const finished = (id: string) => async () => (await world.outcome(id)) !== null;
+  const until = (done: () => Promise<boolean>) =>
+    mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
 
   /** Two payments at once, in batches of two lanes: mined again, they may change places. */
   async function settleBoth(): Promise<string[]> {
@@ -37,12 +28,12 @@ describe('a refund that a reorganisation undoes', () => {
       const sql = `select count(*) from chain_requests where status = 'submitted'`;
       while ((await world.count(sql)) < ids.length) await sleep(10);
     }
-    for (const id of ids) await mineUntil(finished(id));
+    await until(() => haveOutcomes(world, ids));
     return Promise.all(ids.map((id) => world.recordPayment(id)));
   }
 
   /** As the domain would: from now on the ledger says what the outcome said. */
-  const apply = () =>
+  const applyAll = () =>
     world.database.db.query('update chain_requests set applied_at = now() where status = $1', [
       'succeeded',
     ]);
@@ -70,8 +61,8 @@ describe('a refund that a reorganisation undoes', () => {
     await sleep(200);
     const start = await head();
     const [, paymentId = ''] = await settleBoth();
-    const refund = await world.ask({ kind: 'refund', payload: { paymentId, amount: '400000' } });
-    await mineUntil(finished(refund));
+    const refund = await askRefund(world, paymentId, 400_000n);
+    await until(() => haveOutcomes(world, [refund]));
     await applyIt();
     const payer = payers[1] as PrivateKeyAccount;
     const before = await world.network.usdcOf(payer.address);
@@ -87,8 +78,8 @@ describe('a refund that a reorganisation undoes', () => {
     const pairs = raws.map(({ raw }, index) => [`0x${raw.toString('hex')}`, index]);
     await rpc.call('anvil_reorg', [(await head()) - start, pairs]);
     assert.notEqual(await world.network.usdcOf(payer.address), before, 'the refund was undone');
-    await mineUntil(async () => (await world.network.usdcOf(payer.address)) === before);
-    await mineUntil(
+    await until(async () => (await world.network.usdcOf(payer.address)) === before);
+    await until(
       async () =>
         (await world.count(`select count(*) from chain_requests where status <> 'succeeded'`)) ===
         0,
@@ -101,7 +92,7 @@ describe('a refund that a reorganisation undoes', () => {
   }
 
   it('is paid again with another proof when its payment has moved to another batch', () =>
-    isPaidAgain(apply));
+    isPaidAgain(applyAll));
 
   it('is paid again when nobody had heard of its success yet', () =>
     isPaidAgain(() => Promise.resolve()));

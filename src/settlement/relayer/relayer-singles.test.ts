@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
 import { createPaymentCheck } from '#settlement/chain/preflight.ts';
@@ -11,8 +10,8 @@ import {
   usdcPermit,
 } from '#settlement/contract/signed-messages.ts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
+import { askRefund, askWithdrawal, settleSale, switchContract } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 const DEADLINE = 4_000_000_000n;
 
@@ -34,23 +33,9 @@ describe('the relayer, for what is sent alone', () => {
   });
 
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
-  const settle = async (amount: bigint): Promise<string> => {
-    const intent = await world.pay({ payer, amount });
-    const [outcome] = await world.outcomes([intent]);
-    assert.equal(outcome?.succeeded, true);
-    return world.recordPayment(intent);
-  };
-  const refund = (paymentId: string, amount: bigint) =>
-    world.ask({ kind: 'refund', payload: { paymentId, amount: amount.toString() } });
-  const withdraw = (amount: bigint) =>
-    world.ask({
-      kind: 'withdrawal',
-      payload: {
-        merchantNumber: world.merchant.merchantNumber.toString(),
-        wallet: world.merchant.wallet.address,
-        amount: amount.toString(),
-      },
-    });
+  const settle = (amount: bigint) => settleSale(world, { payer, amount });
+  const refund = (paymentId: string, amount: bigint) => askRefund(world, paymentId, amount);
+  const withdraw = (amount: bigint) => askWithdrawal(world, amount);
 
   it('pays a refund to the payer, out of the merchant balance', async () => {
     const paymentId = await settle(5_000_000n);
@@ -217,10 +202,8 @@ describe('the relayer, for what is sent alone', () => {
   });
 
   it('declines nobody while settling is paused: a payment waits for its deadline', async () => {
-    const { chain, config, guardian, admin, rpc, send } = world.network;
-    const call = (functionName: 'pauseSettling' | 'unpauseSettling') =>
-      encodeFunctionData({ abi: settlementAbi, functionName });
-    await send(guardian, config.settlement, call('pauseSettling'));
+    const { chain, rpc } = world.network;
+    await switchContract(world.network, 'pauseSettling');
     const check = createPaymentCheck(chain);
     const { merchantNumber } = world.merchant;
     const sale = { merchantNumber, payer: payer.address, amount: 1_000_000n, orderId: 'X' };
@@ -239,7 +222,7 @@ describe('the relayer, for what is sent alone', () => {
     await rpc.call('evm_increaseTime', [70]);
     assert.deepEqual(await world.outcomes([late]), [NOT_IN_TIME]);
     assert.equal(await world.network.usdcOf(payer.address), before);
-    await send(admin, config.settlement, call('unpauseSettling'));
+    await switchContract(world.network, 'unpauseSettling');
     assert.deepEqual(await check(sale), { status: 'ok' });
     assert.equal((await world.outcomes([inTime]))[0]?.succeeded, true);
   });

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Network } from '#core/mode.ts';
-import { applied, type Hex, takeOutcomes } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import {
+  applyOutcomes,
+  haveOutcomes,
+  mineUntil,
+  signApproval,
+  switchContract,
+} from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
-import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const SALE = 1_000_000n;
 const MANY = 10n ** 12n;
@@ -42,50 +46,20 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       world = await startRelayerWorld(() => ({ network, livemode, ...ceiling }), database);
     }
 
-    async function mineUntil(done: () => Promise<boolean>, blocks = 60): Promise<void> {
-      for (let i = 0; i < blocks; i++) {
-        if (await done()) return;
-        await sleep(30);
-        await world.network.mine();
-        await sleep(30);
-      }
-      throw new Error('never came true');
-    }
+    const until = (done: () => Promise<boolean>) =>
+      mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
     /** Settled or declined, and everybody was told. */
     async function tell(ids: readonly string[]): Promise<(string | undefined)[]> {
-      const outcomes = () => Promise.all(ids.map((id) => world.outcome(id)));
-      await mineUntil(async () => (await outcomes()).every((outcome) => outcome !== null));
-      const told = await outcomes();
-      await database.db.transaction(async (tx) => {
-        const taken = await takeOutcomes(tx, 'payment', 10);
-        await applied(
-          tx,
-          taken.map((outcome) => outcome.requestId),
-          new Date(),
-        );
-      });
+      await until(() => haveOutcomes(world, ids));
+      const told = await Promise.all(ids.map((id) => world.outcome(id)));
+      await applyOutcomes(world);
       return told.map((outcome) => outcome?.reason ?? 'succeeded');
     }
 
-    /** The payer's own transaction, signed: ahead of the relayer's in the block. */
-    function approval(payer: PrivateKeyAccount, nonce: number): Promise<Hex> {
-      const { config } = world.network;
-      return payer.signTransaction({
-        type: 'eip1559',
-        chainId: config.chainId,
-        nonce,
-        to: config.usdc,
-        data: encodeFunctionData({
-          abi: testUsdcAbi,
-          functionName: 'approve',
-          args: [config.settlement, MANY],
-        }),
-        gas: 100_000n,
-        maxFeePerGas: 10_000_000_000n,
-        maxPriorityFeePerGas: 5_000_000_000n,
-      });
-    }
+    /** Ahead of the relayer's transaction in the block. */
+    const approval = (payer: PrivateKeyAccount, nonce: number): Promise<Hex> =>
+      signApproval(world.network, payer, { nonce, amount: MANY });
 
     /** All blocks behind `block` are replaced; the first new one begins with these transactions. */
     async function reorganise(block: number, raws: readonly Hex[] = []): Promise<void> {
@@ -102,8 +76,8 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
 
     async function settleDown(): Promise<void> {
       const noticed = /left the chain|behind a lane/;
-      await mineUntil(async () => world.complaints.some((complaint) => noticed.test(complaint)));
-      await mineUntil(isQuiet);
+      await until(async () => world.complaints.some((complaint) => noticed.test(complaint)));
+      await until(isQuiet);
       await world.network.mine(3);
       await sleep(200);
     }
@@ -134,14 +108,12 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     it('though its batch had reverted as a whole', async () => {
       await open();
       const payers = await world.network.addPayers(2);
-      const { guardian, config } = world.network;
       const start = await head();
-      const pause = encodeFunctionData({ abi: settlementAbi, functionName: 'pauseSettling' });
-      await world.network.send(guardian, config.settlement, pause);
+      await switchContract(world.network, 'pauseSettling');
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
       world.startRelayer();
       const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
-      await mineUntil(isMined);
+      await until(isMined);
       // Settling is paused, so they wait for their deadline: it passes while the bytes still hold.
       await database.db.query(
         `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,

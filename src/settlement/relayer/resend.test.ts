@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 
 /** Longer than the test: while nobody pays, nobody looks. */
 const NEVER_MS = 600_000;
@@ -11,16 +11,14 @@ const NEVER_MS = 600_000;
 const LOOKS_MS = 600;
 
 describe('a transaction that is not mined yet', () => {
-  let world: RelayerWorld;
+  let world: OddWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   let payer: PrivateKeyAccount;
   let broadcasts: unknown[];
 
   beforeEach(async () => {
-    world = await startRelayerWorld(async (rpcUrl) => {
-      proxy = await startProviderProxy(rpcUrl);
-      return { rpcUrls: [proxy.url], idleHeadMs: NEVER_MS };
-    });
+    world = await startOddWorld(startProviderProxy, { config: { idleHeadMs: NEVER_MS } });
+    [proxy] = world.nodes as [ProviderProxy];
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     world.startRelayer();
     const stopMining = world.network.mineEvery(30);
@@ -35,10 +33,7 @@ describe('a transaction that is not mined yet', () => {
     };
   });
 
-  afterEach(async () => {
-    await world.stop();
-    await proxy.stop();
-  });
+  afterEach(() => world.stop());
 
   it('is not sent again for blocks that came before it, while nobody looked', async () => {
     await world.network.mine(9);

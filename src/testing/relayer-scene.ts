@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { readEvents } from '#settlement/contract/contract-events.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { applied, type Hex, takeOutcomes } from '#settlement/requests.ts';
+import type { TestDatabase } from '#testing/database.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import type { TestNetwork } from '#testing/test-network.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
+
+/** Stands in front of the test's chain, and a test can make it misbehave. */
+interface OddNode {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+type StartOddNode<Node extends OddNode> = (target: string) => Promise<Node>;
+
+interface OddWorldOptions {
+  /** One by default. */
+  readonly nodes?: number;
+  readonly config?: Partial<NetworkConfig>;
+  /** One of its own by default. */
+  readonly database?: TestDatabase;
+}
+
+/** A world that reaches its chain through these nodes alone. They stop with it. */
+export interface OddWorld<Node> extends RelayerWorld {
+  readonly nodes: readonly Node[];
+}
+
+export async function startOddWorld<Node extends OddNode>(
+  startNode: StartOddNode<Node>,
+  options: OddWorldOptions = {},
+): Promise<OddWorld<Node>> {
+  const nodes: Node[] = [];
+  const world = await startRelayerWorld(async (rpcUrl) => {
+    while (nodes.length < (options.nodes ?? 1)) nodes.push(await startNode(rpcUrl));
+    return { ...options.config, rpcUrls: nodes.map(({ url }) => url) };
+  }, options.database);
+  const stop = async () => {
+    await world.stop();
+    await Promise.all(nodes.map((node) => node.stop()));
+  };
+  return { ...world, nodes, stop };
+}
+
+/** An odd world with a payer, blocks that come by themselves, and a relayer at work. */
+export interface BusyWorld<Node> extends OddWorld<Node> {
+  readonly payer: PrivateKeyAccount;
+}
+
+export async function startBusyWorld<Node extends OddNode>(
+  startNode: StartOddNode<Node>,
+  options: OddWorldOptions & { readonly blockMs: number },
+): Promise<BusyWorld<Node>> {
+  const world = await startOddWorld(startNode, options);
+  const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+  const stopMining = world.network.mineEvery(options.blockMs);
+  world.startRelayer();
+  const stop = async () => {
+    await stopMining();
+    await world.stop();
+  };
+  return { ...world, payer, stop };
+}
+
+interface Sale {
+  readonly payer: PrivateKeyAccount;
+  readonly amount: bigint;
+}
+
+/** Waits until it is settled. @returns the id of its payment, which the ledger knows by then. */
+export async function settleSale(
+  world: RelayerWorld,
+  sale: Sale,
+  waitMs?: number,
+): Promise<string> {
+  const intent = await world.pay(sale);
+  const [outcome] = await world.outcomes([intent], waitMs);
+  assert.equal(outcome?.succeeded, true);
+  return world.recordPayment(intent);
+}
+
+export function askRefund(world: RelayerWorld, paymentId: string, amount: bigint): Promise<string> {
+  return world.ask({ kind: 'refund', payload: { paymentId, amount: amount.toString() } });
+}
+
+/** To the merchant's own wallet. */
+export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<string> {
+  const { merchantNumber, wallet } = world.merchant;
+  const payload = {
+    merchantNumber: merchantNumber.toString(),
+    wallet: wallet.address,
+    amount: amount.toString(),
+  };
+  return world.ask({ kind: 'withdrawal', payload });
+}
+
+/** What the chain says that it has settled, in its order. */
+export async function settledNumbers({ chain, config }: TestNetwork): Promise<bigint[]> {
+  const { number: toBlock } = await chain.newest();
+  const logs = await chain.logs({ fromBlock: 0n, toBlock });
+  return readEvents(config.settlement, logs).flatMap((event) =>
+    event.event === 'PaymentSettled' ? [event.number] : [],
+  );
+}
+
+export async function haveOutcomes(world: RelayerWorld, ids: readonly string[]): Promise<boolean> {
+  const outcomes = await Promise.all(ids.map((id) => world.outcome(id)));
+  return outcomes.every((outcome) => outcome !== null);
+}
+
+/** As the payments domain would: it has heard of them. */
+export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
+  await database.db.transaction(async (tx) => {
+    const outcomes = await takeOutcomes(tx, 'payment', 10);
+    const ids = outcomes.map((outcome) => outcome.requestId);
+    await applied(tx, ids, new Date());
+  });
+}
+
+/** Blocks one by one, with a pause on both sides of each. @throws after `blocks` of them. */
+export async function mineUntil(
+  network: TestNetwork,
+  done: () => Promise<boolean>,
+  { blocks, everyMs }: { readonly blocks: number; readonly everyMs: number },
+): Promise<void> {
+  for (let mined = 0; mined < blocks; mined++) {
+    if (await done()) return;
+    await sleep(everyMs / 2);
+    await network.mine();
+    await sleep(everyMs / 2);
+  }
+  throw new Error('never came true');
+}
+
+type Switch = 'pauseSettling' | 'unpauseSettling' | 'pauseRefunding' | 'unpauseRefunding';
+
+/** Who may: the guardian stops, the admin lets go on. */
+function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAccount {
+  return name.startsWith('pause') ? guardian : admin;
+}
+
+const switchData = (functionName: Switch) =>
+  encodeFunctionData({ abi: settlementAbi, functionName });
+
+/** Stops a part of the contract, or lets it go on, in a block of its own. */
+export async function switchContract(network: TestNetwork, name: Switch): Promise<void> {
+  await network.send(switcher(network, name), network.config.settlement, switchData(name));
+}
+
+/**
+ * The same, but left in the pool. The node orders a block by what is offered: a pause can come
+ * before the relayer's transaction in one block, and its end behind it.
+ */
+export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
+  const { config, rpc, chain } = network;
+  const by = switcher(network, name);
+  const nonce = Number((await chain.nonces([by.address]))[0] ?? 0n);
+  const raw = await by.signTransaction({
+    type: 'eip1559',
+    chainId: config.chainId,
+    nonce,
+    to: config.settlement,
+    data: switchData(name),
+    gas: 200_000n,
+    maxFeePerGas: fee,
+    maxPriorityFeePerGas: 0n,
+  });
+  await rpc.call('eth_sendRawTransaction', [raw]);
+}
+
+/** The payer's own transaction, which changes what the contract may take. It bids high. */
+export function signApproval(
+  { config }: TestNetwork,
+  payer: PrivateKeyAccount,
+  { nonce, amount }: { readonly nonce: number; readonly amount: bigint },
+): Promise<Hex> {
+  const args = [config.settlement, amount] as const;
+  return payer.signTransaction({
+    type: 'eip1559',
+    chainId: config.chainId,
+    nonce,
+    to: config.usdc,
+    data: encodeFunctionData({ abi: testUsdcAbi, functionName: 'approve', args }),
+    gas: 100_000n,
+    maxFeePerGas: 10_000_000_000n,
+    maxPriorityFeePerGas: 5_000_000_000n,
+  });
+}
