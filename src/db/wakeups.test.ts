@@ -93,12 +93,16 @@ test('a line that the server ends is replaced, and hints go through again', () =
   }));
 
 test('what is sent while there is no line is heard here at once, and there once it is back', () =>
-  withTwo(async (_, other) => {
+  withTwo(async (third, other) => {
     let isAway = false;
+    let refused = 0;
     const db = {
       ...database.db,
       connect: async () => {
-        if (isAway) throw new Error('away');
+        if (isAway) {
+          refused++;
+          throw new Error('away');
+        }
         return database.db.connect();
       },
     };
@@ -108,7 +112,13 @@ test('what is sent while there is no line is heard here at once, and there once 
     const [here, there] = [count(one, 'intent'), count(other, 'intent')];
     one.send('intent');
     assert.equal(here.times, 1);
-    await sleep(700);
+    await until(() => refused > 0);
+    // A later hint arrives: one that was on its way would have come before it.
+    const later = count(other, 'later');
+    await until(() => {
+      third.send('later');
+      return later.times > 0;
+    });
     assert.equal(there.times, 0);
     isAway = false;
     await until(() => there.times === 1);

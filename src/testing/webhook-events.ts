@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { appendEvents } from '#events/append.ts';
 import type { EventType } from '#events/types.ts';
-import type { WebhookBench } from '#testing/webhooks.ts';
+import { eventually, type WebhookBench } from '#testing/webhooks.ts';
 
 /** Writes so many events in one transaction and wakes the workers. */
 export async function writeTestEvents(
@@ -23,4 +23,16 @@ export async function writeTestEvents(
     await appendEvents(tx, drafts);
   });
   bench.wakeups.send('deliveries');
+}
+
+/**
+ * Waits until the account's queue is empty. Deliveries are queued together with their event, so
+ * nothing more can come of the events before.
+ */
+export async function drainDeliveries(bench: WebhookBench): Promise<void> {
+  const waiting = 'select from webhook_due where account_id = $1';
+  await eventually('all delivered', async () => {
+    const rows = await bench.db.query(waiting, [bench.tenant.accountId]);
+    return rows.length === 0;
+  });
 }

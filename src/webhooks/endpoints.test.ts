@@ -5,7 +5,7 @@ import Stripe from 'stripe';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
+import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
@@ -149,8 +149,7 @@ describe('fan-out', () => {
     await writeTestEvents(bench, 1, { type: 'refund.created' });
     await writeTestEvents(bench, 1, { type: 'refund.succeeded' });
     await writeTestEvents(bench, 1, { type: 'payment_intent.created' });
-    await receiver.waitFor(3 + 1 + 2 + 0 + 3);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await drainDeliveries(bench);
     const got = Object.keys(paths).map((name) => [
       name,
       receiver.received
@@ -175,7 +174,7 @@ describe('fan-out', () => {
     await writeTestEvents(bench, 1);
     const [got] = await receiver.waitFor(1);
     assert.equal(JSON.parse(String(got?.body)).livemode, false);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await drainDeliveries(bench);
     assert.equal(receiver.received.length, 1);
   });
 });
@@ -270,7 +269,7 @@ describe('updating a webhook endpoint', () => {
     assert.equal((await setStatus('enabled')).disabled_reason, null);
     await writeTestEvents(bench);
     await receiver.waitFor(1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await drainDeliveries(bench);
     assert.equal(receiver.received.length, 1);
   });
 });

@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { addMs } from '#core/clock.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
+import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { DeliveryStatus } from '#webhooks/delivery.ts';
@@ -113,10 +113,12 @@ describe('a delivery', () => {
   test('is made once by several workers that share many endpoints', async (t) => {
     const { bench, receiver } = await scene(t);
     for (let i = 0; i < 9; i++) await addEndpoint(bench, `${receiver.url}/${i}`);
-    for (let i = 0; i < 3; i++) startWorker(t);
+    const workers = [1, 2, 3].map(() => startWorker(t));
     for (let i = 0; i < 10; i++) await writeTestEvents(bench, 20);
     await receiver.waitFor(2_000);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await drainDeliveries(bench);
+    // Lets requests that are still on their way arrive.
+    await Promise.all(workers.map((worker) => worker.stop()));
     const ids = receiver.received.map(({ headers }) => headers['service-delivery-id']);
     assert.equal(new Set(ids).size, 2_000);
     assert.equal(ids.length, 2_000);

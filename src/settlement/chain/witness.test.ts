@@ -2,17 +2,26 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { waitUntil } from '#sandbox/processes.ts';
 import type { Behaviour } from '#testing/provider-behaviours.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 
 const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
+const BLOCK_MS = 60;
+/** More than two looks at a head take: the second one, with blocks on top, has ended as well. */
+const ASKED = 9;
+const WAIT_MS = 15_000;
+
+/** How often an odd address was asked which block holds a transaction. */
+let asked: number;
 
 /** What an address makes of the question which block holds a transaction. */
 const names = (blockHash: string | null): Behaviour => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;
+    asked++;
     if (blockHash === null) return { result: null };
     return { result: { ...(own.result as object), blockHash } };
   },
@@ -23,6 +32,7 @@ describe('success at inclusion', () => {
   let payer: PrivateKeyAccount;
 
   beforeEach(async () => {
+    asked = 0;
     const config = { confirmations: 0, receiptWitnesses: 2 } as const;
     world = await startOddWorld(startProviderProxy, { nodes: 2, config });
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
@@ -57,8 +67,9 @@ describe('success at inclusion', () => {
     it(`does not count while one address ${name}, however many blocks follow`, async () => {
       is(1, behaviour);
       const id = await include();
-      await world.network.mine(3);
-      await sleep(1_500);
+      const stopMining = world.network.mineEvery(BLOCK_MS);
+      assert(await waitUntil(() => asked >= ASKED, WAIT_MS), `it was asked ${asked} times only`);
+      await stopMining();
       assert.equal(await world.outcome(id), null);
       is(1, null);
       await world.network.mine();

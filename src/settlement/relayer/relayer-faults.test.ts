@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { waitUntil } from '#sandbox/processes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import {
@@ -12,6 +13,8 @@ import {
   settledNumbers,
   startOddWorld,
 } from '#testing/relayer-scene.ts';
+
+const WAIT_MS = 15_000;
 
 describe('the relayer, when chain and nodes misbehave', () => {
   let database: TestDatabase;
@@ -88,6 +91,14 @@ describe('the relayer, when chain and nodes misbehave', () => {
     });
   }
 
+  /** A look asks one node after the other; the next one begins when it has failed. */
+  async function lookedInVain(): Promise<void> {
+    const looks = () => first.calls.get('eth_getBlockByNumber') ?? 0;
+    const before = looks();
+    const done = () => looks() >= before + 3;
+    assert(await waitUntil(done, WAIT_MS), 'nobody looked at the chain');
+  }
+
   it('waits while no node answers, and goes on when one does', async () => {
     world.startRelayer();
     const before = await world.pay({ payer: payers[0] as PrivateKeyAccount });
@@ -96,7 +107,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     second.mood = 'down';
     await world.network.mine();
     const during = await world.pay({ payer: payers[1] as PrivateKeyAccount });
-    await sleep(1_500);
+    await lookedInVain();
     assert.equal(await world.outcome(before), null);
     assert.equal(await world.outcome(during), null);
     second.mood = 'well';
