@@ -69,6 +69,21 @@ describe('settlement numbers', () => {
     assert.equal(rest.at(-1)?.number, before * 256n + 299n);
   });
 
+  it('that are given back are taken again, also those of a block that is used up', async () => {
+    const numbers = createSettlementNumbers(db);
+    const first = (await nextBlock()) * 256n;
+    const used = await numbers.take(many(250));
+    const spare = await numbers.take(many(64));
+    numbers.putBack(spare);
+    const again = await numbers.take(many(64));
+    const numberOf = ({ number }: { readonly number: bigint }) => number;
+    assert.deepEqual(again.map(numberOf), spare.map(numberOf));
+    assert.deepEqual(
+      [used.at(-1), again[0], again[63]].map((one) => one?.number),
+      [first + 249n, first + 250n, first + 313n],
+    );
+  });
+
   it('of each network are counted for themselves', async () => {
     const before = [await nextBlock(false), await nextBlock(true)];
     const drawn = await createSettlementNumbers(db).take([false, true, false]);

@@ -73,7 +73,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => ({ blocks: [], drawing: null });
   const begin = (epoch: number): Stocks => ({ test: empty(), live: empty(), epoch });
   let stocks = begin(0);
-  const origins = new WeakMap<DrawnNumber, Block>();
+  const origins = new WeakMap<DrawnNumber, { readonly stock: Stock; readonly block: Block }>();
   const stockOf = (livemode: boolean) => {
     const { epoch } = db.watch;
     if (stocks.epoch !== epoch) stocks = begin(epoch);
@@ -91,16 +91,16 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   };
   const takeOne = async (livemode: boolean): Promise<DrawnNumber> => {
     for (;;) {
-      const { blocks } = stockOf(livemode);
-      const [block] = blocks;
+      const stock = stockOf(livemode);
+      const [block] = stock.blocks;
       const number = block?.numbers.pop();
       if (block !== undefined && number !== undefined) {
         const drawn = { livemode, number, epoch: block.epoch };
-        origins.set(drawn, block);
+        origins.set(drawn, { stock, block });
         return drawn;
       }
       if (block === undefined) await draw(livemode);
-      else blocks.shift();
+      else stock.blocks.shift();
     }
   };
   const stockUp = (livemode: boolean) => {
@@ -119,8 +119,12 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
     putBack: (numbers) => {
       // In reverse, so that the lowest is taken next.
       for (const drawn of numbers.toReversed()) {
-        const block = stockOf(drawn.livemode).blocks.find((one) => one === origins.get(drawn));
-        block?.numbers.push(drawn.number);
+        const stock = stockOf(drawn.livemode);
+        const origin = origins.get(drawn);
+        if (origin?.stock !== stock) continue;
+        // An empty block was left when the next one was begun.
+        if (!stock.blocks.includes(origin.block)) stock.blocks.unshift(origin.block);
+        origin.block.numbers.push(drawn.number);
       }
     },
     drop: () => {
