@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
@@ -19,8 +19,8 @@ function gated(limits: { readonly maxInFlight: number; readonly maxItems: number
   });
   const letGo = async () => {
     gates.shift()?.();
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
   };
   return { batcher, batches, letGo };
 }
@@ -32,7 +32,7 @@ function numbers(from: number, count: number): number[] {
 test('a lone item goes at once: nothing waits for company', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 10 });
   const outcome = batcher.add(1);
-  await turn();
+  await nextTurn();
   assert.deepEqual(batches, [[1]]);
   await letGo();
   assert.equal(await outcome, 'done 1');
@@ -41,9 +41,9 @@ test('a lone item goes at once: nothing waits for company', async () => {
 test('what waits meanwhile goes together, in order, and no more than fits', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 3 });
   const first = batcher.add(0);
-  await turn();
+  await nextTurn();
   const rest = numbers(1, 5).map((item) => batcher.add(item));
-  await turn();
+  await nextTurn();
   assert.deepEqual(batches, [[0]]);
   for (let i = 0; i < 3; i++) await letGo();
   assert.deepEqual(batches, [[0], [1, 2, 3], [4, 5]]);
@@ -54,10 +54,57 @@ test('what waits meanwhile goes together, in order, and no more than fits', asyn
   );
 });
 
+test('a batch that waits takes what has arrived and fits, as far as it has room', async () => {
+  const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
+  const batches: number[][] = [];
+  const batcher = createBatcher<number, string>({
+    maxInFlight: 1,
+    maxItems: 3,
+    run: async (items, take) => {
+      await turn;
+      const all = [...items, ...take((item) => item % 2 === 0)];
+      batches.push(all);
+      return all.map((item) => `done ${item}`);
+    },
+  });
+  const first = batcher.add(1);
+  await nextTurn();
+  const rest = numbers(2, 6).map((item) => batcher.add(item));
+  begin();
+  const outcomes = await Promise.all([first, ...rest]);
+  assert.deepEqual(batches, [[1, 2, 4], [3, 5, 6], [7]]);
+  assert.deepEqual(
+    outcomes,
+    numbers(1, 7).map((item) => `done ${item}`),
+  );
+});
+
+test('what a failed batch had taken runs again by itself, and takes nothing', async () => {
+  const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
+  const batches: number[][] = [];
+  const batcher = createBatcher<number, string>({
+    maxInFlight: 1,
+    maxItems: 10,
+    run: async (items, take) => {
+      await turn;
+      const all = [...items, ...take(() => true)];
+      batches.push(all);
+      if (all.length > 1) throw new Error('one of them is bad');
+      return all.map((item) => `done ${item}`);
+    },
+  });
+  const first = batcher.add(1);
+  await nextTurn();
+  const rest = numbers(2, 2).map((item) => batcher.add(item));
+  begin();
+  assert.deepEqual(await Promise.all([first, ...rest]), ['done 1', 'done 2', 'done 3']);
+  assert.deepEqual(batches, [[1, 2, 3], [1], [2], [3]]);
+});
+
 test('no more batches than allowed are under way at once', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 2, maxItems: 1 });
   const outcomes = numbers(0, 5).map((item) => batcher.add(item));
-  await turn();
+  await nextTurn();
   for (let running = 2; running <= 5; running++) {
     assert.equal(batches.length, running);
     await letGo();
@@ -147,7 +194,7 @@ test('a thousand items added by many callers each get their own outcome', async 
   });
   const outcomes = await Promise.all(
     numbers(1, 1_000).map(async (item) => {
-      if (item % 3 === 0) await turn();
+      if (item % 3 === 0) await nextTurn();
       return batcher.add(item);
     }),
   );
