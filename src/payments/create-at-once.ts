@@ -2,8 +2,8 @@ import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerWith, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type IdKey, newId } from '#core/ids.ts';
-import { createdAt, lockOrders, stampSteps, tenantKey } from '#db/commit-order.ts';
-import { codeOf, type Database, type Pipeline } from '#db/database.ts';
+import { createdAt, stampSteps, tenantKey } from '#db/commit-order.ts';
+import { codeOf, type Pipeline } from '#db/database.ts';
 import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
@@ -118,11 +118,6 @@ interface AtOnceDeps extends IntentIds {
   readonly clocks: AccountClocks;
 }
 
-interface UnderLockDeps extends IntentIds {
-  readonly db: Database;
-  readonly clocks: AccountClocks;
-}
-
 /** `null`: this request was not touched. */
 export type AtOnce = { readonly answer: Answer | Refusal; readonly created: boolean } | null;
 
@@ -148,7 +143,7 @@ interface WrittenRow {
 type OutcomeRow = WrittenRow &
   ({ readonly item: null } | (StoredAnswer & { readonly item: number; readonly expires_at: Date }));
 
-interface Candidate {
+export interface Candidate {
   readonly request: CreateRequest;
   readonly orderId: string;
   /** Which of the batch's requests it is. */
@@ -156,7 +151,7 @@ interface Candidate {
 }
 
 /** What the statement is asked to create. */
-interface Numbered extends Candidate {
+export interface Numbered extends Candidate {
   readonly drawn: DrawnNumber;
 }
 
@@ -164,7 +159,7 @@ interface Numbered extends Candidate {
  * The first of each key and order id, of accounts that may take payments on a ledger that is open:
  * what follows them has to be decided after them.
  */
-function candidates(
+export function candidates(
   idKey: IdKey,
   requests: readonly CreateRequest[],
   watch: DatabaseWatch,
@@ -248,7 +243,7 @@ function toRow(
  * The requests of each account and mode are numbered from the first place that is not taken. The
  * rows do not keep their texts, which nobody needs while the statement is under way.
  */
-function toRows(
+export function toRows(
   idKey: IdKey,
   tried: readonly Numbered[],
   clocks: AccountClocks,
@@ -267,7 +262,7 @@ function toRows(
 
 type Run = (text: string, values: readonly unknown[]) => Promise<OutcomeRow[]>;
 
-async function runCreate(run: Run, input: JsonArray): Promise<OutcomeRow[]> {
+export async function runCreate(run: Run, input: JsonArray): Promise<OutcomeRow[]> {
   try {
     return await run(CREATE, [input.bytes, CREATED, topicsOf(CREATED)]);
   } finally {
@@ -301,31 +296,40 @@ function outcomesOf(
   });
 }
 
-/** Draws numbers for what may be created, and gives back those that were not used. */
-async function tryToCreate(
-  { idKey, numbers }: IntentIds,
-  batch: { readonly requests: readonly CreateRequest[]; readonly watch: DatabaseWatch },
-  run: (tried: readonly Numbered[]) => Promise<{ rows: readonly Row[]; found: OutcomeRow[] }>,
-): Promise<CreatedAtOnce> {
-  const { requests } = batch;
-  const tried = candidates(idKey, requests, batch.watch);
-  if (tried.length === 0)
-    return { outcomes: requests.map(() => null), busy: new Set(), deliveries: 0 };
-  const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
-  const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
-  const { rows, found } = await run(numbered).catch((error) => {
-    // Another transaction was quicker: the whole statement has done nothing.
-    if (MET_ANOTHER.has(codeOf(error))) return { rows: [], found: [] };
-    throw error;
-  });
-  const written = new Set(found[0]?.items);
-  const unused = numbered.filter(({ item }) => !written.has(item));
-  if (unused.length > 0) numbers.putBack(unused.map((one) => one.drawn));
+/** What the statement was given, and what it said. */
+export interface Written {
+  readonly rows: readonly Row[];
+  readonly found: readonly OutcomeRow[];
+}
+
+export const NOTHING: Written = { rows: [], found: [] };
+
+/** Another transaction was quicker: the whole statement has done nothing. */
+export function nothingIfMet(error: unknown): Written {
+  if (MET_ANOTHER.has(codeOf(error))) return NOTHING;
+  throw error;
+}
+
+/** Gives back the numbers that were not used, and says what became of each request. */
+export function settle(
+  { numbers }: IntentIds,
+  requests: readonly CreateRequest[],
+  { drawn, written }: { readonly drawn: readonly DrawnNumber[]; readonly written: Written },
+): CreatedAtOnce {
+  const { rows, found } = written;
+  const items = new Set(found[0]?.items);
+  const used = new Set(rows.flatMap((row) => (items.has(row.item) ? [row.drawn] : [])));
+  const unused = drawn.filter((one) => !used.has(one));
+  if (unused.length > 0) numbers.putBack(unused);
   return {
     outcomes: outcomesOf(requests, rows, found),
-    busy: new Set(found[0]?.open.filter((item) => !written.has(item))),
+    busy: new Set(found[0]?.open.filter((item) => !items.has(item))),
     deliveries: Number(found[0]?.deliveries ?? 0),
   };
+}
+
+export function untouched(requests: readonly CreateRequest[]): CreatedAtOnce {
+  return { outcomes: requests.map(() => null), busy: new Set(), deliveries: 0 };
 }
 
 /**
@@ -335,34 +339,19 @@ async function tryToCreate(
  * It never waits for a lock.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
-export function createAtOnce(
+export async function createAtOnce(
   { pipeline, clocks, ...ids }: AtOnceDeps,
   requests: readonly CreateRequest[],
 ): Promise<CreatedAtOnce> {
-  return tryToCreate(ids, { requests, watch: pipeline.watch }, async (tried) => {
-    const { rows, input } = toRows(ids.idKey, tried, clocks);
-    return { rows, found: await runCreate((text, values) => pipeline.run(text, values), input) };
-  });
-}
-
-/**
- * The same statement, run under the locks of the accounts' orders, for accounts for which other
- * processes write at the same time: it waits for the locks once, and then nothing is in its way.
- * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
- */
-export function createUnderLock(
-  { db, clocks, ...ids }: UnderLockDeps,
-  requests: readonly CreateRequest[],
-): Promise<CreatedAtOnce> {
-  return tryToCreate(ids, { requests, watch: db.watch }, (tried) => {
-    const tenants = new Map(
-      tried.map(({ request: { standing } }) => [tenantKey(standing.tenant), standing.tenant]),
-    );
-    return db.transaction(async (tx) => {
-      const times = await lockOrders(tx, [...tenants.values()]);
-      for (const [tenant, time] of times) clocks.learn(tenant, time);
-      const { rows, input } = toRows(ids.idKey, tried, clocks);
-      return { rows, found: await runCreate((text, values) => tx.query(text, values), input) };
-    });
-  });
+  const { idKey, numbers } = ids;
+  const tried = candidates(idKey, requests, pipeline.watch);
+  if (tried.length === 0) return untouched(requests);
+  const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
+  const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
+  const { rows, input } = toRows(idKey, numbered, clocks);
+  const run: Run = (text, values) => pipeline.run(text, values);
+  const written = await runCreate(run, input)
+    .then((found) => ({ rows, found }))
+    .catch(nothingIfMet);
+  return settle(ids, requests, { drawn, written });
 }

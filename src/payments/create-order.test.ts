@@ -5,6 +5,7 @@ import { FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 import { createIntentCreator } from '#payments/create.ts';
+import { TURN_LOCK } from '#payments/create-under-lock.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
@@ -17,8 +18,8 @@ before(async () => {
 after(() => store.close());
 
 /** Somebody else holds the order of this store's account. */
-function holdOrder() {
-  return underWay(store.db, (tx) => stampOrder(tx, store.standing.tenant, clock.now(), 1));
+function holdOrder(of = store) {
+  return underWay(store.db, (tx) => stampOrder(tx, of.standing.tenant, clock.now(), 1));
 }
 
 test("an account whose order somebody holds keeps no other account's creates waiting", async () => {
@@ -55,5 +56,41 @@ test('a create that meets a taken order waits for it once, with all others', asy
   const seen = (await Promise.all([first, ...later])).map(see);
   assert.ok(seen.every(({ status }) => status === 201));
   // The first, and those that came while it waited: not one for each.
+  assert.ok(transactions <= 2, `${transactions} transactions`);
+});
+
+test('a process that stands still with its turn holds up nobody for long', async () => {
+  const create = createIntentCreator(store);
+  const order = await holdOrder();
+  const turn = await underWay(store.db, (tx) =>
+    tx.query(`select pg_advisory_xact_lock(${TURN_LOCK})`),
+  );
+  const waiting = create(newCreate(store));
+  await waitingForLocks(store.db, 1);
+  await order.commit();
+  // The turn is still taken.
+  assert.equal(see(await waiting).status, 201);
+  await turn.commit();
+});
+
+test('creates of several accounts that wait for one turn share a transaction', async () => {
+  let transactions = 0;
+  const transaction: Database['transaction'] = (work) => {
+    transactions++;
+    return store.db.transaction(work);
+  };
+  const create = createIntentCreator({ ...store, db: { ...store.db, transaction } });
+  const neighbour = await addStore(store, clock);
+  const orders = [await holdOrder(), await holdOrder(neighbour)];
+  const turn = await underWay(store.db, (tx) =>
+    tx.query(`select pg_advisory_xact_lock(${TURN_LOCK})`),
+  );
+  const first = create(newCreate(store));
+  await waitingForLocks(store.db, 1);
+  const second = create(newCreate(neighbour));
+  for (const order of orders) await order.commit();
+  await turn.commit();
+  const seen = (await Promise.all([first, second])).map(see);
+  assert.ok(seen.every(({ status }) => status === 201));
   assert.ok(transactions <= 2, `${transactions} transactions`);
 });

@@ -1,19 +1,15 @@
 import type { Answer, Refusal } from '#core/answer.ts';
 import { activeTraceparent } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
-import { tenantKey } from '#db/commit-order.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable, type Pipeline } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import { AccountClocks } from '#payments/account-clocks.ts';
-import {
-  type AtOnce,
-  type CreatedAtOnce,
-  createAtOnce,
-  createUnderLock,
-} from '#payments/create-at-once.ts';
+import { ContendedAccounts } from '#payments/contended-accounts.ts';
+import { type AtOnce, type CreatedAtOnce, createAtOnce } from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
+import { createUnderLock, MAX_UNDER_LOCK } from '#payments/create-under-lock.ts';
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
@@ -22,14 +18,12 @@ const MAX_IN_FLIGHT = 3;
 /** Larger batches save little more, and the first of them waits for the last. */
 const MAX_ITEMS = 24;
 const BUSY = 'busy';
-/** For an account for which other processes write too: its order changes hands once per batch. */
-const MAX_ITEMS_UNDER_LOCK = 64;
 /**
- * After this the way that does not wait is tried again: long next to a batch, short in a shop's
- * day.
+ * For accounts for which other processes write too: their order changes hands once per batch. One
+ * batch at a time, so that what arrives meanwhile shares the next one: several would only wait for
+ * each other's locks, and make each of them smaller.
  */
-const CONTENDED_MS = 50;
-
+const UNDER_LOCK = { maxInFlight: 1, maxItems: MAX_UNDER_LOCK } as const;
 interface CreatorDeps extends IntentIds {
   readonly db: Database;
   readonly wakeups: Wakeups;
@@ -50,51 +44,6 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
   });
   for (const account of accounts) wakeups.send(EVENTS_TOPIC, account);
   if (written.deliveries > 0) wakeups.send('deliveries');
-}
-
-/** A batch under the locks of these accounts' orders. */
-interface LockedBatch {
-  readonly accounts: ReadonlySet<string>;
-  readonly done: Promise<unknown>;
-}
-
-/**
- * Accounts for which this process has seen others write at the same time. Their creates wait for
- * the account's order from the start: the statement that never waits would do nothing.
- */
-class ContendedAccounts {
-  readonly #until = new Map<string, number>();
-  readonly #batches = new Set<LockedBatch>();
-
-  note(account: string): void {
-    this.#until.set(account, performance.now() + CONTENDED_MS);
-  }
-
-  has(account: string): boolean {
-    const until = this.#until.get(account);
-    if (until === undefined) return false;
-    if (performance.now() < until) return true;
-    this.#until.delete(account);
-    return false;
-  }
-
-  async track<T>(requests: readonly CreateRequest[], work: Promise<T>): Promise<T> {
-    const accounts = new Set(requests.map(({ standing }) => tenantKey(standing.tenant)));
-    const batch = { accounts, done: work.catch(() => {}) };
-    this.#batches.add(batch);
-    return work.finally(() => this.#batches.delete(batch));
-  }
-
-  /**
-   * Otherwise the next statement would meet our own batches, and the account would stay contended.
-   */
-  async untilUnlocked(account: string): Promise<void> {
-    for (;;) {
-      const batch = [...this.#batches].find(({ accounts }) => accounts.has(account));
-      if (batch === undefined) return;
-      await batch.done;
-    }
-  }
 }
 
 /**
@@ -128,11 +77,11 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
     },
   });
   const underLock = createBatcher<CreateRequest, AtOnce | typeof BUSY>({
-    maxInFlight: MAX_IN_FLIGHT,
-    maxItems: MAX_ITEMS_UNDER_LOCK,
-    run: (requests) => {
-      const work = createUnderLock({ ...deps, clocks }, requests);
-      return finish(requests, contended.track(requests, work));
+    ...UNDER_LOCK,
+    run: (requests, take) => {
+      const batch = [...requests];
+      const work = createUnderLock({ ...deps, clocks }, { batch, take });
+      return finish(batch, contended.track(requests, work));
     },
   });
   const others = createBatcher<CreateRequest, Answer | Refusal>({
@@ -144,13 +93,12 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
     },
   });
   const create = async (request: CreateRequest) => {
-    const account = tenantKey(request.standing.tenant);
-    if (!contended.has(account)) {
-      await contended.untilUnlocked(account);
+    if (!contended.has(request)) {
+      await contended.untilUnlocked(request);
       const done = await plain.add(request);
       if (done === null) return others.add(request);
+      contended.note(request, { inVain: done === BUSY });
       if (done !== BUSY) return done.answer;
-      contended.note(account);
     }
     const done = await underLock.add(request);
     return done === null || done === BUSY ? others.add(request) : done.answer;

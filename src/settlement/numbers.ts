@@ -43,6 +43,18 @@ interface Stock {
   drawing: Promise<void> | null;
 }
 
+/** Where a number was drawn from. */
+interface Origin {
+  readonly stock: Stock;
+  readonly block: Block;
+}
+
+function putInto({ stock, block }: Origin, number: bigint): void {
+  // An empty block was left when the next one was begun.
+  if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
+  block.numbers.push(number);
+}
+
 interface Stocks {
   readonly test: Stock;
   readonly live: Stock;
@@ -73,7 +85,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => ({ blocks: [], drawing: null });
   const begin = (epoch: number): Stocks => ({ test: empty(), live: empty(), epoch });
   let stocks = begin(0);
-  const origins = new WeakMap<DrawnNumber, { readonly stock: Stock; readonly block: Block }>();
+  const origins = new WeakMap<DrawnNumber, Origin>();
   const stockOf = (livemode: boolean) => {
     const { epoch } = db.watch;
     if (stocks.epoch !== epoch) stocks = begin(epoch);
@@ -119,12 +131,8 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
     putBack: (numbers) => {
       // In reverse, so that the lowest is taken next.
       for (const drawn of numbers.toReversed()) {
-        const stock = stockOf(drawn.livemode);
         const origin = origins.get(drawn);
-        if (origin?.stock !== stock) continue;
-        // An empty block was left when the next one was begun.
-        if (!stock.blocks.includes(origin.block)) stock.blocks.unshift(origin.block);
-        origin.block.numbers.push(drawn.number);
+        if (origin?.stock === stockOf(drawn.livemode)) putInto(origin, drawn.number);
       }
     },
     drop: () => {

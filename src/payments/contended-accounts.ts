@@ -1,0 +1,69 @@
+import { tenantKey } from '#db/commit-order.ts';
+import type { CreateRequest } from '#payments/create-request.ts';
+
+/**
+ * After this the way that does not wait is tried again: long next to a batch, short in a shop's
+ * day. Each time that it is tried in vain makes the pause twice as long, up to the longest: a try
+ * costs a batch.
+ */
+const CONTENDED_MS = 50;
+const CONTENDED_MAX_MS = 1_600;
+
+/** A batch under the locks of these accounts' orders. */
+interface LockedBatch {
+  readonly accounts: ReadonlySet<string>;
+  readonly done: Promise<unknown>;
+}
+
+function accountOf({ standing }: CreateRequest): string {
+  return tenantKey(standing.tenant);
+}
+
+/**
+ * Accounts for which this process has seen others write at the same time. Their creates wait for
+ * the account's order from the start: the statement that never waits would do nothing.
+ */
+export class ContendedAccounts {
+  readonly #pauses = new Map<string, { readonly until: number; readonly ms: number }>();
+  readonly #batches = new Set<LockedBatch>();
+
+  /** The way that does not wait was tried. */
+  note(request: CreateRequest, { inVain }: { readonly inVain: boolean }): void {
+    const account = accountOf(request);
+    // During a pause it was a batch from before the pause.
+    if (this.has(request)) return;
+    if (inVain) this.#pause(account);
+    else this.#pauses.delete(account);
+  }
+
+  #pause(account: string): void {
+    const now = performance.now();
+    const last = this.#pauses.get(account);
+    const ms = last === undefined ? CONTENDED_MS : Math.min(2 * last.ms, CONTENDED_MAX_MS);
+    this.#pauses.set(account, { until: now + ms, ms });
+  }
+
+  has(request: CreateRequest): boolean {
+    const pause = this.#pauses.get(accountOf(request));
+    return pause !== undefined && performance.now() < pause.until;
+  }
+
+  async track<T>(requests: readonly CreateRequest[], work: Promise<T>): Promise<T> {
+    const accounts = new Set(requests.map(accountOf));
+    const batch = { accounts, done: work.catch(() => {}) };
+    this.#batches.add(batch);
+    return work.finally(() => this.#batches.delete(batch));
+  }
+
+  /**
+   * Otherwise the next statement would meet our own batches, and the account would stay contended.
+   */
+  async untilUnlocked(request: CreateRequest): Promise<void> {
+    const account = accountOf(request);
+    for (;;) {
+      const batch = [...this.#batches].find(({ accounts }) => accounts.has(account));
+      if (batch === undefined) return;
+      await batch.done;
+    }
+  }
+}
