@@ -53,12 +53,15 @@ function scrollBackTo(main: HTMLElement, px: number): () => void {
  */
 export function useArrival(main: RefObject<HTMLElement | null>, path: string): void {
   const shown = useRef(path);
-  /** The page that the browser's own Back or Forward leads to. */
-  const backTo = useRef<string | null>(null);
+  /**
+   * Where the browser's own Back or Forward leads to. Until that page is drawn the browser scrolls
+   * what is still shown, so the place is looked up at once.
+   */
+  const backTo = useRef<{ readonly href: string; readonly px: number | undefined } | null>(null);
   useEffect(() => {
     const onScroll = () => places.set(entryName(), window.scrollY);
     const onBack = () => {
-      backTo.current = location.href;
+      backTo.current = { href: location.href, px: places.get(entryName()) };
     };
     window.addEventListener('scroll', onScroll, { passive: true });
     // Before the router hears of it and draws the page.
@@ -72,12 +75,11 @@ export function useArrival(main: RefObject<HTMLElement | null>, path: string): v
     const page = main.current;
     if (shown.current === path || page === null) return;
     shown.current = path;
-    const isBack = backTo.current === location.href;
+    const back = backTo.current;
     backTo.current = null;
-    if (isBack) {
-      const px = places.get(entryName());
+    if (back?.href === location.href) {
       // Unknown after a reload: then the browser itself leads back.
-      return px === undefined ? undefined : scrollBackTo(page, px);
+      return back.px === undefined ? undefined : scrollBackTo(page, back.px);
     }
     window.scrollTo(0, 0);
     return focusHeading(page);
