@@ -104,14 +104,35 @@ async function residentMb(pid: number | undefined): Promise<number> {
 }
 
 /** Two addresses of the one chain: with a single one, a payment waits for a second block. */
-function twoAddresses({ testnet }: ChaosGround): Record<string, string> {
+function atTwoAddresses(ground: ChaosGround): ChaosGround {
+  const { testnet } = ground;
   const [url = ''] = testnet.config.rpcUrls;
-  return { CHAIN_TESTNET_RPC_URL: `${url},${url.replace('127.0.0.1', 'localhost')}` };
+  const rpcUrls = [url, url.replace('127.0.0.1', 'localhost')];
+  return { ...ground, testnet: { ...testnet, config: { ...testnet.config, rpcUrls } } };
+}
+
+async function reportAll(bench: Bench, pid: number | undefined): Promise<void> {
+  const lines: BenchLine[] = [];
+  for (const rate of RATES) lines.push(...(await measure(bench, rate)));
+  const memory = await residentMb(pid);
+  lines.push({
+    work: 'memory of the one process after the run',
+    value: `${memory.toFixed(0)} MB`,
+    target: '<= 300 MB',
+  });
+  await report('journey', lines);
+}
+
+/** For bench/compare.ts: measures whenever the parent names a rate, until the parent lets go. */
+async function serve(bench: Bench): Promise<void> {
+  process.on('message', async (rate: number) => process.send?.(await measure(bench, rate)));
+  process.send?.('ready');
+  await once(process, 'disconnect');
 }
 
 async function main(): Promise<void> {
-  const ground = await openChaosGround();
-  const network = await makeDemo(ground, twoAddresses(ground));
+  const ground = atTwoAddresses(await openChaosGround());
+  const network = await makeDemo(ground);
   const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
   const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
   try {
@@ -125,15 +146,8 @@ async function main(): Promise<void> {
     await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
     const bench = { db, world, origin: sandbox.web_url, rpcUrl: sandbox.test.rpc_url };
     await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
-    const lines: BenchLine[] = [];
-    for (const rate of RATES) lines.push(...(await measure(bench, rate)));
-    const memory = await residentMb(network.process.pid);
-    lines.push({
-      work: 'memory of the one process after the run',
-      value: `${memory.toFixed(0)} MB`,
-      target: '<= 300 MB',
-    });
-    await report('journey', lines);
+    if (process.argv.includes('--serve')) await serve(bench);
+    else await reportAll(bench, network.process.pid);
   } finally {
     receiver.disconnect();
     await network.stop();

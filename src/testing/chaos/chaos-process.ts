@@ -92,9 +92,9 @@ export function chaosEnv({
 const DEMO_FOLDER = 'first';
 
 /** A first process makes the demo account, whose secrets the others are given as a file. */
-export async function makeDemo(ground: ChaosGround, env: Readonly<Record<string, string>> = {}) {
+export async function makeDemo(ground: ChaosGround) {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
-  const network = await spawnNetwork({ dataDir, env: { ...chaosEnv(ground), ...env } });
+  const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
   return network;
 }
 
