@@ -1,4 +1,4 @@
-import { HOURS, overFor } from '#apis/dashboard/hours-query.ts';
+import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/hours-query.ts';
 import type { DayOf, Span } from '#apis/dashboard/statistics-queries.ts';
 import type { Sql } from '#db/database.ts';
 
@@ -75,12 +75,12 @@ export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<Ca
   );
 }
 
-/** Keeps a day that is over; its hours, and earlier ones, are not needed any more. */
+/** Keeps a day that is over, and removes its hours. */
 export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promise<void> {
   await sql.query(
     `with done as (
-       delete from health_hours where account_id = $1 and livemode = $2
-         and hour < ($3::date + 1)::timestamp at time zone $4::text
+       delete from health_hours
+       where account_id = $1 and livemode = $2 and ${HOURS_NO_LONGER_NEEDED}
      )
      insert into health_days (account_id, livemode, day, time_zone, requests, refused, failed)
      values ($1, $2, $3::date, $4::text, $5, $6, $7)

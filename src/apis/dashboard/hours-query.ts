@@ -19,3 +19,13 @@ export function overFor(minutes: number): string {
   return `until = hour + interval '1 hour'
     and until <= $5::timestamptz - interval '${minutes} minutes'`;
 }
+
+/**
+ * Kept hours that nobody needs any more once the day ($3, zone $4) is kept: its own, and what was
+ * left of days long before it. Those of the days right before it are not among them: they are
+ * counted at the same time, and each missing hour would be counted again.
+ */
+export const HOURS_NO_LONGER_NEEDED = `
+  hour < ($3::date + 1)::timestamp at time zone $4::text and (
+    hour >= ($3::date)::timestamp at time zone $4::text
+    or hour < ($3::date - 7)::timestamp at time zone $4::text)`;

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { openCharts } from '#apis/dashboard/charts.ts';
 import { readHealth } from '#apis/dashboard/health.ts';
+import { storeCalls } from '#apis/dashboard/health-queries.ts';
 import { readStatistics } from '#apis/dashboard/statistics.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
@@ -194,4 +195,30 @@ test('two who look at once get the same figures, a later one new ones', async ()
     ]);
     assert.notEqual(ours, theirs);
   }
+});
+
+test('a day that is kept leaves the hours of the days right before it', async () => {
+  const asked = { tenant: { accountId, livemode: false }, timeZone: 'UTC', day: '2026-12-20' };
+  const hours = [
+    '2026-12-20T23',
+    '2026-12-20T00',
+    '2026-12-19T23',
+    '2026-12-14T05',
+    '2026-12-12T23',
+  ];
+  await server.db.query(
+    `insert into health_hours (account_id, livemode, hour, requests, refused, failed)
+     select $1, false, hour::timestamptz, 1, 0, 0 from unnest($2::text[]) hour`,
+    [accountId, hours.map((hour) => `${hour}:00:00Z`)],
+  );
+  await storeCalls(server.db, asked, { day: asked.day, requests: 2, refused: 0, failed: 0 });
+  const left = await server.db.query<{ hour: Date }>(
+    `select hour from health_hours where account_id = $1 and hour > '2026-12-01'
+     order by hour desc`,
+    [accountId],
+  );
+  assert.deepEqual(
+    left.map(({ hour }) => hour.toISOString().slice(0, 13)),
+    ['2026-12-19T23', '2026-12-14T05'],
+  );
 });

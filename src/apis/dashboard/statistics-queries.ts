@@ -1,4 +1,4 @@
-import { HOURS, overFor } from '#apis/dashboard/hours-query.ts';
+import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/hours-query.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 
@@ -169,7 +169,7 @@ export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<Pa
   );
 }
 
-/** Keeps a day that is over; its hours, and earlier ones, are not needed any more. */
+/** Keeps a day that is over, and removes its hours. */
 export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]): Promise<void> {
   const texts = rows.map(({ volume, tips, refunded, ...row }) => ({
     ...row,
@@ -179,8 +179,8 @@ export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]):
   }));
   await sql.query(
     `with done as (
-       delete from statistics_hours where account_id = $1 and livemode = $2
-         and hour < ($3::date + 1)::timestamp at time zone $4::text
+       delete from statistics_hours
+       where account_id = $1 and livemode = $2 and ${HOURS_NO_LONGER_NEEDED}
      )
      insert into statistics_days (account_id, livemode, day, time_zone, ${DAY_FIELDS})
      select $1, $2, $3::date, $4::text, ${DAY_FIELDS} from jsonb_to_recordset($5::jsonb) as r (
