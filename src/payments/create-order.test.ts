@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
+import { AccountClocks } from '#payments/account-clocks.ts';
 import { createIntentCreator } from '#payments/create.ts';
-import { TURN_LOCK } from '#payments/create-under-lock.ts';
+import { createUnderLock, TURN_LOCK } from '#payments/create-under-lock.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
@@ -18,8 +19,8 @@ before(async () => {
 after(() => store.close());
 
 /** Somebody else holds the order of this store's account. */
-function holdOrder(of = store) {
-  return underWay(store.db, (tx) => stampOrder(tx, of.standing.tenant, clock.now(), 1));
+function holdOrder() {
+  return underWay(store.db, (tx) => stampOrder(tx, store.standing.tenant, clock.now(), 1));
 }
 
 test("an account whose order somebody holds keeps no other account's creates waiting", async () => {
@@ -73,24 +74,16 @@ test('a process that stands still with its turn holds up nobody for long', async
   await turn.commit();
 });
 
-test('creates of several accounts that wait for one turn share a transaction', async () => {
-  let transactions = 0;
-  const transaction: Database['transaction'] = (work) => {
-    transactions++;
-    return store.db.transaction(work);
-  };
-  const create = createIntentCreator({ ...store, db: { ...store.db, transaction } });
+test('what has arrived while a batch waited goes with it, for other accounts too', async () => {
   const neighbour = await addStore(store, clock);
-  const orders = [await holdOrder(), await holdOrder(neighbour)];
-  const turn = await underWay(store.db, (tx) =>
-    tx.query(`select pg_advisory_xact_lock(${TURN_LOCK})`),
+  const batch = [newCreate(store)];
+  const arrived = [newCreate(store), newCreate(neighbour)];
+  const take = () => arrived;
+  const deps = { ...store, clocks: new AccountClocks() };
+  const { outcomes } = await createUnderLock(deps, { batch, take });
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome?.created),
+    [true, true, true],
   );
-  const first = create(newCreate(store));
-  await waitingForLocks(store.db, 1);
-  const second = create(newCreate(neighbour));
-  for (const order of orders) await order.commit();
-  await turn.commit();
-  const seen = (await Promise.all([first, second])).map(see);
-  assert.ok(seen.every(({ status }) => status === 201));
-  assert.ok(transactions <= 2, `${transactions} transactions`);
+  assert.deepEqual(batch.slice(1), arrived);
 });
