@@ -97,7 +97,7 @@ export const STATE_SHOTS: readonly Shot[] = [
   firstSteps('paired', { live: true, till: 'paired' }),
   deskShot('first-steps-paid', showPaid),
   deskShot('payments-newer', showNewer),
-  deskShot('search-nothing', (stage) => search(stage, 'pay_nothing at all', /^Nothing/)),
+  deskShot('search-nothing', (stage) => search(stage, 'no such order', /^Nothing/)),
   deskShot('search-elsewhere', (stage) =>
     search(stage, stage.sandbox.live.terminal, /^Found in live mode/),
   ),
