@@ -54,24 +54,40 @@ test('what waits meanwhile goes together, in order, and no more than fits', asyn
   );
 });
 
-test('a batch that waits takes what has arrived and fits, as far as it has room', async () => {
+/** A batcher whose batches take what fits once `begin` was called; those of `isBad` fail. */
+function waitingForTurn(options: {
+  readonly maxItems: number;
+  readonly fits: (item: number) => boolean;
+  readonly isBad: (batch: readonly number[]) => boolean;
+}) {
   const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
   const batches: number[][] = [];
-  const batcher = createBatcher<number, string>({
+  const { add } = createBatcher<number, string>({
     maxInFlight: 1,
-    maxItems: 3,
+    maxItems: options.maxItems,
     run: async (items, take) => {
       await turn;
-      const all = [...items, ...take((item) => item % 2 === 0)];
+      const all = [...items, ...take(options.fits)];
       batches.push(all);
+      if (options.isBad(all)) throw new Error('one of them is bad');
       return all.map((item) => `done ${item}`);
     },
   });
-  const first = batcher.add(1);
-  await nextTurn();
-  const rest = numbers(2, 6).map((item) => batcher.add(item));
-  begin();
-  const outcomes = await Promise.all([first, ...rest]);
+  const addAll = async (count: number) => {
+    const first = add(1);
+    await nextTurn();
+    const rest = numbers(2, count - 1).map(add);
+    begin();
+    return Promise.all([first, ...rest]);
+  };
+  return { addAll, batches };
+}
+
+test('a batch that waits takes what has arrived and fits, as far as it has room', async () => {
+  const isEven = (item: number) => item % 2 === 0;
+  const options = { maxItems: 3, fits: isEven, isBad: () => false };
+  const { addAll, batches } = waitingForTurn(options);
+  const outcomes = await addAll(7);
   assert.deepEqual(batches, [[1, 2, 4], [3, 5, 6], [7]]);
   assert.deepEqual(
     outcomes,
@@ -80,24 +96,9 @@ test('a batch that waits takes what has arrived and fits, as far as it has room'
 });
 
 test('what a failed batch had taken runs again by itself, and takes nothing', async () => {
-  const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
-  const batches: number[][] = [];
-  const batcher = createBatcher<number, string>({
-    maxInFlight: 1,
-    maxItems: 10,
-    run: async (items, take) => {
-      await turn;
-      const all = [...items, ...take(() => true)];
-      batches.push(all);
-      if (all.length > 1) throw new Error('one of them is bad');
-      return all.map((item) => `done ${item}`);
-    },
-  });
-  const first = batcher.add(1);
-  await nextTurn();
-  const rest = numbers(2, 2).map((item) => batcher.add(item));
-  begin();
-  assert.deepEqual(await Promise.all([first, ...rest]), ['done 1', 'done 2', 'done 3']);
+  const isBad = (batch: readonly number[]) => batch.length > 1;
+  const { addAll, batches } = waitingForTurn({ maxItems: 10, fits: () => true, isBad });
+  assert.deepEqual(await addAll(3), ['done 1', 'done 2', 'done 3']);
   assert.deepEqual(batches, [[1, 2, 3], [1], [2], [3]]);
 });
 

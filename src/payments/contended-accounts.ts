@@ -9,9 +9,9 @@ import type { CreateRequest } from '#payments/create-request.ts';
 const CONTENDED_MS = 50;
 const CONTENDED_MAX_MS = 1_600;
 
-/** A batch under the locks of these accounts' orders. */
+/** A batch that waits for its accounts' orders or has them; more requests may join it. */
 interface LockedBatch {
-  readonly accounts: ReadonlySet<string>;
+  readonly requests: readonly CreateRequest[];
   readonly done: Promise<unknown>;
 }
 
@@ -26,6 +26,11 @@ function accountOf({ standing }: CreateRequest): string {
 export class ContendedAccounts {
   readonly #pauses = new Map<string, { readonly until: number; readonly ms: number }>();
   readonly #batches = new Set<LockedBatch>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
 
   /** The way that does not wait was tried. */
   note(request: CreateRequest, { inVain }: { readonly inVain: boolean }): void {
@@ -37,20 +42,18 @@ export class ContendedAccounts {
   }
 
   #pause(account: string): void {
-    const now = performance.now();
     const last = this.#pauses.get(account);
     const ms = last === undefined ? CONTENDED_MS : Math.min(2 * last.ms, CONTENDED_MAX_MS);
-    this.#pauses.set(account, { until: now + ms, ms });
+    this.#pauses.set(account, { until: this.#nowMs() + ms, ms });
   }
 
   has(request: CreateRequest): boolean {
     const pause = this.#pauses.get(accountOf(request));
-    return pause !== undefined && performance.now() < pause.until;
+    return pause !== undefined && this.#nowMs() < pause.until;
   }
 
   async track<T>(requests: readonly CreateRequest[], work: Promise<T>): Promise<T> {
-    const accounts = new Set(requests.map(accountOf));
-    const batch = { accounts, done: work.catch(() => {}) };
+    const batch = { requests, done: work.catch(() => {}) };
     this.#batches.add(batch);
     return work.finally(() => this.#batches.delete(batch));
   }
@@ -61,7 +64,9 @@ export class ContendedAccounts {
   async untilUnlocked(request: CreateRequest): Promise<void> {
     const account = accountOf(request);
     for (;;) {
-      const batch = [...this.#batches].find(({ accounts }) => accounts.has(account));
+      const batch = [...this.#batches].find(({ requests }) =>
+        requests.some((one) => accountOf(one) === account),
+      );
       if (batch === undefined) return;
       await batch.done;
     }

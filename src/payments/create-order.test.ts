@@ -74,6 +74,19 @@ test('a process that stands still with its turn holds up nobody for long', async
   await turn.commit();
 });
 
+test('a batch has the turn while it waits for an order: the next one waits behind it', async () => {
+  const create = createIntentCreator(store);
+  const order = await holdOrder();
+  const waiting = create(newCreate(store));
+  await waitingForLocks(store.db, 1);
+  const [turn] = await store.db.query<{ isFree: boolean }>(
+    `select pg_try_advisory_xact_lock(${TURN_LOCK}) as "isFree"`,
+  );
+  assert.equal(turn?.isFree, false);
+  await order.commit();
+  assert.equal(see(await waiting).status, 201);
+});
+
 test('what has arrived while a batch waited goes with it, for other accounts too', async () => {
   const neighbour = await addStore(store, clock);
   const batch = [newCreate(store)];

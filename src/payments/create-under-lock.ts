@@ -81,16 +81,17 @@ function isTurnTaken(error: unknown): boolean {
  * that nothing waits for one under the locks.
  */
 export async function createUnderLock(
-  { db, clocks, ...ids }: UnderLockDeps,
+  deps: UnderLockDeps,
   { batch, take }: WaitingCreates,
+  takesTurn = true,
 ): Promise<CreatedAtOnce> {
-  const { idKey, numbers } = ids;
+  const { db, clocks, idKey, numbers } = deps;
   if (candidates(idKey, batch, db.watch).length === 0) return untouched(batch);
   const modes = new Set(batch.map(({ standing }) => standing.tenant.livemode));
   const drawn = await numbers.take(
     [...modes].flatMap((mode) => Array<boolean>(MAX_UNDER_LOCK).fill(mode)),
   );
-  let [takesTurn, isComplete] = [true, false];
+  let isComplete = false;
   const create = async (tx: Tx): Promise<Written> => {
     if (takesTurn) await waitForTurn(tx);
     // Once, also when the transaction runs again.
@@ -103,13 +104,13 @@ export async function createUnderLock(
     const { rows, input } = toRows(idKey, numberAll(tried, drawn), clocks);
     return { rows, found: await runCreate((text, values) => tx.query(text, values), input) };
   };
-  const written = await db
-    .transaction(create)
-    .catch((error) => {
-      if (!isTurnTaken(error)) throw error;
-      takesTurn = false;
-      return db.transaction(create);
-    })
-    .catch(nothingIfMet);
-  return settle(ids, batch, { drawn, written });
+  try {
+    const written = await db.transaction(create).catch(nothingIfMet);
+    return settle(deps, batch, { drawn, written });
+  } catch (error) {
+    if (!(takesTurn && isTurnTaken(error))) throw error;
+    // Drawn anew: the next connection may lead to another database.
+    numbers.putBack(drawn);
+    return createUnderLock(deps, { batch, take }, false);
+  }
 }

@@ -81,7 +81,7 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
     run: (requests, take) => {
       const batch = [...requests];
       const work = createUnderLock({ ...deps, clocks }, { batch, take });
-      return finish(batch, contended.track(requests, work));
+      return finish(batch, contended.track(batch, work));
     },
   });
   const others = createBatcher<CreateRequest, Answer | Refusal>({

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { ContendedAccounts } from '#payments/contended-accounts.ts';
+import type { CreateRequest } from '#payments/create-request.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { newCreate } from '#testing/store-payments.ts';
+
+let store: TestStore;
+let nowMs = 0;
+let accounts: ContendedAccounts;
+before(async () => {
+  store = await openStore();
+});
+beforeEach(() => {
+  accounts = new ContendedAccounts(() => nowMs);
+});
+after(() => store.close());
+
+/** How long the account is left alone after a try in vain. */
+function pauseAfter(request: CreateRequest): number {
+  accounts.note(request, { inVain: true });
+  const begun = nowMs;
+  while (accounts.has(request)) nowMs++;
+  return nowMs - begun;
+}
+
+test('each try in vain makes the pause twice as long, up to 1.6 s', () => {
+  const request = newCreate(store);
+  const pauses = Array.from({ length: 7 }, () => pauseAfter(request));
+  assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 1_600]);
+});
+
+test('a try that was not in vain begins anew, unless it is from before the pause', () => {
+  const request = newCreate(store);
+  pauseAfter(request);
+  accounts.note(request, { inVain: false });
+  assert.equal(pauseAfter(request), 50);
+  accounts.note(request, { inVain: true });
+  accounts.note(request, { inVain: false });
+  assert.ok(accounts.has(request));
+});
+
+test('a batch is waited for by the accounts of all requests that have joined it', async () => {
+  const batch: CreateRequest[] = [];
+  const work = Promise.withResolvers<void>();
+  const tracked = accounts.track(batch, work.promise);
+  batch.push(newCreate(store));
+  let isUnlocked = false;
+  const unlocked = accounts.untilUnlocked(newCreate(store)).then(() => {
+    isUnlocked = true;
+  });
+  await accounts.untilUnlocked({ ...newCreate(store), standing: neighbour() });
+  assert.equal(isUnlocked, false);
+  work.resolve();
+  await Promise.all([tracked, unlocked]);
+});
+
+function neighbour(): CreateRequest['standing'] {
+  const { standing } = store;
+  return { ...standing, tenant: { ...standing.tenant, accountId: 'acct_neighbour' } };
+}
