@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { keepRefunding } from '#testing/api-objects.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
@@ -59,15 +60,16 @@ async function untilStored(key: string): Promise<void> {
   }
 }
 
-const codeOf = ({ body }: Reply) => (body.error as { readonly code?: string } | undefined)?.code;
-
 function assertTimedOut(reply: Reply): void {
-  assert.deepEqual([reply.status, codeOf(reply)], [503, 'request_timeout']);
+  assert.deepEqual([reply.status, errorCodeOf(reply.body)], [503, 'request_timeout']);
   assert.equal(reply.headers.get('idempotent-replayed'), null);
 }
 
 function assertStillRuns(reply: Reply): void {
-  assert.deepEqual([reply.status, codeOf(reply)], [409, 'idempotency_request_in_progress']);
+  assert.deepEqual(
+    [reply.status, errorCodeOf(reply.body)],
+    [409, 'idempotency_request_in_progress'],
+  );
 }
 
 /** The process that ran the request may still say for a moment that it runs. */

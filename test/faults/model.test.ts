@@ -16,6 +16,7 @@ import {
   refund,
   tap,
 } from '#testing/api-model.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 
 /** Some seeds with every test run, many at night: FAULTS=nightly, or FAULTS_RUNS=n. */
@@ -70,14 +71,10 @@ async function post(real: Real, path: string, body: unknown, from = merchant): P
   return reply;
 }
 
-function codeOf(reply: Reply): string {
-  return (reply.body.error as { code?: string } | undefined)?.code ?? '';
-}
-
 /** The answer is the refusal that the model says, or the intent as the model has it. */
 function checkReply(reply: Reply, expected: Expected, intent: ModelIntent): void {
   if (expected.kind === 'refused') {
-    assert.deepEqual([reply.status, codeOf(reply)], [expected.status, expected.code]);
+    assert.deepEqual([reply.status, errorCodeOf(reply.body)], [expected.status, expected.code]);
     return;
   }
   assert.equal(reply.status, 200, JSON.stringify(reply.body));
@@ -142,7 +139,7 @@ function createCommand(amount: number, order: number | null): Command {
       };
       const reply = await post(real, '/payment_intents', body);
       if (orderId !== null && model.orderIds.has(orderId)) {
-        assert.deepEqual([reply.status, codeOf(reply)], [409, 'order_id_in_use']);
+        assert.deepEqual([reply.status, errorCodeOf(reply.body)], [409, 'order_id_in_use']);
         return;
       }
       assert.equal(reply.status, 201, JSON.stringify(reply.body));
@@ -174,7 +171,7 @@ function tapCommand(at: number, pass: ModelPass): Command {
     const reply = await terminal.post(path, body, `model tap ${++keys}`);
     // Another terminal's intent does not exist for this one.
     if ((await terminalOf(intent)) !== counter) {
-      assert.deepEqual([reply.status, codeOf(reply)], [404, 'resource_missing']);
+      assert.deepEqual([reply.status, errorCodeOf(reply.body)], [404, 'resource_missing']);
       return;
     }
     checkReply(reply, tap(model, intent, pass), intent);
@@ -234,7 +231,7 @@ const refundCommand = (at: number, amount: number | null) =>
     const reply = await post(real, '/refunds', { payment, ...(amount === null ? {} : { amount }) });
     const expected = refund(model, intent, amount);
     if (expected.kind === 'refused') {
-      assert.deepEqual([reply.status, codeOf(reply)], [expected.status, expected.code]);
+      assert.deepEqual([reply.status, errorCodeOf(reply.body)], [expected.status, expected.code]);
       return;
     }
     const { status, amount: moved } = reply.body;
@@ -264,7 +261,7 @@ const replayCommand = (changed: boolean): Command => ({
     const other = changed ? { ...(body as object), [field ?? '']: 'changed' } : body;
     const again = await merchant.post(path, other, key);
     if (changed) {
-      assert.deepEqual([again.status, codeOf(again)], [409, 'idempotency_key_reused']);
+      assert.deepEqual([again.status, errorCodeOf(again.body)], [409, 'idempotency_key_reused']);
       return;
     }
     assert.equal(again.status, reply.status);

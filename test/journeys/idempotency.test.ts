@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { caller, type Reply } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
@@ -150,7 +151,6 @@ function sender(surface: Operation['surface']): Send {
     });
 }
 
-const codeOf = ({ body }: Reply) => (body.error as { code: string } | undefined)?.code;
 const isOk = ({ status }: Reply) => status < 300;
 const isReplay = ({ headers }: Reply) => headers.get('idempotent-replayed') === 'true';
 
@@ -171,7 +171,11 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
       const key = randomUUID();
       const all = await Promise.all(Array.from({ length: AT_ONCE }, () => send(path, body, key)));
       for (const one of all.filter((reply) => !isOk(reply))) {
-        assert.equal(codeOf(one), 'idempotency_request_in_progress', JSON.stringify(one.body));
+        assert.equal(
+          errorCodeOf(one.body),
+          'idempotency_request_in_progress',
+          JSON.stringify(one.body),
+        );
       }
       const done = all.filter(isOk);
       assert.equal(done.filter((reply) => !isReplay(reply)).length, 1, 'ran once');
@@ -187,15 +191,16 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
       assert.ok(isOk(await send(path, body, key)));
       const elsewhere = path.endsWith('/cancel') ? (await prepare()).path : path;
       const other = await send(elsewhere, otherBody, key);
-      assert.deepEqual([other.status, codeOf(other)], [409, 'idempotency_key_reused']);
+      assert.deepEqual([other.status, errorCodeOf(other.body)], [409, 'idempotency_key_reused']);
     });
 
     test('says whether it can do without a key', async () => {
       const { path, body } = await prepare();
       const bare = await sender(surface)(path, body, null);
+      const code = errorCodeOf(bare.body);
       const rule = takesKey.find((route) => route.operationId === operationId)?.idempotency;
       if (rule === 'accepted') assert.ok(isOk(bare), JSON.stringify(bare.body));
-      else assert.deepEqual([bare.status, codeOf(bare)], [400, 'idempotency_key_required']);
+      else assert.deepEqual([bare.status, code], [400, 'idempotency_key_required']);
     });
   });
 }

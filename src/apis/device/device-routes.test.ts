@@ -9,6 +9,7 @@ import { connectWakeups } from '#db/wakeups.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
 import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import {
   addIntent,
   addMerchant,
@@ -43,10 +44,6 @@ function tap(by: Caller, intentId: string, value: string) {
   return by.post(`/payment_intents/${intentId}/tap`, { credential: { type: 'nfc_id', value } });
 }
 
-function codeOf(body: { readonly [field: string]: unknown }): unknown {
-  return (body.error as { code?: string } | undefined)?.code;
-}
-
 /** Another terminal of the same account. */
 async function otherTerminal() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.standing, new Date());
@@ -75,7 +72,7 @@ describe('a device key', () => {
     for (const key of wrong) {
       const { status, body } = await server.device(key).get('/terminal');
       assert.equal(status, 401);
-      assert.equal(codeOf(body), 'api_key_invalid');
+      assert.equal(errorCodeOf(body), 'api_key_invalid');
     }
   });
 
@@ -86,7 +83,7 @@ describe('a device key', () => {
       terminalId,
     ]);
     await sleep(1_000);
-    assert.equal(codeOf((await caller.get('/terminal')).body), 'api_key_revoked');
+    assert.equal(errorCodeOf((await caller.get('/terminal')).body), 'api_key_revoked');
   });
 
   test('of an account that is disabled is refused', async () => {
@@ -97,7 +94,7 @@ describe('a device key', () => {
     ]);
     const { status, body } = await server.device(deviceKey).get('/terminal');
     assert.equal(status, 403);
-    assert.equal(codeOf(body), 'account_disabled');
+    assert.equal(errorCodeOf(body), 'account_disabled');
   });
 
   test('of one network knows nothing of the other', async () => {
@@ -173,7 +170,7 @@ describe('a terminal that asks for work', () => {
     ];
     for (const { status, body } of refused) {
       assert.equal(status, 409);
-      assert.equal(codeOf(body), 'terminal_inactive');
+      assert.equal(errorCodeOf(body), 'terminal_inactive');
     }
   });
 });
@@ -230,7 +227,7 @@ describe('a cashier', () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify({ amount: 1 });
     const without = await device.send('POST', '/payment_intents', { headers, body });
-    assert.equal(codeOf(without.body), 'idempotency_key_required');
+    assert.equal(errorCodeOf(without.body), 'idempotency_key_required');
   });
 
   test('splits a bill: every part is a payment of its own and carries the group', async () => {
@@ -260,7 +257,7 @@ describe('a cashier', () => {
     const { caller } = await otherTerminal();
     const foreign = await caller.post('/refunds', refund);
     assert.equal(foreign.status, 400);
-    assert.equal(codeOf(foreign.body), 'parameter_invalid');
+    assert.equal(errorCodeOf(foreign.body), 'parameter_invalid');
     const own = device.post('/refunds', refund);
     const asked = async () =>
       store.db.query<{ source: string; amount: bigint }>(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addMerchant, addTerminal, openStore, type TestStore } from '#testing/store.ts';
 import { serveStore } from '#testing/store-server.ts';
 
@@ -31,6 +32,6 @@ test('where there is no demo data there are no test passes', async () => {
   const server = await serveStore(store);
   const { status, body } = await server.device().get('/test_passes');
   assert.equal(status, 404);
-  assert.equal((body.error as { code?: string }).code, 'route_missing');
+  assert.equal(errorCodeOf(body), 'route_missing');
   await server.close();
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Caller } from '#testing/api-client.ts';
 import { keepRefunding } from '#testing/api-objects.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addPayer, addTerminal, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
@@ -31,10 +32,6 @@ async function otherTerminal() {
   return { caller: server.device(deviceKey), terminalId, deviceKey };
 }
 
-function codeOf(body: { readonly [field: string]: unknown }): unknown {
-  return (body.error as { code?: string } | undefined)?.code;
-}
-
 test('a cashier asks for a tip, which the tap brings', async () => {
   const { pass } = await addPayer(store);
   const tipping = { percentages: [10, 15] };
@@ -44,7 +41,7 @@ test('a cashier asks for a tip, which the tap brings', async () => {
   const path = `/payment_intents/${body.id}/tap`;
   for (const tip_amount of [1_000_001, -1, 0.5, '1', null]) {
     const refused = await device.post(path, { credential, tip_amount }, 'tip');
-    assert.deepEqual([refused.status, codeOf(refused.body)], [400, 'parameter_invalid']);
+    assert.deepEqual([refused.status, errorCodeOf(refused.body)], [400, 'parameter_invalid']);
     assert.equal((refused.body.error as { param?: string }).param, 'tip_amount');
   }
   const paid = await device.post(path, { credential, tip_amount: 150_000 }, 'tip');
@@ -52,7 +49,7 @@ test('a cashier asks for a tip, which the tap brings', async () => {
   const again = await device.post(path, { credential, tip_amount: 150_000 }, 'tip');
   assert.deepEqual(again.body, paid.body);
   const other = await device.post(path, { credential, tip_amount: 0 }, 'tip');
-  assert.equal(codeOf(other.body), 'idempotency_key_reused');
+  assert.equal(errorCodeOf(other.body), 'idempotency_key_reused');
 });
 
 test('the totals of the terminal tell sales from tips, and count declines', async () => {
@@ -156,7 +153,7 @@ test('a shift that is none is refused', async () => {
     'created_gte=yesterday',
   ]) {
     const { status, body } = await caller.get(`/totals?${query}`);
-    assert.deepEqual([status, codeOf(body)], [400, 'parameter_invalid'], query);
+    assert.deepEqual([status, errorCodeOf(body)], [400, 'parameter_invalid'], query);
   }
   const long = { amount: 1_000_000, cashier: 'x'.repeat(41) };
   assert.equal((await caller.post('/payment_intents', long)).status, 400);

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { only } from '#core/assert.ts';
 import { hashSecret } from '#core/secrets.ts';
 import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -129,7 +130,7 @@ for (const { path, insert } of LISTS) {
       }
       for (const { status, body } of await Promise.all(wrong)) {
         assert.equal(status, 400);
-        assert.equal(Object(body.error).code, 'cursor_invalid');
+        assert.equal(errorCodeOf(body), 'cursor_invalid');
       }
     });
 

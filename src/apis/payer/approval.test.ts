@@ -10,6 +10,7 @@ import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
@@ -237,7 +238,7 @@ describe('an approval is refused before it costs gas', () => {
     const { me } = await newOwner();
     const { status, body } = await me.post('/approvals', {});
     assert.equal(status, 400);
-    assert.equal((body.error as { code: string }).code, 'parameter_missing');
+    assert.equal(errorCodeOf(body), 'parameter_missing');
   });
 });
 

@@ -8,6 +8,7 @@ import { updatePayerBlocked } from '#payers/queries.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -70,9 +71,8 @@ async function tap(
   const path = `/payment_intents/${intentId}/tap`;
   const credential = { type: 'nfc_sun', value };
   const { status, body } = await nodes[of.node ?? 0].device().post(path, { credential }, of.key);
-  const error = body.error as { code: string } | undefined;
   const declined = body.last_payment_error as { decline_code: string } | null;
-  const outcome = error?.code ?? declined?.decline_code ?? String(body.status);
+  const outcome = errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
   return { status, outcome, body };
 }
 

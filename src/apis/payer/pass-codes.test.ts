@@ -5,6 +5,7 @@ import { newSecret } from '#core/secrets.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -52,9 +53,8 @@ async function outcome(
   const credential = { type: 'qr', value };
   const path = `/payment_intents/${intentId}/tap`;
   const { body } = await nodes[of.node ?? 0].device().post(path, { credential });
-  const error = body.error as { code: string } | undefined;
   const declined = body.last_payment_error as { decline_code: string } | null;
-  return error?.code ?? declined?.decline_code ?? String(body.status);
+  return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
 }
 
 describe('a code of the wallet app', () => {

@@ -10,6 +10,7 @@ import { StartError } from '#core/start-error.ts';
 import { readPassFileSettings } from '#pass-file-settings.ts';
 import { loadPassFiles, type PassFileLocations } from '#payers/load-pass-files.ts';
 import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -192,8 +193,6 @@ test('the link for Google Wallet is signed and holds no credential', async () =>
 
 test('no certificates, no files; nobody gets another’s, or that of a revoked pass', async () => {
   const bare = await serveStore(store);
-  const code = ({ body }: { body: { readonly [field: string]: unknown } }) =>
-    (body.error as { code: string }).code;
   const wallet = newWallet();
   const token = await signInWallet(bare.url, wallet);
   const stranger = bare.payer(token);
@@ -201,11 +200,12 @@ test('no certificates, no files; nobody gets another’s, or that of a revoked p
   const foreign = (await me.post('/passes')).body;
   for (const kind of ['apple', 'google']) {
     const answer = await stranger.get(`/passes/${body.id}/${kind}`);
-    assert.deepEqual([answer.status, code(answer)], [409, 'not_configured']);
+    assert.deepEqual([answer.status, errorCodeOf(answer.body)], [409, 'not_configured']);
     assert.equal((await stranger.get(`/passes/${foreign.id}/${kind}`)).status, 404);
   }
   await me.send('DELETE', `/passes/${foreign.id}`);
-  assert.equal(code(await me.get(`/passes/${foreign.id}/google`)), 'unexpected_state');
+  const revoked = await me.get(`/passes/${foreign.id}/google`);
+  assert.equal(errorCodeOf(revoked.body), 'unexpected_state');
   await bare.close();
 });
 

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -51,10 +52,6 @@ async function tap(intentId: string, value: unknown) {
 
 function declineOf(intent: { readonly [field: string]: unknown }): string | undefined {
   return (intent.last_payment_error as { decline_code: string } | null)?.decline_code;
-}
-
-function codeOf(body: { readonly [field: string]: unknown }): string | undefined {
-  return (body.error as { code: string } | undefined)?.code;
 }
 
 describe('a pass', () => {
@@ -266,7 +263,7 @@ describe('an agent token', () => {
         agent_token: token,
       });
       assert.equal(status, 400);
-      assert.equal(codeOf(body), 'parameter_invalid');
+      assert.equal(errorCodeOf(body), 'parameter_invalid');
     }
   });
 
@@ -312,6 +309,6 @@ describe('the history', () => {
     const { body } = await one.me.get('/payments?limit=1');
     const other = await newPayer();
     const foreign = await other.me.get(`/payments?limit=1&cursor=${body.next_cursor}`);
-    assert.equal(codeOf(foreign.body), 'cursor_invalid');
+    assert.equal(errorCodeOf(foreign.body), 'cursor_invalid');
   });
 });

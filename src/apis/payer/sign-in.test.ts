@@ -5,6 +5,7 @@ import { FakeClock } from '#core/clock.ts';
 import { createNonce } from '#payers/sign-in.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { messageOf, newWallet, type SignInMessage, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -40,10 +41,6 @@ async function signIn(changes: Partial<SignInMessage> = {}) {
   const account = newWallet();
   const message = messageOf(account, await freshMessage(changes));
   return visitor.post('/sign_in', { message, signature: await account.signMessage({ message }) });
-}
-
-function codeOf(body: { readonly [field: string]: unknown }): string | undefined {
-  return (body.error as { code: string } | undefined)?.code;
 }
 
 describe('a wallet', () => {
@@ -103,7 +100,7 @@ describe('a message is refused', () => {
     test(what, async () => {
       const { status, body } = await signIn(changes);
       assert.equal(status, 401);
-      assert.equal(codeOf(body), 'sign_in_failed');
+      assert.equal(errorCodeOf(body), 'sign_in_failed');
     });
   }
 
@@ -135,7 +132,7 @@ describe('a message is refused', () => {
     const signature = await account.signMessage({ message });
     const { status, body } = await visitor.post('/sign_in', { message, signature });
     assert.equal(status, 400);
-    assert.equal(codeOf(body), 'parameter_invalid');
+    assert.equal(errorCodeOf(body), 'parameter_invalid');
   });
 });
 
@@ -145,7 +142,7 @@ describe('a session', () => {
     clock.advance(DAY_MS - 1);
     assert.equal((await server.payer(token).get('/me')).status, 200);
     clock.advance(1);
-    assert.equal(codeOf((await server.payer(token).get('/me')).body), 'session_missing');
+    assert.equal(errorCodeOf((await server.payer(token).get('/me')).body), 'session_missing');
   });
 
   test('ends with the sign-out', async () => {

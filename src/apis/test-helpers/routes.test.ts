@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EVENT_TYPES } from '#events/types.ts';
 import type { Caller } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
@@ -23,10 +24,6 @@ after(async () => {
   await server.close();
   await store.close();
 });
-
-function codeOf(body: { readonly [field: string]: unknown }): string | undefined {
-  return (body.error as { code: string } | undefined)?.code;
-}
 
 const tapPath = () => `/test_helpers/terminals/${store.terminalId}/tap`;
 
@@ -64,14 +61,14 @@ describe('a played tap', () => {
     assert.equal(payment.net, 2_750_000);
     const intent = await addIntent(store);
     const refused = await merchant.post(tapPath(), { tip_amount: 0 });
-    assert.deepEqual([refused.status, codeOf(refused.body)], [400, 'parameter_invalid']);
+    assert.deepEqual([refused.status, errorCodeOf(refused.body)], [400, 'parameter_invalid']);
     await merchant.post(`/payment_intents/${intent}/cancel`);
   });
 
   test('says so when there is nothing to pay', async () => {
     const { status, body } = await merchant.post(tapPath(), {});
     assert.equal(status, 409);
-    assert.equal(codeOf(body), 'payment_intent_unexpected_state');
+    assert.equal(errorCodeOf(body), 'payment_intent_unexpected_state');
   });
 
   test('is replayed under its key', async () => {
@@ -117,7 +114,10 @@ describe('a played confirmation', () => {
 
   test('of an intent that asks nobody is refused', async () => {
     const intentId = await addIntent(store);
-    assert.equal(codeOf((await answer(intentId, true)).body), 'payment_intent_unexpected_state');
+    assert.equal(
+      errorCodeOf((await answer(intentId, true)).body),
+      'payment_intent_unexpected_state',
+    );
   });
 });
 
@@ -157,7 +157,7 @@ describe('a played expiry', () => {
     const payment_intent = await addIntent(store);
     await merchant.post(tapPath(), { payment_intent });
     const { body } = await expire(payment_intent);
-    assert.equal(codeOf(body), 'payment_intent_unexpected_state');
+    assert.equal(errorCodeOf(body), 'payment_intent_unexpected_state');
   });
 });
 
@@ -230,7 +230,7 @@ test('a tap on an intent that has expired says so', async () => {
   await merchant.post(`/test_helpers/payment_intents/${intentId}/expire`);
   const { status, body } = await merchant.post(tapPath(), { payment_intent: intentId });
   assert.equal(status, 409);
-  assert.equal(codeOf(body), 'payment_intent_unexpected_state');
+  assert.equal(errorCodeOf(body), 'payment_intent_unexpected_state');
   assert.match((body.error as { message: string }).message, /expired at 20.*Create another one/);
 });
 
@@ -252,6 +252,6 @@ test('none of them exists for a live key', async () => {
   for (const [path, body] of calls) {
     const answer = await live.post(path, body);
     assert.equal(answer.status, 404, path);
-    assert.equal(codeOf(answer.body), 'route_missing');
+    assert.equal(errorCodeOf(answer.body), 'route_missing');
   }
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
 
 /** A client that does what the API's rules tell it to: same key until there is an answer. */
 export interface ChaosCaller {
@@ -32,15 +33,10 @@ const PAUSE_MS = 150;
 const IMPATIENT_MS = 700;
 const PATIENT_MS = 35_000;
 
-function errorCode(answer: ChaosAnswer): string {
-  const error = answer.body.error as { code?: string } | undefined;
-  return error?.code ?? '';
-}
-
 /** Whether the same request has to be sent again to learn its outcome. */
 function isOpen(answer: ChaosAnswer): boolean {
   if (answer.status >= 500 || answer.status === 429) return true;
-  return errorCode(answer) === 'idempotency_request_in_progress';
+  return errorCodeOf(answer.body) === 'idempotency_request_in_progress';
 }
 
 /** Answers that hold their key: everything but validation, permission and what is open. */
@@ -83,9 +79,8 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(impatient ? IMPATIENT_MS : PATIENT_MS),
       });
-      journal.count(
-        `answer ${answer?.status ?? 'none'} ${answer === null ? '' : errorCode(answer)}`,
-      );
+      const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
+      journal.count(`answer ${answer?.status ?? 'none'} ${code}`);
       if (answer?.status === 500) journal.complain(`500 to ${method} ${path}: ${answer.text}`);
       if (answer !== null && !isOpen(answer)) {
         if (key !== undefined && holdsKey(answer)) journal.answered(key, answer);
@@ -94,7 +89,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         }
         return answer;
       }
-      if (answer === null || errorCode(answer) !== 'service_unavailable') nothingDone = false;
+      if (code !== 'service_unavailable') nothingDone = false;
       // As a load balancer would: what does not answer is not asked again at once.
       if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
