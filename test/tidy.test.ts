@@ -302,6 +302,25 @@ test('what comments cite is in the repository: rules of docs/behavior.md by numb
   assert.deepEqual(dangling, []);
 });
 
+/** A lock by its number; other locks hash a name. */
+const NUMBERED_LOCK = /pg_(?:try_)?advisory_(?:xact_)?lock\((?!hashtext)/;
+const LOCK_NUMBER = /\bconst (\w+_LOCK) = ([\d_]+);/g;
+
+test('no two advisory locks share a number', () => {
+  const locking = product.filter(({ text }) => NUMBERED_LOCK.test(text));
+  const numbers = locking.flatMap(({ name, text }) => {
+    const found = [...text.matchAll(LOCK_NUMBER)];
+    assert.ok(found.length > 0, `${name}: the number of its lock is no constant of its own`);
+    return found.map(([, lock, number = '']) => ({ lock, number: number.replaceAll('_', '') }));
+  });
+  assert.ok(numbers.length >= 5, `only ${numbers.length} numbers were seen`);
+  const byNumber = Map.groupBy(numbers, ({ number }) => number);
+  assert.deepEqual(
+    [...byNumber.values()].filter((locks) => locks.length > 1),
+    [],
+  );
+});
+
 test('migrations are numbered once each, and say why they are there', async () => {
   const files: string[] = [];
   for await (const name of glob('migrations/*.sql', { cwd: ROOT })) files.push(name);

@@ -4,7 +4,7 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 // from constants and a date, or come from the catalogue.
 
 /** Any constant of our own. */
-const MAINTENANCE_LOCK = 7_218_344_191;
+const MAINTENANCE_LOCK = 7_218_344_192;
 
 export interface Bounds {
   readonly name: string;
