@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { PROCESS_ENDS } from '#core/ending.ts';
 
@@ -23,6 +23,13 @@ export interface Drain {
 
 /** A kept connection brings its next request within this time; its answer ends the connection. */
 const LAST_REQUESTS_MS = 500;
+/**
+ * It passes in turns of this length. A process that is held up reads nothing, so that pause counts
+ * as one turn, and what came meanwhile is answered in those that follow.
+ */
+const TURN_MS = 10;
+/** Turns that are all slow take no longer: the rest of a stop needs its time. */
+const SLOW_TURNS_MS = 2_000;
 /** A settlement takes about a second; a tap that still waits then is answered `processing`. */
 const SETTLE_MS = 4_000;
 /** Whatever still runs is cut: a stop takes 10 s at most, and workers stop after this. */
@@ -37,6 +44,16 @@ interface Waiting {
 /** Node's own `close` of an HTTP server also cuts idle connections, which may be bringing one. */
 function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);
+}
+
+async function lastRequests(): Promise<void> {
+  const end = performance.now() + SLOW_TURNS_MS;
+  for (let turns = LAST_REQUESTS_MS / TURN_MS; turns > 0; turns--) {
+    await sleep(TURN_MS);
+    if (performance.now() > end) break;
+  }
+  // Timers come before arrivals: without this, what came during the last turn would be cut unread.
+  await arrivals();
 }
 
 export function createDrain(): Drain {
@@ -70,7 +87,7 @@ export function createDrain(): Drain {
     close: async (app) => {
       stopListening(app.server);
       isClosing = true;
-      await sleep(LAST_REQUESTS_MS);
+      await lastRequests();
       end('polls');
       const timers = [
         setTimeout(() => end('others'), SETTLE_MS),
