@@ -1,21 +1,20 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
-import { connectionWait } from '#core/meters.ts';
+import { checkout, look, run, type Source } from '#db/connections.ts';
 import {
   CommitUnknown,
   codeOf,
   commitUnknown,
   DatabaseUnavailable,
   hearWarnings,
-  REFUSED,
   requireReplicated,
   toFault,
 } from '#db/faults.ts';
+import { openPipeline, type Pipeline } from '#db/pipeline.ts';
 import { openStandby } from '#db/standby.ts';
 import { typeParsers } from '#db/type-parsers.ts';
-import { DatabaseWatch, SIGHT, toSight, walPosition } from '#db/watch.ts';
+import { DatabaseWatch, walPosition } from '#db/watch.ts';
 
 /** Something that runs SQL: the pool (each statement its own transaction) or one transaction. */
 export interface Sql {
@@ -58,20 +57,6 @@ export interface Database extends Sql {
   close(): Promise<void>;
 }
 
-/**
- * One statement after the other, each a transaction of its own, in the order in which they were
- * asked for. The next is sent before the one before it has answered, so the server never waits for
- * us between them.
- */
-export interface Pipeline {
-  readonly watch: DatabaseWatch;
-  /**
-   * A column `wal_position` is remembered as acknowledged.
-   * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
-   */
-  run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
-}
-
 /** Returned by a transaction's work to roll back and still answer with `value`. */
 export class Abandon<T> {
   readonly value: T;
@@ -90,6 +75,7 @@ export class RunAgain extends Error {
 }
 
 export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
+export type { Pipeline } from '#db/pipeline.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -126,69 +112,6 @@ const PLANNER = '-c enable_seqscan=off -c jit=off';
 
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
-const statementNames = new Map<string, string>();
-
-/** One prepared statement per text and connection: unnamed ones ran at 0.72 of the speed. */
-function nameOf(text: string): string {
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
-  const name = `s${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
-  statementNames.set(text, name);
-  return name;
-}
-
-async function run<Row>(
-  client: pg.Pool | pg.ClientBase,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  try {
-    const config = { name: nameOf(text), text, values: values as unknown[] };
-    return (await client.query(config)).rows as Row[];
-  } catch (error) {
-    throw toFault(error);
-  }
-}
-
-/** The pool, and what is known of the database behind it. */
-interface Source {
-  readonly pool: pg.Pool;
-  readonly watch: DatabaseWatch;
-  carryHint: (topic: string, key: string) => void;
-}
-
-/**
- * What was decided before the database turned out to be another one must not be written there:
- * statements that waited for a connection meanwhile fail, with nothing done.
- */
-async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
-  const { changes } = watch;
-  const asked = performance.now();
-  let client: pg.PoolClient;
-  try {
-    client = await pool.connect();
-    connectionWait.observe((performance.now() - asked) / 1000);
-  } catch (error) {
-    throw new DatabaseUnavailable('the database cannot be reached', { cause: error });
-  }
-  if (watch.changes === changes) return client;
-  client.release();
-  throw new DatabaseUnavailable('another database answers than before');
-}
-
-/** A server that cannot be written to is refused: it is a replica, and somebody else is primary. */
-function isReplica(): Error {
-  return Object.assign(new Error('the server is a replica'), { code: '57P03' });
-}
-
-/** Looks at what a new connection leads to, before anybody gets it. */
-async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
-  const { highest } = watch;
-  const sight = toSight((await client.query(SIGHT)).rows[0]);
-  if (sight === null) throw isReplica();
-  watch.meet(sight, highest);
-}
-
 const FLUSHED = `
   select pg_current_wal_flush_lsn()::text as position,
     substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline`;
@@ -208,12 +131,6 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
   } catch {
     // The commit has its own answer, and so has the connection.
   }
-}
-
-/** A statement that commits by itself says in its first row how far the log had come before it. */
-function noteRow(row: unknown, watch: DatabaseWatch): void {
-  if (typeof row !== 'object' || row === null || !('wal_position' in row)) return;
-  watch.note(walPosition(String(row.wal_position)));
 }
 
 async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
@@ -280,53 +197,6 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   } catch (error) {
     return error instanceof Error ? error : new Error('rollback failed', { cause: error });
   }
-}
-
-/** A connection that a pipeline has from the pool, and how many of its statements are under way. */
-interface Taken {
-  readonly client: Promise<pg.PoolClient>;
-  underWay: number;
-  broken?: Error;
-}
-
-function openPipeline(source: Source): Pipeline {
-  let taken: Taken | null = null;
-  const leave = async (from: Taken) => {
-    from.underWay--;
-    // After a break the next statement gets another connection.
-    if (taken === from && (from.underWay === 0 || from.broken !== undefined)) taken = null;
-    if (from.underWay === 0) (await from.client).release(from.broken);
-  };
-  return {
-    watch: source.watch,
-    run: async <Row>(text: string, values: readonly unknown[]) => {
-      taken ??= { client: checkout(source), underWay: 0 };
-      const on = taken;
-      on.underWay++;
-      const client = await on.client.catch((error) => {
-        if (taken === on) taken = null;
-        throw error;
-      });
-      try {
-        const rows = await run<Row>(client, text, values);
-        requireReplicated(client);
-        noteRow(rows[0], source.watch);
-        return rows;
-      } catch (error) {
-        if (error instanceof CommitUnknown) on.broken = error;
-        if (!(error instanceof DatabaseUnavailable)) throw error;
-        if (REFUSED.test(codeOf(error.cause))) {
-          // Not to be used again: another connection may lead to the new primary.
-          on.broken = error;
-          throw error;
-        }
-        on.broken = commitUnknown('the connection broke in a statement', error);
-        throw on.broken;
-      } finally {
-        await leave(on);
-      }
-    },
-  };
 }
 
 /** Others were in the way, and the transaction was rolled back. */

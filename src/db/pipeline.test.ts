@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import {
   CommitUnknown,
   codeOf,
@@ -9,6 +9,7 @@ import {
   type Pipeline,
 } from '#db/database.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 
 let database: TestDatabase;
@@ -113,6 +114,73 @@ test('one that fails does no harm to those around it', async () => {
   );
   assert.ok((await isThere(first)) && (await isThere(last)));
   assert.equal((await writeNote(++ids, other))?.id, ids);
+});
+
+const lockTotal = { text: 'select name, total from totals for update', values: [] };
+const addOne = { text: 'update totals set total = total + 1 returning total', values: [] };
+
+/** The total of a table with one row, and a way to add to it under its lock. */
+async function totals(): Promise<{ total(): Promise<number>; drop(): Promise<unknown> }> {
+  await database.db.query(`create table totals as select 'a' as name, 0 as total`);
+  return {
+    total: async () => (await database.db.query<{ total: number }>(lockTotal.text))[0]?.total ?? -1,
+    drop: () => database.db.query('drop table totals'),
+  };
+}
+
+describe('a statement behind a lock', () => {
+  test('sees what was committed while it waited, and holds the lock until it is done', async () => {
+    const { total, drop } = await totals();
+    const other = await underWay(database.db, (tx) => tx.query(addOne.text));
+    const seen = { text: 'update totals set total = (select total from totals) + 10', values: [] };
+    const waiting = pipeline.runLocked<{ total: number }, never>(lockTotal, seen);
+    await waitingForLocks(database.db, 1);
+    await other.commit();
+    assert.deepEqual((await waiting).locked, [{ name: 'a', total: 1 }]);
+    assert.equal(await total(), 11);
+    await drop();
+  });
+
+  test('is rolled back with it, and nothing around them is', async () => {
+    const { total, drop } = await totals();
+    const wrong = (column: string) => ({ text: `select ${column}`, values: [] });
+    const results = await Promise.allSettled([
+      pipeline.runLocked(lockTotal, addOne),
+      pipeline.runLocked(addOne, wrong('none')),
+      pipeline.runLocked(wrong('no_such'), addOne),
+      pipeline.run(addOne.text, []),
+    ]);
+    assert.deepEqual(
+      results.map((result) => (result.status === 'rejected' ? codeOf(result.reason) : 'done')),
+      ['done', '42703', '42703', 'done'],
+    );
+    assert.equal(await total(), 2);
+    await drop();
+  });
+
+  test('that gives up waiting has done nothing, and one whose connection ends is unknown', async () => {
+    const { total, drop } = await totals();
+    const own = database.db.openPipeline();
+    const other = await underWay(database.db, (tx) => tx.query(addOne.text));
+    const end = async (how: 'cancel' | 'terminate') => {
+      await waitingForLocks(database.db, 1);
+      await database.db.query(
+        `select pg_${how}_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
+      );
+    };
+    const refused = assert.rejects(own.runLocked(lockTotal, addOne), DatabaseUnavailable);
+    await end('cancel');
+    await refused;
+    const unknown = assert.rejects(own.runLocked(lockTotal, addOne), CommitUnknown);
+    await end('terminate');
+    await unknown;
+    const waiting = own.runLocked(lockTotal, addOne);
+    await waitingForLocks(database.db, 1);
+    await other.commit();
+    await waiting;
+    assert.equal(await total(), 2);
+    await drop();
+  });
 });
 
 test('a connection that ends: unknown for all under way, the next one has another', async () => {

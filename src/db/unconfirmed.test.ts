@@ -56,3 +56,12 @@ test('so is a statement of a pipeline, and what follows it takes another connect
   await rejected;
   assert.deepEqual(await pipeline.run('select 1 as one', []), [{ one: 1 }]);
 });
+
+test('so are statements of a pipeline behind a lock', async () => {
+  const pipeline = db.openPipeline();
+  const lock = { text: `select set_config('synchronous_commit', 'on', true)`, values: [] };
+  const write = { text: `insert into notes values ('three')`, values: [] };
+  const rejected = assert.rejects(pipeline.runLocked(lock, write), CommitUnknown);
+  await giveUpWaiting();
+  await rejected;
+});

@@ -1,0 +1,133 @@
+import type pg from 'pg';
+import { checkout, run, type Source } from '#db/connections.ts';
+import {
+  CommitUnknown,
+  codeOf,
+  commitUnknown,
+  DatabaseUnavailable,
+  REFUSED,
+  requireReplicated,
+} from '#db/faults.ts';
+import { type DatabaseWatch, walPosition } from '#db/watch.ts';
+
+/** A statement with its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * One transaction after the other, in the order in which they were asked for. The next is sent
+ * before the one before it has answered, so the server never waits for us between them. A column
+ * `wal_position` of the last statement is remembered as acknowledged.
+ */
+export interface Pipeline {
+  readonly watch: DatabaseWatch;
+  /**
+   * A statement that is a transaction of its own.
+   * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+   */
+  run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Two statements in one READ COMMITTED transaction: the first waits for locks, and the other sees
+   * what was committed until it got them. Sent together, so nobody waits for us while we hold them.
+   * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+   */
+  runLocked<Locked, Row>(lock: Statement, then: Statement): Promise<LockedRows<Locked, Row>>;
+}
+
+/** What the two statements of {@link Pipeline.runLocked} returned. */
+export interface LockedRows<Locked, Row> {
+  readonly locked: Locked[];
+  readonly rows: Row[];
+}
+
+/** A statement that commits by itself says in its first row how far the log had come before it. */
+function noteRow(row: unknown, watch: DatabaseWatch): void {
+  if (typeof row !== 'object' || row === null || !('wal_position' in row)) return;
+  watch.note(walPosition(String(row.wal_position)));
+}
+
+/** A connection that a pipeline has from the pool, and how many of its statements are under way. */
+interface Taken {
+  readonly client: Promise<pg.PoolClient>;
+  underWay: number;
+  broken?: Error;
+}
+
+/** @throws CommitUnknown unless the server says that it refused the statement. */
+async function runAlone<Row>(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
+  try {
+    return await run<Row>(client, text, values);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable) || REFUSED.test(codeOf(error.cause))) throw error;
+    throw commitUnknown('the connection broke in a statement', error);
+  }
+}
+
+/** @throws CommitUnknown unless the server says that it rolled back. */
+async function runBehind<Locked, Row>(
+  client: pg.PoolClient,
+  [lock, then]: readonly [Statement, Statement],
+): Promise<LockedRows<Locked, Row>> {
+  const begun = client.query('BEGIN');
+  const rows = Promise.all([
+    run<Locked>(client, lock.text, lock.values),
+    run<Row>(client, then.text, then.values),
+  ]);
+  const committed = client.query('COMMIT');
+  const [begin, both, commit] = await Promise.allSettled([begun, rows, committed]);
+  for (const result of [begin, commit]) {
+    if (result.status === 'rejected') {
+      throw commitUnknown('the connection broke in a transaction', result.reason);
+    }
+  }
+  if (both.status === 'rejected') throw both.reason;
+  const [locked, written] = both.value;
+  return { locked, rows: written };
+}
+
+export function openPipeline(source: Source): Pipeline {
+  let taken: Taken | null = null;
+  const leave = async (from: Taken) => {
+    from.underWay--;
+    // After a break the next statement gets another connection.
+    if (taken === from && (from.underWay === 0 || from.broken !== undefined)) taken = null;
+    if (from.underWay === 0) (await from.client).release(from.broken);
+  };
+  const onClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    taken ??= { client: checkout(source), underWay: 0 };
+    const on = taken;
+    on.underWay++;
+    const client = await on.client.catch((error) => {
+      if (taken === on) taken = null;
+      throw error;
+    });
+    try {
+      const result = await work(client);
+      requireReplicated(client);
+      return result;
+    } catch (error) {
+      // Not to be used again: another connection may lead to the new primary.
+      const isBroken = error instanceof CommitUnknown || error instanceof DatabaseUnavailable;
+      if (isBroken) on.broken = error;
+      throw error;
+    } finally {
+      await leave(on);
+    }
+  };
+  const { watch } = source;
+  return {
+    watch,
+    run: async <Row>(text: string, values: readonly unknown[]) => {
+      const rows = await onClient((client) => runAlone<Row>(client, { text, values }));
+      noteRow(rows[0], watch);
+      return rows;
+    },
+    runLocked: async <Locked, Row>(lock: Statement, then: Statement) => {
+      const done = await onClient((client) => runBehind<Locked, Row>(client, [lock, then]));
+      noteRow(done.rows[0], watch);
+      return done;
+    },
+  };
+}
