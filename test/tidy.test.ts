@@ -313,7 +313,7 @@ test('no two advisory locks share a number', () => {
     assert.ok(found.length > 0, `${name}: the number of its lock is no constant of its own`);
     return found.map(([, lock, number = '']) => ({ lock, number: number.replaceAll('_', '') }));
   });
-  assert.ok(numbers.length >= 5, `only ${numbers.length} numbers were seen`);
+  assert.ok(numbers.length >= 4, `only ${numbers.length} numbers were seen`);
   const byNumber = Map.groupBy(numbers, ({ number }) => number);
   assert.deepEqual(
     [...byNumber.values()].filter((locks) => locks.length > 1),

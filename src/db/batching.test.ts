@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
@@ -19,8 +19,8 @@ function gated(limits: { readonly maxInFlight: number; readonly maxItems: number
   });
   const letGo = async () => {
     gates.shift()?.();
-    await nextTurn();
-    await nextTurn();
+    await turn();
+    await turn();
   };
   return { batcher, batches, letGo };
 }
@@ -32,7 +32,7 @@ function numbers(from: number, count: number): number[] {
 test('a lone item goes at once: nothing waits for company', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 10 });
   const outcome = batcher.add(1);
-  await nextTurn();
+  await turn();
   assert.deepEqual(batches, [[1]]);
   await letGo();
   assert.equal(await outcome, 'done 1');
@@ -41,9 +41,9 @@ test('a lone item goes at once: nothing waits for company', async () => {
 test('what waits meanwhile goes together, in order, and no more than fits', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 3 });
   const first = batcher.add(0);
-  await nextTurn();
+  await turn();
   const rest = numbers(1, 5).map((item) => batcher.add(item));
-  await nextTurn();
+  await turn();
   assert.deepEqual(batches, [[0]]);
   for (let i = 0; i < 3; i++) await letGo();
   assert.deepEqual(batches, [[0], [1, 2, 3], [4, 5]]);
@@ -54,58 +54,10 @@ test('what waits meanwhile goes together, in order, and no more than fits', asyn
   );
 });
 
-/** A batcher whose batches take what fits once `begin` was called; those of `isBad` fail. */
-function waitingForTurn(options: {
-  readonly maxItems: number;
-  readonly fits: (item: number) => boolean;
-  readonly isBad: (batch: readonly number[]) => boolean;
-}) {
-  const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
-  const batches: number[][] = [];
-  const { add } = createBatcher<number, string>({
-    maxInFlight: 1,
-    maxItems: options.maxItems,
-    run: async (items, take) => {
-      await turn;
-      const all = [...items, ...take(options.fits)];
-      batches.push(all);
-      if (options.isBad(all)) throw new Error('one of them is bad');
-      return all.map((item) => `done ${item}`);
-    },
-  });
-  const addAll = async (count: number) => {
-    const first = add(1);
-    await nextTurn();
-    const rest = numbers(2, count - 1).map(add);
-    begin();
-    return Promise.all([first, ...rest]);
-  };
-  return { addAll, batches };
-}
-
-test('a batch that waits takes what has arrived and fits, as far as it has room', async () => {
-  const isEven = (item: number) => item % 2 === 0;
-  const options = { maxItems: 3, fits: isEven, isBad: () => false };
-  const { addAll, batches } = waitingForTurn(options);
-  const outcomes = await addAll(7);
-  assert.deepEqual(batches, [[1, 2, 4], [3, 5, 6], [7]]);
-  assert.deepEqual(
-    outcomes,
-    numbers(1, 7).map((item) => `done ${item}`),
-  );
-});
-
-test('what a failed batch had taken runs again by itself, and takes nothing', async () => {
-  const isBad = (batch: readonly number[]) => batch.length > 1;
-  const { addAll, batches } = waitingForTurn({ maxItems: 10, fits: () => true, isBad });
-  assert.deepEqual(await addAll(3), ['done 1', 'done 2', 'done 3']);
-  assert.deepEqual(batches, [[1, 2, 3], [1], [2], [3]]);
-});
-
 test('no more batches than allowed are under way at once', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 2, maxItems: 1 });
   const outcomes = numbers(0, 5).map((item) => batcher.add(item));
-  await nextTurn();
+  await turn();
   for (let running = 2; running <= 5; running++) {
     assert.equal(batches.length, running);
     await letGo();
@@ -195,7 +147,7 @@ test('a thousand items added by many callers each get their own outcome', async 
   });
   const outcomes = await Promise.all(
     numbers(1, 1_000).map(async (item) => {
-      if (item % 3 === 0) await nextTurn();
+      if (item % 3 === 0) await turn();
       return batcher.add(item);
     }),
   );

@@ -7,23 +7,12 @@ import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
  * per second; see measured numbers in bench/README.md.)
  */
 export interface BatcherOptions<Item, Outcome> {
-  /**
-   * Runs all items in one transaction; one outcome per item, in their order: first those that it
-   * was given, then those that it took.
-   */
-  readonly run: (items: readonly Item[], take: Take<Item>) => Promise<readonly Outcome[]>;
+  /** Runs all items in one transaction; one outcome per item, in their order. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
   /** Batches under way at once. */
   readonly maxInFlight: number;
   readonly maxItems: number;
 }
-
-/**
- * Adds to the batch under way what has arrived since and fits, as far as the batch has room. For a
- * batch that has to wait for a lock before it begins.
- */
-export type Take<Item> = (fits: (item: Item) => boolean) => readonly Item[];
-
-const takeNone = () => [];
 
 export interface Batcher<Item, Outcome> {
   add(item: Item): Promise<Outcome>;
@@ -65,32 +54,21 @@ export function createBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
 ): Batcher<Item, Outcome> {
   type Batch = readonly Waiting<Item, Outcome>[];
-  let waiting: Waiting<Item, Outcome>[] = [];
+  const waiting: Waiting<Item, Outcome>[] = [];
   let inFlight = 0;
 
-  const settle = async (batch: Batch, take: Take<Item> = takeNone) => {
-    const items = batch.map((entry) => entry.item);
-    const outcomes = await options.run(items, take);
+  const settle = async (batch: Batch) => {
+    const outcomes = await options.run(batch.map((entry) => entry.item));
     assert(outcomes.length === batch.length, 'a batch must have one outcome per item');
     batch.forEach((entry, index) => {
       entry.resolve(outcomes[index] as Outcome);
     });
   };
-  /** Moves what fits from those that wait to the end of the batch. */
-  const takeInto =
-    (batch: Waiting<Item, Outcome>[]): Take<Item> =>
-    (fits) => {
-      const room = options.maxItems - batch.length;
-      const taken = new Set(waiting.filter(({ item }) => fits(item)).slice(0, room));
-      waiting = waiting.filter((entry) => !taken.has(entry));
-      batch.push(...taken);
-      return [...taken].map(({ item }) => item);
-    };
   const flush = async () => {
     const batch = waiting.splice(0, options.maxItems);
     inFlight++;
     try {
-      await settle(batch, takeInto(batch));
+      await settle(batch);
     } catch (error) {
       if (batch.length === 1 || error instanceof DatabaseUnavailable) rejectAll(batch, error);
       else await settleSingly(batch, error, settle);

@@ -2,6 +2,7 @@ import { assert, only, present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import type { Statement } from '#db/pipeline.ts';
 
 /**
  * Places in one account and mode's commit order, taken under the lock of its row. The holder of
@@ -78,7 +79,7 @@ export interface OrderTime {
   readonly stampedAt: Date;
 }
 
-type TimeRow = Pick<StampRow, 'account_id' | 'livemode' | 'stamped_at' | 'ahead_seconds'>;
+export type TimeRow = Pick<StampRow, 'account_id' | 'livemode' | 'stamped_at' | 'ahead_seconds'>;
 
 /** When a row counts as created that is written at `now`. */
 export function createdAt({ aheadSeconds, stampedAt }: OrderTime, now: Date): Date {
@@ -88,15 +89,15 @@ export function createdAt({ aheadSeconds, stampedAt }: OrderTime, now: Date): Da
 
 /**
  * Waits for the locks of these accounts and modes, in one order so that no two wait in a circle.
- * The next statement sees whatever was committed before.
- * @returns the time of each, by `tenantKey`.
+ * The next statement sees whatever was committed before. Its rows are {@link TimeRow}s.
  */
-export async function lockOrders(
-  tx: Tx,
-  tenants: readonly Tenant[],
-): Promise<ReadonlyMap<string, OrderTime>> {
+export function lockOrders(tenants: readonly Tenant[]): Statement {
   const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
-  const rows = await tx.query<TimeRow>(LOCK, values);
+  return { text: LOCK, values };
+}
+
+/** The time of each account and mode that was locked, by `tenantKey`. */
+export function toTimes(rows: readonly TimeRow[]): ReadonlyMap<string, OrderTime> {
   return new Map(
     rows.map((row) => {
       const tenant = { accountId: row.account_id, livemode: row.livemode };
@@ -178,21 +179,24 @@ export async function stampOrders(
 export function stampSteps(places: number): string {
   return `
   wanted as (
-    select account_id, livemode, max(created) as created, max(place) + ${places - 1} as places
+    select account_id, livemode, max(created) as created, max(ahead_seconds) as ahead_seconds,
+      max(place) + ${places - 1} as places
     from open group by account_id, livemode
   ), seen as materialized (
     select w.*, m.position from wanted w cross join lateral (
       select position from account_modes m
       where m.account_id = w.account_id and m.livemode is not distinct from w.livemode offset 0) m
   ), held as materialized (
-    select s.*, m.ctid as tuple from seen s cross join lateral (
-      select m.ctid from account_modes m
+    select s.position, s.places, greatest(s.created, m.stamped_at) as created, m.ctid as tuple
+    from seen s cross join lateral (
+      select m.ctid, m.stamped_at from account_modes m
       where m.account_id = s.account_id and m.livemode is not distinct from s.livemode
-        and m.position = s.position and m.stamped_at <= s.created
+        and m.position = s.position and m.ahead_seconds = s.ahead_seconds
+        and m.stamped_at < date_trunc('second', s.created) + interval '1 second'
       for update of m skip locked) m
   ), stamped as (
     update account_modes m set position = h.position + h.places, stamped_at = h.created
     from held h where m.ctid = h.tuple
-    returning m.account_id, m.livemode, h.position as before
+    returning m.account_id, m.livemode, h.created, h.position as before
   )`;
 }

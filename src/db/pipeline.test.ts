@@ -158,7 +158,7 @@ describe('a statement behind a lock', () => {
     await drop();
   });
 
-  test('that gives up waiting has done nothing, and one whose connection ends is unknown', async () => {
+  test('that gives up waiting has done nothing; one whose connection ends is unknown', async () => {
     const { total, drop } = await totals();
     const own = database.db.openPipeline();
     const other = await underWay(database.db, (tx) => tx.query(addOne.text));

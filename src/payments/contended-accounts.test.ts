@@ -40,11 +40,9 @@ test('a try that was not in vain begins anew, unless it is from before the pause
   assert.ok(accounts.has(request));
 });
 
-test('a batch is waited for by the accounts of all requests that have joined it', async () => {
-  const batch: CreateRequest[] = [];
+test('a batch is waited for by the accounts of its requests, and by no other', async () => {
   const work = Promise.withResolvers<void>();
-  const tracked = accounts.track(batch, work.promise);
-  batch.push(newCreate(store));
+  const tracked = accounts.track([newCreate(store)], work.promise);
   let isUnlocked = false;
   const unlocked = accounts.untilUnlocked(newCreate(store)).then(() => {
     isUnlocked = true;

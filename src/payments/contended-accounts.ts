@@ -9,9 +9,9 @@ import type { CreateRequest } from '#payments/create-request.ts';
 const CONTENDED_MS = 50;
 const CONTENDED_MAX_MS = 1_600;
 
-/** A batch that waits for its accounts' orders or has them; more requests may join it. */
+/** A batch that waits for its accounts' orders or has them. */
 interface LockedBatch {
-  readonly requests: readonly CreateRequest[];
+  readonly accounts: ReadonlySet<string>;
   readonly done: Promise<unknown>;
 }
 
@@ -53,7 +53,8 @@ export class ContendedAccounts {
   }
 
   async track<T>(requests: readonly CreateRequest[], work: Promise<T>): Promise<T> {
-    const batch = { requests, done: work.catch(() => {}) };
+    const accounts = new Set(requests.map(accountOf));
+    const batch = { accounts, done: work.catch(() => {}) };
     this.#batches.add(batch);
     return work.finally(() => this.#batches.delete(batch));
   }
@@ -64,9 +65,7 @@ export class ContendedAccounts {
   async untilUnlocked(request: CreateRequest): Promise<void> {
     const account = accountOf(request);
     for (;;) {
-      const batch = [...this.#batches].find(({ requests }) =>
-        requests.some((one) => accountOf(one) === account),
-      );
+      const batch = [...this.#batches].find(({ accounts }) => accounts.has(account));
       if (batch === undefined) return;
       await batch.done;
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAtOnce } from '#payments/create-at-once.ts';
+import { createAtOnce, type RunCreate } from '#payments/create-at-once.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { newCreate } from '#testing/store-payments.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
@@ -30,7 +30,7 @@ function nodes(plan: Plan): Plan[] {
 /** How the statement would read the tables: which by which columns of which index. */
 async function readings(): Promise<string[]> {
   const found: string[] = [];
-  const run = async (text: string, values: readonly unknown[]) => {
+  const explain: RunCreate = async (_, { text, values }) => {
     const rows = await store.db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
       `explain (format json) ${text}`,
       values,
@@ -45,8 +45,8 @@ async function readings(): Promise<string[]> {
     }
     return [];
   };
-  const pipeline = { run, watch: store.db.watch };
-  await createAtOnce({ ...store, pipeline }, [newCreate(store, { orderId: 'A' })]);
+  const pipeline = store.db.openPipeline();
+  await createAtOnce({ ...store, pipeline }, [newCreate(store, { orderId: 'A' })], explain);
   return found.sort();
 }
 

@@ -2,9 +2,18 @@ import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerWith, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type IdKey, newId } from '#core/ids.ts';
-import { createdAt, stampSteps, tenantKey } from '#db/commit-order.ts';
+import type { Tenant } from '#core/mode.ts';
+import {
+  createdAt,
+  lockOrders,
+  stampSteps,
+  type TimeRow,
+  tenantKey,
+  toTimes,
+} from '#db/commit-order.ts';
 import { codeOf, type Pipeline } from '#db/database.ts';
 import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
+import type { Statement } from '#db/pipeline.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
 import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
@@ -83,7 +92,7 @@ const CREATE = `
         order by p.order_id limit 1
       ) is null)
   ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
-    select o.*, s.before + o.place as position
+    select o.*, s.before + o.place as position, s.created as stamped_at
     from open o join stamped s on s.account_id = o.account_id and s.livemode = o.livemode
   ), keys as (
     insert into idempotency_keys (${NEW_KEY_COLUMNS})
@@ -93,12 +102,13 @@ const CREATE = `
     from plain
   ), intents as (
     insert into payment_intents (${NEW_INTENT_COLUMNS})
-    select id, account_id, livemode, position, created, amount, terminal_id, order_id, description,
-      metadata, source, split_group, expires_at, picked_up_at, 'requires_payment_method', number,
-      ahead_seconds, tipping, traceparent
+    select id, account_id, livemode, position, stamped_at, amount, terminal_id, order_id,
+      description, metadata, source, split_group, expires_at, picked_up_at,
+      'requires_payment_method', number, ahead_seconds, tipping, traceparent
     from plain
   ), happened as (
-    select event_id as id, account_id, livemode, position + 1 as position, created, $2 as type,
+    select event_id as id, account_id, livemode, position + 1 as position, stamped_at as created,
+      $2 as type,
       $3::text[] as topics, id as object_id,
       event_head || (position + 1) || ',"data":{"object":' || body || '}}' as body
     from plain
@@ -143,7 +153,7 @@ interface WrittenRow {
 type OutcomeRow = WrittenRow &
   ({ readonly item: null } | (StoredAnswer & { readonly item: number; readonly expires_at: Date }));
 
-export interface Candidate {
+interface Candidate {
   readonly request: CreateRequest;
   readonly orderId: string;
   /** Which of the batch's requests it is. */
@@ -151,7 +161,7 @@ export interface Candidate {
 }
 
 /** What the statement is asked to create. */
-export interface Numbered extends Candidate {
+interface Numbered extends Candidate {
   readonly drawn: DrawnNumber;
 }
 
@@ -159,7 +169,7 @@ export interface Numbered extends Candidate {
  * The first of each key and order id, of accounts that may take payments on a ledger that is open:
  * what follows them has to be decided after them.
  */
-export function candidates(
+function candidates(
   idKey: IdKey,
   requests: readonly CreateRequest[],
   watch: DatabaseWatch,
@@ -243,11 +253,11 @@ function toRow(
  * The requests of each account and mode are numbered from the first place that is not taken. The
  * rows do not keep their texts, which nobody needs while the statement is under way.
  */
-export function toRows(
+function toRows(
   idKey: IdKey,
   tried: readonly Numbered[],
   clocks: AccountClocks,
-): { readonly rows: Row[]; readonly input: JsonArray } {
+): { readonly rows: Row[]; readonly tenants: Tenant[]; readonly input: JsonArray } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
   const drafts = [...byTenant.entries()].flatMap(([tenant, group]) => {
     const now = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
@@ -257,18 +267,31 @@ export function toRows(
     return group.map((one, n) => toRow(idKey, one, { ...time, place: 1 + n * PLACES_PER_CREATE }));
   });
   const input = jsonArrayOf(drafts.map(({ text }) => text));
-  return { rows: drafts.map(({ row }) => row), input };
+  const tenants = [...byTenant.values()].flatMap(([first]) => first?.request.standing.tenant ?? []);
+  return { rows: drafts.map(({ row }) => row), tenants, input };
 }
 
-type Run = (text: string, values: readonly unknown[]) => Promise<OutcomeRow[]>;
+/** How the statement is run, for these accounts and modes. */
+export type RunCreate = (
+  deps: Pick<AtOnceDeps, 'pipeline' | 'clocks'>,
+  statement: Statement,
+  tenants: readonly Tenant[],
+) => Promise<OutcomeRow[]>;
 
-export async function runCreate(run: Run, input: JsonArray): Promise<OutcomeRow[]> {
-  try {
-    return await run(CREATE, [input.bytes, CREATED, topicsOf(CREATED)]);
-  } finally {
-    input.release();
-  }
-}
+const runAtOnce: RunCreate = ({ pipeline }, { text, values }) => pipeline.run(text, values);
+
+/**
+ * For accounts for which other processes write at the same time: waits for the locks of their
+ * orders first, so that nobody is in the statement's way.
+ */
+export const runUnderLocks: RunCreate = async ({ pipeline, clocks }, statement, tenants) => {
+  const { locked, rows } = await pipeline.runLocked<TimeRow, OutcomeRow>(
+    lockOrders(tenants),
+    statement,
+  );
+  for (const [tenant, time] of toTimes(locked)) clocks.learn(tenant, time);
+  return rows;
+};
 
 /** An expired key belongs to nobody, but its row has to be removed first: that is not plain. */
 function replay(known: StoredAnswer & { readonly expires_at: Date }, asked: CreateRequest): AtOnce {
@@ -297,21 +320,21 @@ function outcomesOf(
 }
 
 /** What the statement was given, and what it said. */
-export interface Written {
+interface Written {
   readonly rows: readonly Row[];
   readonly found: readonly OutcomeRow[];
 }
 
-export const NOTHING: Written = { rows: [], found: [] };
+const NOTHING: Written = { rows: [], found: [] };
 
 /** Another transaction was quicker: the whole statement has done nothing. */
-export function nothingIfMet(error: unknown): Written {
+function nothingIfMet(error: unknown): Written {
   if (MET_ANOTHER.has(codeOf(error))) return NOTHING;
   throw error;
 }
 
 /** Gives back the numbers that were not used, and says what became of each request. */
-export function settle(
+function settle(
   { numbers }: IntentIds,
   requests: readonly CreateRequest[],
   { drawn, written }: { readonly drawn: readonly DrawnNumber[]; readonly written: Written },
@@ -328,7 +351,7 @@ export function settle(
   };
 }
 
-export function untouched(requests: readonly CreateRequest[]): CreatedAtOnce {
+function untouched(requests: readonly CreateRequest[]): CreatedAtOnce {
   return { outcomes: requests.map(() => null), busy: new Set(), deliveries: 0 };
 }
 
@@ -336,22 +359,24 @@ export function untouched(requests: readonly CreateRequest[]): CreatedAtOnce {
  * Creates the plain ones of these intents in one round trip, and answers what comes again. A
  * request whose key was used by another of the batch has met that one under way. The others are
  * left untouched, and so are all of them when another transaction was quicker with one of the keys.
- * It never waits for a lock.
+ * It never waits for a lock, unless `run` does.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export async function createAtOnce(
-  { pipeline, clocks, ...ids }: AtOnceDeps,
+  deps: AtOnceDeps,
   requests: readonly CreateRequest[],
+  run: RunCreate = runAtOnce,
 ): Promise<CreatedAtOnce> {
-  const { idKey, numbers } = ids;
+  const { pipeline, clocks, idKey, numbers } = deps;
   const tried = candidates(idKey, requests, pipeline.watch);
   if (tried.length === 0) return untouched(requests);
   const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
   const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
-  const { rows, input } = toRows(idKey, numbered, clocks);
-  const run: Run = (text, values) => pipeline.run(text, values);
-  const written = await runCreate(run, input)
+  const { rows, tenants, input } = toRows(idKey, numbered, clocks);
+  const values = [input.bytes, CREATED, topicsOf(CREATED)];
+  const written = await run(deps, { text: CREATE, values }, tenants)
     .then((found) => ({ rows, found }))
-    .catch(nothingIfMet);
-  return settle(ids, requests, { drawn, written });
+    .catch(nothingIfMet)
+    .finally(() => input.release());
+  return settle(deps, requests, { drawn, written });
 }

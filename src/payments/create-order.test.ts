@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FakeClock } from '#core/clock.ts';
+import { addMs, FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import type { Database } from '#db/database.ts';
+import type { Pipeline } from '#db/database.ts';
 import { AccountClocks } from '#payments/account-clocks.ts';
 import { createIntentCreator } from '#payments/create.ts';
-import { createUnderLock, TURN_LOCK } from '#payments/create-under-lock.ts';
+import { createAtOnce, type RunCreate, runUnderLocks } from '#payments/create-at-once.ts';
+import type { CreateRequest } from '#payments/create-request.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
@@ -41,12 +42,16 @@ test("an account whose order somebody holds keeps no other account's creates wai
 });
 
 test('a create that meets a taken order waits for it once, with all others', async () => {
-  let transactions = 0;
-  const transaction: Database['transaction'] = (work) => {
-    transactions++;
-    return store.db.transaction(work);
+  let batches = 0;
+  const openPipeline = (): Pipeline => {
+    const pipeline = store.db.openPipeline();
+    const runLocked: Pipeline['runLocked'] = (lock, then) => {
+      batches++;
+      return pipeline.runLocked(lock, then);
+    };
+    return { ...pipeline, runLocked };
   };
-  const create = createIntentCreator({ ...store, db: { ...store.db, transaction } });
+  const create = createIntentCreator({ ...store, db: { ...store.db, openPipeline } });
   const order = await holdOrder();
   const first = create(newCreate(store));
   await waitingForLocks(store.db, 1);
@@ -57,46 +62,45 @@ test('a create that meets a taken order waits for it once, with all others', asy
   const seen = (await Promise.all([first, ...later])).map(see);
   assert.ok(seen.every(({ status }) => status === 201));
   // The first, and those that came while it waited: not one for each.
-  assert.ok(transactions <= 2, `${transactions} transactions`);
+  assert.ok(batches === 1 || batches === 2, `${batches} batches`);
 });
 
-test('a process that stands still with its turn holds up nobody for long', async () => {
-  const create = createIntentCreator(store);
-  const order = await holdOrder();
-  const turn = await underWay(store.db, (tx) =>
-    tx.query(`select pg_advisory_xact_lock(${TURN_LOCK})`),
+/** When the store's intents count as created, in their order. */
+async function timesOf({ standing, db }: TestStore): Promise<Date[]> {
+  const rows = await db.query<{ created: Date }>(
+    'select created from payment_intents where account_id = $1 order by position',
+    [standing.tenant.accountId],
   );
-  const waiting = create(newCreate(store));
-  await waitingForLocks(store.db, 1);
-  await order.commit();
-  // The turn is still taken.
-  assert.equal(see(await waiting).status, 201);
-  await turn.commit();
+  return rows.map(({ created }) => created);
+}
+
+/** Creates as another process does, which knows nothing of the account yet. */
+function elsewhere(run?: RunCreate) {
+  const own = { ...store, pipeline: store.db.openPipeline(), clocks: new AccountClocks() };
+  return async (request: CreateRequest) => {
+    const { outcomes } = await createAtOnce(own, [request], run);
+    return outcomes[0]?.created ?? null;
+  };
+}
+
+test('within a second, a create counts as created no sooner than the one before it', async () => {
+  const shop = await addStore(store, clock);
+  const at = (ms: number) => newCreate(shop, {}, { now: addMs(clock.now(), ms) });
+  assert.equal(await elsewhere()(at(900)), true);
+  assert.equal(await elsewhere()(at(100)), true);
+  const late = addMs(clock.now(), 900);
+  assert.deepEqual(await timesOf(shop), [late, late]);
+  assert.equal(await elsewhere()(at(-1)), null);
 });
 
-test('a batch has the turn while it waits for an order: the next one waits behind it', async () => {
-  const create = createIntentCreator(store);
-  const order = await holdOrder();
-  const waiting = create(newCreate(store));
-  await waitingForLocks(store.db, 1);
-  const [turn] = await store.db.query<{ isFree: boolean }>(
-    `select pg_try_advisory_xact_lock(${TURN_LOCK}) as "isFree"`,
-  );
-  assert.equal(turn?.isFree, false);
-  await order.commit();
-  assert.equal(see(await waiting).status, 201);
-});
-
-test('what has arrived while a batch waited goes with it, for other accounts too', async () => {
-  const neighbour = await addStore(store, clock);
-  const batch = [newCreate(store)];
-  const arrived = [newCreate(store), newCreate(neighbour)];
-  const take = () => arrived;
-  const deps = { ...store, clocks: new AccountClocks() };
-  const { outcomes } = await createUnderLock(deps, { batch, take });
-  assert.deepEqual(
-    outcomes.map((outcome) => outcome?.created),
-    [true, true, true],
-  );
-  assert.deepEqual(batch.slice(1), arrived);
+test('a clock that was moved is noticed, and who waits for the order learns of it', async () => {
+  const shop = await addStore(store, clock);
+  await store.db.query('update account_modes set ahead_seconds = 60 where account_id = $1', [
+    shop.standing.tenant.accountId,
+  ]);
+  assert.equal(await elsewhere()(newCreate(shop)), null);
+  const waits = elsewhere(runUnderLocks);
+  assert.equal(await waits(newCreate(shop)), null);
+  assert.equal(await waits(newCreate(shop)), true);
+  assert.deepEqual(await timesOf(shop), [addMs(clock.now(), 60_000)]);
 });

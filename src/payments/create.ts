@@ -6,10 +6,14 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import { AccountClocks } from '#payments/account-clocks.ts';
 import { ContendedAccounts } from '#payments/contended-accounts.ts';
-import { type AtOnce, type CreatedAtOnce, createAtOnce } from '#payments/create-at-once.ts';
+import {
+  type AtOnce,
+  type CreatedAtOnce,
+  createAtOnce,
+  runUnderLocks,
+} from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
-import { createUnderLock, MAX_UNDER_LOCK } from '#payments/create-under-lock.ts';
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
@@ -21,9 +25,9 @@ const BUSY = 'busy';
 /**
  * For accounts for which other processes write too: their order changes hands once per batch. One
  * batch at a time, so that what arrives meanwhile shares the next one: several would only wait for
- * each other's locks, and make each of them smaller.
+ * each other's locks, and each would be smaller.
  */
-const UNDER_LOCK = { maxInFlight: 1, maxItems: MAX_UNDER_LOCK } as const;
+const UNDER_LOCK = { maxInFlight: 1, maxItems: 64 } as const;
 interface CreatorDeps extends IntentIds {
   readonly db: Database;
   readonly wakeups: Wakeups;
@@ -46,6 +50,15 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
   if (written.deliveries > 0) wakeups.send('deliveries');
 }
 
+/** Opened by the first batch: the API's document is built without a database. */
+function pipelineOf(db: Database): () => Pipeline {
+  let pipeline: Pipeline | null = null;
+  return () => {
+    pipeline ??= db.openPipeline();
+    return pipeline;
+  };
+}
+
 /**
  * Creates payment intents by group commit: what waits while earlier batches are under way shares
  * one transaction. Key, intent, event, deliveries and stored response of each commit together. What
@@ -56,7 +69,8 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
 export function createIntentCreator(deps: CreatorDeps): CreateIntent {
   const { db, wakeups } = deps;
   const size = { maxInFlight: MAX_IN_FLIGHT, maxItems: MAX_ITEMS };
-  let pipeline: Pipeline | null = null;
+  // Those that wait for locks have a connection of their own.
+  const [pipeline, lockPipeline] = [pipelineOf(db), pipelineOf(db)];
   const clocks = new AccountClocks();
   const contended = new ContendedAccounts();
   /** A lost statement may create these yet: no caller is told that nothing was done. */
@@ -72,16 +86,16 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
   const plain = createBatcher<CreateRequest, AtOnce | typeof BUSY>({
     ...size,
     run: (requests) => {
-      pipeline ??= db.openPipeline();
-      return finish(requests, createAtOnce({ ...deps, pipeline, clocks }, requests));
+      const own = { ...deps, pipeline: pipeline(), clocks };
+      return finish(requests, createAtOnce(own, requests));
     },
   });
   const underLock = createBatcher<CreateRequest, AtOnce | typeof BUSY>({
     ...UNDER_LOCK,
-    run: (requests, take) => {
-      const batch = [...requests];
-      const work = createUnderLock({ ...deps, clocks }, { batch, take });
-      return finish(batch, contended.track(batch, work));
+    run: (requests) => {
+      const own = { ...deps, pipeline: lockPipeline(), clocks };
+      const work = createAtOnce(own, requests, runUnderLocks);
+      return finish(requests, contended.track(requests, work));
     },
   });
   const others = createBatcher<CreateRequest, Answer | Refusal>({
