@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 
 /**
  * The load of bench/nodes.ts, in a process of its own: a fixed number of clients, each of which
@@ -14,8 +14,8 @@ export interface NodesJob {
   readonly seconds: number;
   /** Ends after so many, if the time is not up before. */
   readonly limit?: number;
-  /** For taps: intents of these sellers, in their order, again and again. */
-  readonly kind: 'create' | 'tap';
+  readonly kind: 'create' | 'get' | 'tap';
+  /** Of these sellers, in their order: each is tapped once, or read again and again. */
   readonly intents: readonly string[];
 }
 
@@ -42,25 +42,28 @@ interface Sent {
   readonly id: string;
 }
 
+type Request = Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'headers' | 'body'>;
+
 type Send = (turn: number) => Promise<Sent>;
 
 function sender(job: NodesJob, pools: readonly Pool[]): Send {
-  const post = async (turn: number, path: string, key: string, body: object): Promise<Sent> => {
+  const ask = async (turn: number, request: Request): Promise<Sent> => {
     const pool = pools[turn % pools.length];
     if (pool === undefined) throw new Error('no node');
     const { body: answer, statusCode } = await pool.request({
-      method: 'POST',
-      path,
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        'idempotency-key': randomUUID(),
-      },
-      body: JSON.stringify(body),
+      ...request,
       headersTimeout: PATIENCE_MS,
     });
     const { id = '', status } = (await answer.json()) as { id?: string; status?: string };
     return { said: status ?? String(statusCode), id };
+  };
+  const post = (turn: number, path: string, key: string, body: object) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    };
+    return ask(turn, { method: 'POST', path, headers, body: JSON.stringify(body) });
   };
   return (turn) => {
     const seller = job.sellers[turn % job.sellers.length];
@@ -70,13 +73,22 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
       const order = { amount: 2_000_000, terminal, expires_in: 600 };
       return post(turn, '/api/v1/payment_intents', key, order);
     }
-    const path = `/api/device/v1/payment_intents/${job.intents[turn]}/tap`;
+    const intent = job.intents[turn % job.intents.length];
+    if (job.kind === 'get') {
+      const headers = { authorization: `Bearer ${key}` };
+      return ask(turn, { method: 'GET', path: `/api/v1/payment_intents/${intent}`, headers });
+    }
+    const path = `/api/device/v1/payment_intents/${intent}/tap`;
     const value = job.passes[turn % job.passes.length];
     return post(turn, path, deviceKey, { credential: { type: 'nfc_id', value } });
   };
 }
 
-const WANTED = { create: 'requires_payment_method', tap: 'succeeded' } as const;
+const WANTED = {
+  create: 'requires_payment_method',
+  get: 'requires_payment_method',
+  tap: 'succeeded',
+} as const;
 
 async function run(job: NodesJob): Promise<NodesResult> {
   const each = Math.ceil(job.clients / job.origins.length);

@@ -10,10 +10,11 @@ import type { NodesJob, NodesResult, Seller } from './nodes-load.ts';
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * Creates and taps per second at one, two and three API processes, for one, 16 and 256 accounts,
- * and what each costs: processor time of the service and of PostgreSQL, bytes of the write-ahead
- * log, rows, gas. One worker settles on a real chain with 1-second blocks. Everything, the load
- * included, shares the machine, so more nodes cannot be faster here: they must not be slower.
+ * Creates, reads and taps per second at one, two and three API processes, for one, 16 and 256
+ * accounts, and what each costs: processor time of the service and of PostgreSQL, bytes of the
+ * write-ahead log, rows, gas. One worker settles on a real chain with 1-second blocks. Everything,
+ * the load included, shares the machine, so more nodes cannot be faster here: they must not be
+ * slower. Reads lock nothing: what they lose with a second node, the machine takes.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -108,7 +109,8 @@ async function measureCell(ground: NodesGround, cell: Cell): Promise<Measured[]>
   const count = MAX_TAPS_PER_SECOND * SECONDS;
   const intents = await makeIntents(ground, { sellers, count });
   const tap = { ...base, kind: 'tap', clients: TAP_CLIENTS, intents } as const;
-  return [create, await measure(ground, cell, tap)];
+  const get = { ...base, kind: 'get', clients: CREATE_CLIENTS, intents } as const;
+  return [create, await measure(ground, cell, get), await measure(ground, cell, tap)];
 }
 
 /** The medians of a cell's rounds, beside those of one node in the same rounds. */
@@ -131,7 +133,7 @@ async function measureAccounts(ground: NodesGround, accounts: number): Promise<B
   for (let round = 0; round < ROUNDS; round++) {
     for (const nodes of NODES) all.push(...(await measureCell(ground, { nodes, accounts })));
   }
-  return (['create', 'tap'] as const).flatMap((kind) => {
+  return (['create', 'get', 'tap'] as const).flatMap((kind) => {
     const of = NODES.map((nodes) =>
       all.filter((one) => one.kind === kind && one.cell.nodes === nodes),
     );
