@@ -115,8 +115,8 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   const floorOf = async (script: string) => {
     if (ONLY !== null) return null;
     const variables = { account: merchant.accountId };
-    const of = { databaseUrl, script, clients: FLOOR_CLIENTS, seconds: SECONDS, variables };
-    return (await runFloor(pgbench, of)).perSecond;
+    const wanted = { databaseUrl, script, clients: FLOOR_CLIENTS, seconds: SECONDS, variables };
+    return (await runFloor(pgbench, wanted)).perSecond;
   };
   const base = {
     port,

@@ -129,17 +129,17 @@ async function measureLibrary(library: Library): Promise<Row> {
   return { name: library.name, cells: [...sizes, ms.toFixed(0), Math.round(perSecond).toString()] };
 }
 
-async function measureCommand(of: {
+async function measureCommand(command: {
   readonly name: string;
   readonly from: readonly string[];
   readonly file: string;
 }): Promise<Row> {
-  const folder = await install(of.name, of.from);
+  const folder = await install(command.name, command.from);
   const { bytes, packages } = await installed(folder);
-  const file = path.join(folder, 'node_modules', of.file);
+  const file = path.join(folder, 'node_modules', command.file);
   const seconds = await medianOf(() => secondsOf(file, ['--version'], folder));
   await rm(folder, { recursive: true });
-  return { name: of.name, cells: [kilobytes(bytes), String(packages), seconds.toFixed(2)] };
+  return { name: command.name, cells: [kilobytes(bytes), String(packages), seconds.toFixed(2)] };
 }
 
 function tableOf(heads: readonly string[], rows: readonly Row[]): string {

@@ -47,15 +47,15 @@ function readScript({ script, variables = {} }: FloorOf): Statement {
   return { text, values: () => read.map((source) => source()) };
 }
 
-async function measure(of: FloorOf): Promise<Floor> {
-  const { text, values } = readScript(of);
+async function measure(wanted: FloorOf): Promise<Floor> {
+  const { text, values } = readScript(wanted);
   const clients = Array.from(
-    { length: of.clients },
-    () => new pg.Client({ connectionString: of.databaseUrl }),
+    { length: wanted.clients },
+    () => new pg.Client({ connectionString: wanted.databaseUrl }),
   );
   await Promise.all(clients.map((client) => client.connect()));
   const start = performance.now() + WARM_UP_MS;
-  const end = start + of.seconds * 1_000;
+  const end = start + wanted.seconds * 1_000;
   let executed = 0;
   const run = async (client: pg.Client) => {
     for (;;) {
@@ -67,10 +67,10 @@ async function measure(of: FloorOf): Promise<Floor> {
   };
   await Promise.all(clients.map(run));
   await Promise.all(clients.map((client) => client.end()));
-  const perSecond = executed / of.seconds;
-  return { perSecond, latencyMs: (of.clients * 1_000) / perSecond };
+  const perSecond = executed / wanted.seconds;
+  return { perSecond, latencyMs: (wanted.clients * 1_000) / perSecond };
 }
 
-process.on('message', async (of) => {
-  process.send?.(await measure(of as FloorOf));
+process.on('message', async (wanted) => {
+  process.send?.(await measure(wanted as FloorOf));
 });

@@ -27,8 +27,10 @@ const PAYERS = 100;
 const CHUNK = 50_000;
 
 /** Settled payments of the past, with all that the service keeps of them. */
-async function fillPayments(db: Database, of: Filling): Promise<void> {
-  const { accountId, terminalId, payerId, from, to } = of;
+async function fillPayments(
+  db: Database,
+  { accountId, terminalId, payerId, from, to }: Filling,
+): Promise<void> {
   const connection = await db.connect();
   const values = [accountId, terminalId, payerId, from, to];
   const each = `generate_series($4::bigint, $5::bigint - 1) as n`;
@@ -127,9 +129,9 @@ async function fill(admin: Database, url: string, size: number): Promise<Filled>
   const payers = await Promise.all(Array.from({ length: PAYERS }, () => addPayer(store)));
   const owner = await addPayer(store);
   const { accountId } = store.standing.tenant;
-  const of = { accountId, terminalId: store.terminalId, payerId: owner.payer.id };
+  const parties = { accountId, terminalId: store.terminalId, payerId: owner.payer.id };
   for (let from = 0; from < size; from += CHUNK) {
-    await fillPayments(db, { ...of, from, to: Math.min(from + CHUNK, size) });
+    await fillPayments(db, { ...parties, from, to: Math.min(from + CHUNK, size) });
   }
   // As in a database that has grown slowly; or it would be done during the rounds.
   await db.query('vacuum analyze');

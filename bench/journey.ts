@@ -139,8 +139,8 @@ async function main(): Promise<void> {
     const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
     const { sandbox } = network;
     const size = { terminals: COUNTERS, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
-    const of = { db, secret: ground.secret, network: ground.testnet.config };
-    const world = await fillWorld(of, { sandbox, size });
+    const place = { db, secret: ground.secret, network: ground.testnet.config };
+    const world = await fillWorld(place, { sandbox, size });
     const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
     const url = `http://127.0.0.1:${port}/hook`;
     await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });

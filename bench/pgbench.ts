@@ -40,13 +40,13 @@ export function findPgbench(): string | null {
 }
 
 /** The script's floor: pgbench's, or without it the lower one of bench/floor-clients.ts. */
-export function runFloor(pgbench: string | null, of: FloorOf): Promise<Floor> {
-  return pgbench === null ? runFloorClients(of) : runPgbench(pgbench, of);
+export function runFloor(pgbench: string | null, wanted: FloorOf): Promise<Floor> {
+  return pgbench === null ? runFloorClients(wanted) : runPgbench(pgbench, wanted);
 }
 
-async function runFloorClients(of: FloorOf): Promise<Floor> {
+async function runFloorClients(wanted: FloorOf): Promise<Floor> {
   const child = fork(join(import.meta.dirname, 'floor-clients.ts'));
-  child.send(of);
+  child.send(wanted);
   const floor = once(child, 'message').then(([message]) => message as Floor);
   const failure = once(child, 'exit').then(([code]) => {
     throw new Error(`floor-clients.ts ended with ${code} before it had a floor`);
@@ -59,16 +59,19 @@ async function runFloorClients(of: FloorOf): Promise<Floor> {
 }
 
 /** Runs the script with prepared statements over TCP. */
-export async function runPgbench(pgbench: string, of: FloorOf): Promise<Floor> {
+export async function runPgbench(pgbench: string, wanted: FloorOf): Promise<Floor> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-pgbench-'));
   const file = join(folder, 'script.sql');
-  writeFileSync(file, of.script);
-  const url = new URL(of.databaseUrl);
+  writeFileSync(file, wanted.script);
+  const url = new URL(wanted.databaseUrl);
   const args = [
     ...['-n', '-M', 'prepared', '-j', '1', '-f', file],
-    ...['-c', String(of.clients), '-T', String(of.seconds)],
+    ...['-c', String(wanted.clients), '-T', String(wanted.seconds)],
     ...['-h', url.hostname, '-p', url.port, '-U', url.username],
-    ...Object.entries(of.variables ?? {}).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
+    ...Object.entries(wanted.variables ?? {}).flatMap(([name, value]) => [
+      '-D',
+      `${name}=${value}`,
+    ]),
     url.pathname.slice(1),
   ];
   try {

@@ -95,8 +95,8 @@ interface Shown {
 async function measureIntent(till: TillWindow, terminal: TestTerminal): Promise<Shown> {
   await till.page.waitForTimeout(PAUSE_MS);
   const asked = Date.now();
-  const of = { amount: 2_500_000, terminal: terminal.id };
-  const { id } = await postAsMerchant(sandbox, '/payment_intents', of);
+  const sale = { amount: 2_500_000, terminal: terminal.id };
+  const { id } = await postAsMerchant(sandbox, '/payment_intents', sale);
   await till.testPass.waitFor();
   const { at } = await seen(till, 'Waiting for a pass');
   const drawn = at - Number(await till.page.evaluate('window.__found'));

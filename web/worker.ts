@@ -17,11 +17,11 @@ interface WorkerScope {
   readonly registration: {
     readonly scope: string;
     showNotification(title: string, options: NotificationOptions): Promise<void>;
-    getNotifications(of: { readonly tag: string }): Promise<readonly { close(): void }[]>;
+    getNotifications(filter: { readonly tag: string }): Promise<readonly { close(): void }[]>;
   };
   readonly clients: {
     claim(): Promise<void>;
-    matchAll(of: { readonly type: 'window' }): Promise<readonly OpenWindow[]>;
+    matchAll(filter: { readonly type: 'window' }): Promise<readonly OpenWindow[]>;
     openWindow(url: string): Promise<unknown>;
   };
   skipWaiting(): Promise<void>;

@@ -19,8 +19,7 @@ export function checkReceiver(url) {
     }
     return address;
 }
-export async function deliveryHeaders(event, of) {
-    const { body, secret, attempt } = of;
+export async function deliveryHeaders(event, { body, secret, attempt, }) {
     const now = Math.floor(Date.now() / 1000);
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
     const standard = createHmac('sha256', key).update(`${event.id}.${now}.${body}`).digest('base64');

@@ -43,8 +43,7 @@ function endOf({ timeout, until }) {
     const signal = AbortSignal.any([control.signal, timer]);
     return { signal, timedOut: () => timer.aborted && until !== undefined };
 }
-async function follow(settings, of) {
-    const { options, after, deliver, ends } = of;
+async function follow(settings, { options, after, deliver, ends }) {
     const { events: types, until } = options;
     const { signal } = ends;
     const underWay = new Set();

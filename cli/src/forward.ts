@@ -41,9 +41,12 @@ export function checkReceiver(url: string): string {
 /** The headers of a delivery, as the network sends them. */
 export async function deliveryHeaders(
   event: Event | WebhookEvent,
-  of: { readonly body: string; readonly secret: string; readonly attempt: number },
+  {
+    body,
+    secret,
+    attempt,
+  }: { readonly body: string; readonly secret: string; readonly attempt: number },
 ): Promise<Record<string, string>> {
-  const { body, secret, attempt } = of;
   const now = Math.floor(Date.now() / 1000);
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const standard = createHmac('sha256', key).update(`${event.id}.${now}.${body}`).digest('base64');

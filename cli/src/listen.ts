@@ -81,8 +81,10 @@ interface Following {
   readonly ends: Ends;
 }
 
-async function follow(settings: Settings, of: Following): Promise<number> {
-  const { options, after, deliver, ends } = of;
+async function follow(
+  settings: Settings,
+  { options, after, deliver, ends }: Following,
+): Promise<number> {
   const { events: types, until } = options;
   const { signal } = ends;
   /** A slow receiver holds up no other event; so many at once are as many as the network sends. */

@@ -101,6 +101,6 @@ export function candidates(file: string, text: string): Candidate[] {
 }
 
 /** `count` of them, chosen by the seed: as many of each kind as of the others. */
-export function generate(of: Omit<Choice, 'files'>): Mutation[] {
-  return choose({ ...of, files: SOURCES }, { kinds: KINDS, candidates });
+export function generate(choice: Omit<Choice, 'files'>): Mutation[] {
+  return choose({ ...choice, files: SOURCES }, { kinds: KINDS, candidates });
 }

@@ -250,9 +250,9 @@ function storeByte({ memory, pop }: Machine): void {
   memory.forget(at, 1n);
 }
 
-function copy([to, length, count]: readonly [number, number, number], of: Machine): void {
-  const taken = Array.from({ length: count }, of.pop);
-  of.memory.forget(taken[to] ?? 'any', taken[length] ?? 'any');
+function copy([to, length, count]: readonly [number, number, number], machine: Machine): void {
+  const taken = Array.from({ length: count }, machine.pop);
+  machine.memory.forget(taken[to] ?? 'any', taken[length] ?? 'any');
 }
 
 /** What an instruction puts on the stack. */

@@ -71,7 +71,7 @@ export async function deployFiatToken(chain: FiatTokenChain, roles: FiatTokenRol
 /** The creation code with the address of its library in each place that waits for it. */
 function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
   let code = bytecode.slice(2);
-  for (const places of Object.values(linkReferences).flatMap((of) => Object.values(of))) {
+  for (const places of Object.values(linkReferences).flatMap((file) => Object.values(file))) {
     for (const { start } of places.flat()) {
       code = code.slice(0, start * 2) + library.slice(2) + code.slice((start + ADDRESS_LENGTH) * 2);
     }

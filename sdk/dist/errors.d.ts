@@ -42,7 +42,7 @@ export declare class OutcomeUnknownError<T = unknown> extends TaplineError {
      * @throws the refusal, if the service refused the request; this error again while nobody knows
      */
     readonly resolve: () => Promise<T>;
-    constructor(of: {
+    constructor({ why, details, idempotencyKey, resolve, }: {
         readonly idempotencyKey: string;
         readonly why: string;
         readonly resolve: () => Promise<T>;

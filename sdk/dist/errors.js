@@ -20,11 +20,11 @@ export class WaitTimeoutError extends TaplineError {
 export class OutcomeUnknownError extends TaplineError {
     idempotencyKey;
     resolve;
-    constructor(of) {
-        super(`${of.why} The outcome is not known: ask with resolve(), or send the same call with the ` +
-            `same idempotencyKey again. Never send it with another key.`, { ...of.details, code: of.details.code ?? 'outcome_unknown' });
-        this.idempotencyKey = of.idempotencyKey;
-        this.resolve = of.resolve;
+    constructor({ why, details, idempotencyKey, resolve, }) {
+        super(`${why} The outcome is not known: ask with resolve(), or send the same call with the ` +
+            `same idempotencyKey again. Never send it with another key.`, { ...details, code: details.code ?? 'outcome_unknown' });
+        this.idempotencyKey = idempotencyKey;
+        this.resolve = resolve;
     }
 }
 const CLASSES = {

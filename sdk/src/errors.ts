@@ -36,19 +36,24 @@ export class OutcomeUnknownError<T = unknown> extends TaplineError {
    */
   readonly resolve: () => Promise<T>;
 
-  constructor(of: {
+  constructor({
+    why,
+    details,
+    idempotencyKey,
+    resolve,
+  }: {
     readonly idempotencyKey: string;
     readonly why: string;
     readonly resolve: () => Promise<T>;
     readonly details: ErrorDetails;
   }) {
     super(
-      `${of.why} The outcome is not known: ask with resolve(), or send the same call with the ` +
+      `${why} The outcome is not known: ask with resolve(), or send the same call with the ` +
         `same idempotencyKey again. Never send it with another key.`,
-      { ...of.details, code: of.details.code ?? 'outcome_unknown' },
+      { ...details, code: details.code ?? 'outcome_unknown' },
     );
-    this.idempotencyKey = of.idempotencyKey;
-    this.resolve = of.resolve;
+    this.idempotencyKey = idempotencyKey;
+    this.resolve = resolve;
   }
 }
 

@@ -12,7 +12,7 @@ export interface Drain {
    * Aborts when the client is gone, or (with {@link PROCESS_ENDS}) when it is time to answer with
    * what is known: a wait for work first, a wait for something that was asked for later.
    */
-  waiting(response: ServerResponse, of: { readonly isPoll: boolean }): AbortSignal;
+  waiting(response: ServerResponse, wait: { readonly isPoll: boolean }): AbortSignal;
   /**
    * Stops the server: what runs is finished, and what waits is answered. Answers close their
    * connections only once nobody listens any more. Earlier, clients would come back in new ones,

@@ -32,8 +32,8 @@ export function createPreflight(chains: readonly Chain[]): Preflight {
     const chain = chains.find(({ config }) => config.livemode === livemode);
     if (check === undefined || chain === undefined) return 'unavailable';
     if (signed === undefined) return toPreflight(await check(payment));
-    const { number, ...of } = signed;
-    const authorized = { payment: { ...payment, number }, ...of };
+    const { number, ...authorization } = signed;
+    const authorized = { payment: { ...payment, number }, ...authorization };
     return toPreflight(await checkAuthorization(chain, authorized));
   };
 }

@@ -147,8 +147,8 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();
   const clock = options.clock ?? systemClock;
-  const of: NodeOf = { databaseUrl, clock, log: options.log ?? silentLog, options };
-  const nodes = [await startNode(of)];
+  const setup: NodeOf = { databaseUrl, clock, log: options.log ?? silentLog, options };
+  const nodes = [await startNode(setup)];
   const { url } = present(nodes[0], 'node');
   const merchant = await addTestMerchant(db, { now: clock.now() });
   const wakeups = await connectWakeups(db);
@@ -171,7 +171,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     addKey: (tenant, keyOptions = {}) =>
       addTestKey(db, tenant, { ...keyOptions, now: clock.now() }),
     addNode: async () => {
-      const node = await startNode(of);
+      const node = await startNode(setup);
       nodes.push(node);
       return node.url;
     },

@@ -51,14 +51,14 @@ const CHAIN_IDS = [
 
 export async function serveStore(
   store: TestStore,
-  of: StoreServerOptions = {},
+  options: StoreServerOptions = {},
 ): Promise<StoreServer> {
-  const { chains = [], defaultPass, testPasses, passFiles, timeLimitMs, push = null } = of;
   const { db, wakeups, clock, idKey } = store;
+  const { chains = [], defaultPass, testPasses, passFiles, timeLimitMs, push = null } = options;
   serveReceiptsAt({ idKey, webUrl: () => 'http://127.0.0.1:4242' });
   const built = createShared({
     idKey,
-    config: { ...readConfig({}, []), push, webhookAllowCidrs: of.allowCidrs ?? [] },
+    config: { ...readConfig({}, []), push, webhookAllowCidrs: options.allowCidrs ?? [] },
     secret: Buffer.alloc(32, 7),
     db,
     wakeups,

@@ -157,11 +157,11 @@ export function anyAddress(): Hex {
 /** A payer with one pass. */
 export async function addPayer(
   store: Pick<TestStore, 'db' | 'clock'>,
-  of: { readonly livemode?: boolean; readonly address?: Hex } = {},
+  wallet: { readonly livemode?: boolean; readonly address?: Hex } = {},
 ): Promise<{ readonly payer: PayerRow; readonly pass: string; readonly passId: string }> {
   const now = store.clock.now();
   return store.db.transaction(async (tx) => {
-    const { livemode = false, address = anyAddress() } = of;
+    const { livemode = false, address = anyAddress() } = wallet;
     const payer = await createPayer(tx, { livemode, address, now });
     const { secret, row } = await createPass(tx, { payerId: payer.id, label: 'card', now });
     return { payer, pass: secret, passId: row.id };
@@ -196,22 +196,22 @@ export interface IntentOptions {
 export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) {
   const numbers = createSettlementNumbers(store.db);
   const create = createIntentCreator({ ...store, numbers, idKey: TEST_ID_KEY });
-  return async (counter: Counter, of: IntentOptions = {}): Promise<string> => {
+  return async (counter: Counter, options: IntentOptions = {}): Promise<string> => {
     const answer = await create({
       standing: counter.standing,
       idempotency: newRequest(counter),
       requestId: 'req_test',
       now: store.clock.now(),
       input: {
-        amount: of.amount ?? 2_500_000,
-        tipping: of.tipping ?? null,
+        amount: options.amount ?? 2_500_000,
+        tipping: options.tipping ?? null,
         terminalId: counter.terminalId,
         orderId: null,
         description: null,
         metadata: {},
-        source: of.splitGroup === undefined ? 'api' : 'terminal',
-        splitGroup: of.splitGroup ?? null,
-        expiresIn: of.expiresIn ?? 120,
+        source: options.splitGroup === undefined ? 'api' : 'terminal',
+        splitGroup: options.splitGroup ?? null,
+        expiresIn: options.expiresIn ?? 120,
       },
     });
     return bodyOf(answer).id;
@@ -219,8 +219,8 @@ export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) 
 }
 
 /** A new open intent of the store's own counter; @returns its id. */
-export function addIntent(store: TestStore, of: IntentOptions = {}): Promise<string> {
-  return intentMaker(store)(store, of);
+export function addIntent(store: TestStore, options: IntentOptions = {}): Promise<string> {
+  return intentMaker(store)(store, options);
 }
 
 /** What a test reads of a payment intent. */

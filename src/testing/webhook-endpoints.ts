@@ -22,14 +22,14 @@ export function endpointsOf(store: TestStore): EndpointBench {
 export async function addEndpoint(
   bench: EndpointBench,
   url: string,
-  of: { readonly enabledEvents?: readonly string[]; readonly tenant?: Tenant } = {},
+  options: { readonly enabledEvents?: readonly string[]; readonly tenant?: Tenant } = {},
 ): Promise<RevealedEndpoint> {
   const made = await createEndpoint(
     bench,
-    of.tenant ?? bench.tenant,
+    options.tenant ?? bench.tenant,
     {
       url,
-      enabledEvents: of.enabledEvents ?? ['*'],
+      enabledEvents: options.enabledEvents ?? ['*'],
       description: null,
       apiVersion: '2026-09-28',
     },

@@ -8,14 +8,14 @@ import { eventually, type WebhookBench } from '#testing/webhooks.ts';
 export async function writeTestEvents(
   bench: WebhookBench,
   count = 1,
-  of: { readonly type?: EventType; readonly tenant?: Tenant } = {},
+  options: { readonly type?: EventType; readonly tenant?: Tenant } = {},
 ): Promise<void> {
-  const tenant = of.tenant ?? bench.tenant;
+  const tenant = options.tenant ?? bench.tenant;
   await bench.db.transaction(async (tx) => {
     const stamp = await stampOrder(tx, tenant, bench.clock.now(), count);
     const drafts = Array.from({ length: count }, (_, index) => ({
       tenant,
-      type: of.type ?? ('terminal.created' as const),
+      type: options.type ?? ('terminal.created' as const),
       objectId: 'tml_0',
       object: { id: 'tml_0', object: 'terminal', label: `terminal ${index} €` },
       stamp,

@@ -39,15 +39,19 @@ export async function withNewAccount(bench: WebhookBench): Promise<WebhookBench>
   return { ...bench, tenant: await insertAccount(bench.db, bench.clock.now()) };
 }
 
-export async function openBench(
-  of: { readonly clock?: Clock; readonly resolver?: Resolver; readonly ca?: string } = {},
-): Promise<WebhookBench> {
+export async function openBench({
+  clock = systemClock,
+  resolver = systemResolver(),
+  ca: authority,
+}: {
+  readonly clock?: Clock;
+  readonly resolver?: Resolver;
+  readonly ca?: string;
+} = {}): Promise<WebhookBench> {
   const database: TestDatabase = await testDatabase();
-  const clock = of.clock ?? systemClock;
-  const resolver = of.resolver ?? systemResolver();
   const workers: WebhookWorker[] = [];
   const { db } = database;
-  const ca = of.ca === undefined ? {} : { ca: of.ca };
+  const ca = authority === undefined ? {} : { ca: authority };
   const shared = { db, wakeups: localWakeups(), clock, secretKey: randomBytes(32) };
   return {
     ...shared,

@@ -131,8 +131,8 @@ export interface Choice {
 }
 
 /** Mutations of the server. */
-export function generate(of: Choice): Mutation[] {
-  return choose(of, { kinds: KINDS, candidates });
+export function generate(choice: Choice): Mutation[] {
+  return choose(choice, { kinds: KINDS, candidates });
 }
 
 /**
@@ -140,15 +140,17 @@ export function generate(of: Choice): Mutation[] {
  * while there are some, so that the many comparisons do not crowd out the few locks.
  */
 export function choose(
-  of: Choice,
+  choice: Choice,
   language: {
     readonly kinds: readonly string[];
     readonly candidates: (file: string, text: string) => Candidate[];
   },
 ): Mutation[] {
-  const all = of.files.flatMap((file) => {
-    const text = readFileSync(path.join(of.root, file), 'utf8');
-    return language.candidates(file, text).map((one) => ({ one, at: drawn(of.seed, text, one) }));
+  const all = choice.files.flatMap((file) => {
+    const text = readFileSync(path.join(choice.root, file), 'utf8');
+    return language
+      .candidates(file, text)
+      .map((one) => ({ one, at: drawn(choice.seed, text, one) }));
   });
   const queues = language.kinds.map((kind) =>
     all
@@ -157,10 +159,10 @@ export function choose(
       .map(({ one }) => one),
   );
   const chosen: Mutation[] = [];
-  while (chosen.length < of.count && queues.some((queue) => queue.length > 0)) {
+  while (chosen.length < choice.count && queues.some((queue) => queue.length > 0)) {
     for (const queue of queues) {
       const next = queue.shift();
-      if (next !== undefined && chosen.length < of.count) chosen.push(next);
+      if (next !== undefined && chosen.length < choice.count) chosen.push(next);
     }
   }
   return chosen;

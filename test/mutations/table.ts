@@ -7,11 +7,11 @@ const MARK = '<!-- The rest is written by ';
 export function writeTable(
   readme: string,
   results: readonly Result[],
-  of: { readonly seed: number; readonly left: number },
+  run: { readonly seed: number; readonly left: number },
 ): void {
   const text = readFileSync(readme, 'utf8');
   const head = text.slice(0, text.indexOf('\n', text.indexOf(MARK)));
-  writeFileSync(readme, `${head}\n\n${render(results, of)}`);
+  writeFileSync(readme, `${head}\n\n${render(results, run)}`);
 }
 
 function render(

@@ -1,8 +1,11 @@
 // A whole sale with the published package, in any runtime that has fetch and WebCrypto.
 
 /** Creates, taps, waits, pays, lists, refunds, and verifies a webhook. @returns what it saw */
-export async function journey({ Tapline, usdc, InvalidRequestError }, { sign, verify }, of) {
-  const { baseUrl, apiKey, terminal } = of;
+export async function journey(
+  { Tapline, usdc, InvalidRequestError },
+  { sign, verify },
+  { baseUrl, apiKey, terminal },
+) {
   const tapline = new Tapline(apiKey, { baseUrl });
   const created = await tapline.paymentIntents.create({ amount: usdc('2.50'), terminal });
   const waiting = tapline.paymentIntents.waitFor(created.id, { timeout: 30_000 });

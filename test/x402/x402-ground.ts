@@ -118,7 +118,8 @@ function onChain(mode: Mode) {
       const hash = await minter.writeContract({ ...token, functionName: 'mint', args });
       await node.waitForTransactionReceipt({ hash });
     },
-    usdcOf: (of: Address) => node.readContract({ ...token, functionName: 'balanceOf', args: [of] }),
+    usdcOf: (address: Address) =>
+      node.readContract({ ...token, functionName: 'balanceOf', args: [address] }),
   };
 }
 

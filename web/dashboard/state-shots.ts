@@ -9,9 +9,11 @@ const NONE = { data: [], has_more: false, next_cursor: null };
 const AT = '2026-11-20T10:00:00.000Z';
 
 /** A new account's checklist, as far as it has come. */
-function firstSteps(name: string, of: { live: boolean; till: 'none' | 'new' | 'paired' }): Shot {
+function firstSteps(
+  name: string,
+  { live, till }: { live: boolean; till: 'none' | 'new' | 'paired' },
+): Shot {
   return deskShot(`first-steps-${name}`, async ({ open, change, sandbox }) => {
-    const { live, till } = of;
     const last_seen_at = till === 'paired' ? AT : null;
     await change('/test/go_live', { live, request: null, prepared: null });
     await change('/test/payments*', NONE);

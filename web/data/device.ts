@@ -48,15 +48,15 @@ export interface DeviceApi {
   next(waitS: number, signal: AbortSignal): Promise<Answer<Intent | null>>;
   intent(
     id: string,
-    of?: { readonly waitS: number; readonly status: string; readonly signal: AbortSignal },
+    poll?: { readonly waitS: number; readonly status: string; readonly signal: AbortSignal },
   ): Promise<Answer<Intent>>;
-  create(of: CreateIntent): Promise<Answer<Intent>>;
-  tap(id: string, of: TapIntent): Promise<Answer<Intent>>;
+  create(intent: CreateIntent): Promise<Answer<Intent>>;
+  tap(id: string, tap: TapIntent): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** Of the shift that began then. */
   totals(since: string): Promise<Answer<Totals>>;
-  refund(of: CreateRefund): Promise<Answer<Refund>>;
+  refund(refund: CreateRefund): Promise<Answer<Refund>>;
   /** Names and credentials of the sandbox's passes; refused anywhere else. */
   testPasses(): Promise<Answer<TestPasses>>;
 }
@@ -138,12 +138,12 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
         signal,
         timeoutMs: wait * 1000 + POLL_GRACE_MS,
       }),
-    intent: (id, of) =>
+    intent: (id, poll) =>
       api({
         path: `/payment_intents/${id}`,
-        query: of === undefined ? {} : { wait: of.waitS, status: of.status },
-        timeoutMs: (of?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
-        ...(of === undefined ? {} : { signal: of.signal }),
+        query: poll === undefined ? {} : { wait: poll.waitS, status: poll.status },
+        timeoutMs: (poll?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
+        ...(poll === undefined ? {} : { signal: poll.signal }),
       }),
     payments: (cursor) =>
       api({

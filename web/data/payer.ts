@@ -68,7 +68,7 @@ export interface PayerApi {
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
   /** Waits until something else than `known` is asked, but not for ever. */
-  confirmations(of: {
+  confirmations(poll: {
     readonly waitS: number;
     readonly known: readonly string[];
     readonly signal: AbortSignal;

@@ -33,11 +33,13 @@ function Details({ entry }: { readonly entry: Entry }): ReactNode {
  * @param of.withoutMode What a change belongs to that is about neither mode.
  * @param of.objectLink Leads to the page of an id, where it has one.
  */
-export function auditColumns(of: {
+export function auditColumns({
+  withoutMode,
+  objectLink,
+}: {
   readonly withoutMode: string;
   readonly objectLink: (id: string) => ReactNode;
 }): readonly Column<Entry>[] {
-  const { withoutMode, objectLink } = of;
   return [
     { name: 'Number', number: true, cell: ({ sequence }) => String(sequence) },
     { name: 'When', cell: ({ created }) => <Time at={created} /> },

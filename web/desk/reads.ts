@@ -27,10 +27,12 @@ export interface Reading<Value> {
 
 export function readingOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
   { call, scope }: Asking<Ops, Root>,
-  of: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
+  {
+    name,
+    request,
+  }: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
   { enabled = true, everyMs }: ReadOptions = {},
 ): Reading<ResponseOf<Ops, Root, Name>> {
-  const { name, request } = of;
   return {
     queryKey: [...scope, name, request ?? null],
     queryFn: async ({ signal }) =>
@@ -50,11 +52,11 @@ export interface Pages<Page> {
 /** Reads a route: what the service said, kept and asked for again by Query. */
 export function useReadOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
   asking: Asking<Ops, Root>,
-  of: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
+  route: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
   options: ReadOptions = {},
 ): UseQueryResult<ResponseOf<Ops, Root, Name>> {
   return useQuery({
-    ...readingOf(asking, of, options),
+    ...readingOf(asking, route, options),
     ...(options.keepsBefore === true ? { placeholderData: keepPreviousData } : {}),
   }) as UseQueryResult<ResponseOf<Ops, Root, Name>>;
 }

@@ -2,13 +2,17 @@ import type { ReactNode } from 'react';
 import { Notice } from '../ui/notice.tsx';
 
 /** Below a field: what somebody else has stored meanwhile, when it is something else. */
-export function storedNow(of: {
+export function storedNow({
+  isStale,
+  stored,
+  typed,
+}: {
   readonly isStale: boolean;
   readonly stored: string;
   readonly typed: string;
 }): string | null {
-  if (!of.isStale || of.stored === of.typed) return null;
-  return `Stored now: ${of.stored === '' ? 'nothing' : of.stored}`;
+  if (!isStale || stored === typed) return null;
+  return `Stored now: ${stored === '' ? 'nothing' : stored}`;
 }
 
 /** Over a form whose object was changed by somebody else while it was open. */

@@ -59,7 +59,11 @@ export function totalRows(walk: Walk): number | null {
 /** Pages that touch this part of the list, and the one that has not come yet. */
 export function pagesWithin(
   walk: Walk,
-  of: {
+  {
+    heightOf,
+    fromPx,
+    toPx,
+  }: {
     readonly heightOf: (index: number) => number;
     readonly fromPx: number;
     readonly toPx: number;
@@ -68,8 +72,8 @@ export function pagesWithin(
   let top = 0;
   const within: number[] = [];
   for (const [index, page] of walk.entries()) {
-    const bottom = top + of.heightOf(index);
-    const isTouched = bottom >= of.fromPx && top <= of.toPx;
+    const bottom = top + heightOf(index);
+    const isTouched = bottom >= fromPx && top <= toPx;
     if (isTouched || page.next === undefined) within.push(index);
     top = bottom;
   }

@@ -3,7 +3,10 @@ import type { Message } from './message.ts';
 
 /** A wallet that the browser brought along (EIP-1193). */
 export interface Provider {
-  request(of: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  request(call: {
+    readonly method: string;
+    readonly params?: readonly unknown[];
+  }): Promise<unknown>;
   on?(event: string, listener: () => void): void;
   removeListener?(event: string, listener: () => void): void;
 }

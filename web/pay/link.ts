@@ -8,7 +8,7 @@ export type TypedData = PaymentAuthorization;
 
 /** Everything that the page asks of the service. */
 export interface PayApi {
-  read(of?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
+  read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
   /** Sending the same again is safe: it gets the first answer. */
   pay(signed: Signed): Promise<Answer<Intent>>;
 }

@@ -35,8 +35,10 @@ export type PayEvent =
 
 export const START: Step = { at: 'loading' };
 
-function open(link: PayLink, of: { problem?: string | null; declined?: string | null } = {}): Step {
-  const { problem = null, declined = null } = of;
+function open(
+  link: PayLink,
+  { problem = null, declined = null }: { problem?: string | null; declined?: string | null } = {},
+): Step {
   return { at: 'open', link, busy: false, problem, declined };
 }
 

@@ -28,8 +28,11 @@ interface LinkShot {
 }
 
 /** A shot of a payment's link in a browser with a wallet. */
-function linkShot(name: string, of: LinkShot, lead: (stage: Stage) => Promise<void>): Shot {
-  const { usdc = PULLED, body = {}, merchant } = of;
+function linkShot(
+  name: string,
+  { usdc = PULLED, body = {}, merchant }: LinkShot,
+  lead: (stage: Stage) => Promise<void>,
+): Shot {
   return {
     name,
     show: async (scene) => {

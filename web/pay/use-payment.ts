@@ -54,11 +54,14 @@ function problemOf(error: unknown): string {
 /** What the wallet signs now, checked against what the person has read. */
 async function messageNow(
   api: PayApi,
-  of: { readonly shown: PayLink; readonly from: Hex; readonly tip: bigint | null },
+  {
+    shown,
+    from,
+    tip,
+  }: { readonly shown: PayLink; readonly from: Hex; readonly tip: bigint | null },
 ): Promise<
   { readonly message: Message } | { readonly problem: string; readonly read: Answer<PayLink> }
 > {
-  const { shown, from, tip } = of;
   const [read, { messageFor }] = await Promise.all([
     api.read({ from, tip }),
     import('./message.ts'),

@@ -46,13 +46,13 @@ function chainName(chainId: number): string {
 /** What is wrong with a wallet, and what to do about it. */
 export function troubleWords(
   trouble: Trouble,
-  of: { readonly chainId: number; readonly price: bigint },
+  { price, chainId }: { readonly chainId: number; readonly price: bigint },
 ): string {
   if (trouble.is === 'too_little') {
-    const [has, needs] = [formatUsdc(trouble.balance), formatUsdc(of.price)];
+    const [has, needs] = [formatUsdc(trouble.balance), formatUsdc(price)];
     return `This wallet holds ${has}; the payment takes ${needs}. Add USDC, or use another wallet.`;
   }
-  const [here, there] = [chainName(trouble.chainId), chainName(of.chainId)];
+  const [here, there] = [chainName(trouble.chainId), chainName(chainId)];
   return trouble.known
     ? `Your wallet is on ${here}. Switch it to ${there} to pay.`
     : `Your wallet is on ${here} and does not know ${there}. Add it there, or use another wallet.`;

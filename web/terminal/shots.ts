@@ -93,8 +93,8 @@ const SELLING: readonly Shot[] = [
   tillShot('waiting', ({ till }) => till.ask('2.50')),
   tillShot('tip', async ({ till, sandbox, terminal }) => {
     const tipping = { percentages: [10, 15, 20] };
-    const of = { amount: 12_340_000, terminal: terminal.id, tipping };
-    await postAsMerchant(sandbox, '/payment_intents', of);
+    const sale = { amount: 12_340_000, terminal: terminal.id, tipping };
+    await postAsMerchant(sandbox, '/payment_intents', sale);
     await till.page.getByRole('radio', { name: /^15 %/ }).check();
   }),
   tillShot('waiting-long', async (stage) => {

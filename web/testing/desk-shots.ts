@@ -57,11 +57,11 @@ export function emptyShot(title: string, path: string, route: string): Shot {
 /** A dialog that a button of a page opens. */
 export function dialogShot(
   name: string,
-  of: { path: string; title: string; button: RegExp },
+  { path, title, button }: { path: string; title: string; button: RegExp },
 ): Shot {
   return deskShot(name, async ({ open, window: { page } }) => {
-    await open(of.path, of.title);
-    await page.getByRole('button', { name: of.button }).click();
+    await open(path, title);
+    await page.getByRole('button', { name: button }).click();
     await page.getByRole('dialog').waitFor();
   });
 }

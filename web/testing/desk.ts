@@ -4,9 +4,8 @@ import type { TestWindow } from './browser.ts';
 /** Signs in with the sandbox's own person, on the page that was asked for. */
 export async function signInAt(
   { page }: TestWindow,
-  of: { readonly sandbox: SandboxFile; readonly path: string },
+  { sandbox, path }: { readonly sandbox: SandboxFile; readonly path: string },
 ): Promise<void> {
-  const { sandbox, path } = of;
   const person = path.startsWith('operator') ? sandbox.operator : sandbox.dashboard;
   await page.goto(`${sandbox.web_url}/${path}`);
   await page.getByRole('textbox', { name: 'Email' }).fill(person.email);
@@ -44,7 +43,12 @@ interface SaleAnswer {
 /** A sale at a terminal, tapped by one of the sandbox's passes. */
 export async function payAt(
   sandbox: SandboxFile,
-  of: {
+  {
+    terminal,
+    amount,
+    pass = 'ok',
+    tip,
+  }: {
     readonly terminal: string;
     readonly amount: number;
     readonly pass?: keyof SandboxFile['test']['passes'];
@@ -52,7 +56,6 @@ export async function payAt(
     readonly tip?: number;
   },
 ): Promise<Sale> {
-  const { terminal, amount, pass = 'ok', tip } = of;
   const tipping = { percentages: [10, 15, 20] };
   const asked = { amount, terminal, ...(tip === undefined ? {} : { tipping }) };
   const intent = await postAs(sandbox, '/payment_intents', asked);

@@ -32,9 +32,12 @@ export async function addStaff(
  */
 export async function signInAsStaff(
   window: TestWindow,
-  of: { readonly sandbox: SandboxFile; readonly person?: Person; readonly path?: string },
+  {
+    sandbox,
+    person = sandbox.operator,
+    path = 'operator',
+  }: { readonly sandbox: SandboxFile; readonly person?: Person; readonly path?: string },
 ): Promise<void> {
-  const { sandbox, person = sandbox.operator, path = 'operator' } = of;
   await signInAt(window, { sandbox: { ...sandbox, operator: person }, path });
   const { cookies } = await window.context.storageState();
   const client = new PersonClient(`${sandbox.base_url}/operator/v1`);

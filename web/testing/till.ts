@@ -90,11 +90,14 @@ function regionOf(page: Page, word: string): Locator {
 export async function openTill(
   browser: TestBrowser,
   sandbox: SandboxFile,
-  of: { readonly terminal: TestTerminal; readonly options?: BrowserContextOptions },
+  {
+    options,
+    terminal,
+  }: { readonly terminal: TestTerminal; readonly options?: BrowserContextOptions },
 ): Promise<TillWindow> {
-  const window = await browser.open(of.options);
+  const window = await browser.open(options);
   const { page } = window;
-  await page.goto(`${sandbox.web_url}/terminal#key=${of.terminal.deviceKey}`);
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   await page.getByRole('button', { name: /^Start shift/ }).click();
   const till = tillOf(window);
   await till.amount.waitFor();

@@ -101,7 +101,7 @@ export async function askFirst(wallet: WalletWindow): Promise<void> {
 /** A sale at a till, and the customer who presents this pass. @returns the intent after it. */
 export async function tapPass(
   sandbox: SandboxFile,
-  of: {
+  sale: {
     readonly terminal: TestTerminal;
     readonly amount: number;
     /** What is on a tag; or whatever else is presented. */
@@ -109,8 +109,8 @@ export async function tapPass(
     readonly credential?: { readonly type: string; readonly value: string };
   },
 ): Promise<Record<string, unknown>> {
-  const { terminal, pass, amount } = of;
-  const credential = of.credential ?? { type: 'nfc_id', value: pass };
+  const { terminal, pass, amount } = sale;
+  const credential = sale.credential ?? { type: 'nfc_id', value: pass };
   const intent = await postAsMerchant(sandbox, '/payment_intents', {
     amount,
     terminal: terminal.id,

@@ -13,8 +13,13 @@ interface Slot<P> {
   readonly meanwhile: ReactNode;
 }
 
-function Later<P extends object>(of: { readonly slot: Slot<P>; readonly props: P }): ReactNode {
-  const { slot, props } = of;
+function Later<P extends object>({
+  slot,
+  props,
+}: {
+  readonly slot: Slot<P>;
+  readonly props: P;
+}): ReactNode {
   const [, setLoads] = useState(0);
   const isHere = slot.loaded !== null;
   useEffect(() => {

@@ -31,13 +31,13 @@ export function accountOf(privateKey: Hex): Account {
 }
 
 /** The EIP-4361 text with which a wallet signs in here, and nowhere else. */
-export function signInText(of: {
+export function signInText(challenge: {
   readonly address: Hex;
   readonly chainId: number;
   readonly nonce: string;
 }): string {
   return createSiweMessage({
-    ...of,
+    ...challenge,
     domain: location.host,
     uri: location.origin,
     version: '1',
@@ -51,7 +51,7 @@ const USUAL_TIP = 1_000_000_000n;
 /** A transaction of this wallet, ready to be sent by any node of its chain. */
 export function signTransaction(
   account: Account,
-  of: {
+  transaction: {
     readonly chainId: number;
     readonly to: Hex;
     readonly data: Hex;
@@ -60,6 +60,7 @@ export function signTransaction(
     readonly maxFeePerGas: bigint;
   },
 ): Promise<Hex> {
-  const maxPriorityFeePerGas = of.maxFeePerGas < USUAL_TIP ? of.maxFeePerGas : USUAL_TIP;
-  return account.signTransaction({ type: 'eip1559', ...of, maxPriorityFeePerGas });
+  const maxPriorityFeePerGas =
+    transaction.maxFeePerGas < USUAL_TIP ? transaction.maxFeePerGas : USUAL_TIP;
+  return account.signTransaction({ type: 'eip1559', ...transaction, maxPriorityFeePerGas });
 }

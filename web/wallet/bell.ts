@@ -72,7 +72,9 @@ export class Bell {
   }
 
   #isAnswering(intent: string): boolean {
-    return this.#rings.some(({ at, of }) => at === 'answering' && of.payment_intent === intent);
+    return this.#rings.some(
+      ({ at, confirmation }) => at === 'answering' && confirmation.payment_intent === intent,
+    );
   }
 
   readonly #hear = ({ data }: MessageEvent<Message>): void => {

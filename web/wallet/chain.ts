@@ -7,7 +7,10 @@ import type { ChainFacts } from './signing.ts';
  */
 
 export interface Provider {
-  request(of: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  request(call: {
+    readonly method: string;
+    readonly params?: readonly unknown[];
+  }): Promise<unknown>;
 }
 
 /** The browser wallet of this window, where there is one. */

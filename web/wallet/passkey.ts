@@ -61,7 +61,7 @@ function prf(salt: string): AuthenticationExtensionsClientInputs {
 }
 
 /** The same 32 bytes each time, from the passkey alone. @throws PasskeyError */
-export async function askPasskey(of: {
+export async function askPasskey(passkey: {
   readonly credential: string;
   readonly salt: string;
 }): Promise<ArrayBuffer> {
@@ -69,10 +69,10 @@ export async function askPasskey(of: {
     navigator.credentials.get({
       publicKey: {
         challenge: randomBytes(32),
-        allowCredentials: [{ type: 'public-key', id: fromBase64(of.credential) }],
+        allowCredentials: [{ type: 'public-key', id: fromBase64(passkey.credential) }],
         userVerification: 'required',
         timeout: PATIENCE_MS,
-        extensions: prf(of.salt),
+        extensions: prf(passkey.salt),
       },
     }),
   );

@@ -26,10 +26,10 @@ const QUESTION: Confirmation = {
   decline_code: null,
 };
 
-const of = (part: Partial<Confirmation> = {}): Confirmation => ({ ...QUESTION, ...part });
+const questionWith = (part: Partial<Confirmation> = {}): Confirmation => ({ ...QUESTION, ...part });
 const done = (part: Partial<Confirmation>): Answer<Confirmation> => ({
   is: 'done',
-  value: of(part),
+  value: questionWith(part),
   status: 200,
   serverTime: null,
 });
@@ -41,11 +41,22 @@ const refused = (code: string, status = 409): Answer<Confirmation> => ({
 const UNKNOWN: Answer<Confirmation> = { is: 'unknown' };
 const NOT_SENT: Answer<Confirmation> = { is: 'not_sent' };
 
-const asked: Ring = { at: 'asked', of: QUESTION, remark: null };
+const asked: Ring = { at: 'asked', confirmation: QUESTION, remark: null };
 const answering = (part: object = {}): Ring =>
-  ({ at: 'answering', of: QUESTION, yes: true, sends: 1, isTaken: false, ...part }) as Ring;
-const other: Ring = { at: 'asked', of: of({ payment_intent: 'pi_2' }), remark: null };
-const ended: Ring = { at: 'ended', of: QUESTION, outcome: 'paid', message: null };
+  ({
+    at: 'answering',
+    confirmation: QUESTION,
+    yes: true,
+    sends: 1,
+    isTaken: false,
+    ...part,
+  }) as Ring;
+const other: Ring = {
+  at: 'asked',
+  confirmation: questionWith({ payment_intent: 'pi_2' }),
+  remark: null,
+};
+const ended: Ring = { at: 'ended', confirmation: QUESTION, outcome: 'paid', message: null };
 
 const answered = (answer: Answer<Confirmation>): RingEvent => ({
   type: 'answered',
@@ -71,14 +82,14 @@ test('every state and what may happen in it', () => {
   const declined = { status: 'requires_payment_method', decline_code: 'insufficient_funds' };
   const rejected = { status: 'requires_payment_method', decline_code: 'payer_rejected' };
   const late = { status: 'requires_payment_method', decline_code: 'confirmation_timeout' };
-  const again = of({ expires_at: '2026-11-20T12:05:00.000Z' });
+  const again = questionWith({ expires_at: '2026-11-20T12:05:00.000Z' });
   const table: readonly (readonly [string, Rings, RingEvent, string])[] = [
     ['somebody asks', [], listed(QUESTION), 'asked'],
     ['asked once, told twice', [asked], listed(QUESTION), 'asked'],
     [
       'two tills at once',
       [asked],
-      listed(QUESTION, of({ payment_intent: 'pi_2' })),
+      listed(QUESTION, questionWith({ payment_intent: 'pi_2' })),
       'asked + asked',
     ],
     ['answered in another window', [asked], listed(), 'gone'],
@@ -161,7 +172,7 @@ test('whatever happens, no payment rings twice at once, and no answer is forgott
   const event: fc.Arbitrary<RingEvent> = fc.oneof(
     fc
       .subarray(['pi_1', 'pi_2'])
-      .map((ids) => listed(...ids.map((id) => of({ payment_intent: id })))),
+      .map((ids) => listed(...ids.map((id) => questionWith({ payment_intent: id })))),
     fc.record({ type: fc.constant('answer' as const), intent, yes: fc.boolean() }),
     fc.record({ type: fc.constant('sent' as const), intent }),
     fc.record({ type: fc.constant('answered' as const), intent, answer }),
@@ -174,11 +185,13 @@ test('whatever happens, no payment rings twice at once, and no answer is forgott
       for (const one of events) {
         const before = rings;
         rings = nextRings(before, one);
-        const ids = rings.map((ring) => ring.of.payment_intent);
+        const ids = rings.map((ring) => ring.confirmation.payment_intent);
         assert.equal(new Set(ids).size, ids.length, 'one ring per payment');
         for (const ring of before) {
           if (ring.at !== 'answering') continue;
-          const now = rings.find((other) => other.of.payment_intent === ring.of.payment_intent);
+          const now = rings.find(
+            (other) => other.confirmation.payment_intent === ring.confirmation.payment_intent,
+          );
           assert.ok(now !== undefined, 'an answer on its way stays until it is known');
           if (now.at === 'answering') assert.equal(now.yes, ring.yes, 'a yes stays a yes');
         }

@@ -11,13 +11,13 @@ export type RingOutcome = 'paid' | 'rejected' | 'declined' | 'expired' | 'gone' 
 export type Ring =
   | {
       readonly at: 'asked';
-      readonly of: Confirmation;
+      readonly confirmation: Confirmation;
       /** Why the answer that was given has not been taken. */
       readonly remark: string | null;
     }
   | {
       readonly at: 'answering';
-      readonly of: Confirmation;
+      readonly confirmation: Confirmation;
       readonly yes: boolean;
       /** How often the answer has left this device. */
       readonly sends: number;
@@ -26,7 +26,7 @@ export type Ring =
     }
   | {
       readonly at: 'ended';
-      readonly of: Confirmation;
+      readonly confirmation: Confirmation;
       readonly outcome: RingOutcome;
       /** The service's words, where it refused the answer. */
       readonly message: string | null;
@@ -50,12 +50,16 @@ export type RingEvent =
 
 const NOT_SENT = 'Not sent: there is no connection.';
 
-function asked(of: Confirmation, remark: string | null = null): Ring {
-  return { at: 'asked', of, remark };
+function asked(confirmation: Confirmation, remark: string | null = null): Ring {
+  return { at: 'asked', confirmation, remark };
 }
 
-function ended(of: Confirmation, outcome: RingOutcome, message: string | null = null): Ring {
-  return { at: 'ended', of, outcome, message };
+function ended(
+  confirmation: Confirmation,
+  outcome: RingOutcome,
+  message: string | null = null,
+): Ring {
+  return { at: 'ended', confirmation, outcome, message };
 }
 
 /** Milliseconds until nobody can answer any more. */
@@ -69,60 +73,65 @@ function isSame(a: Confirmation, b: Confirmation): boolean {
 }
 
 function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
-  const fresh = list.filter((of) => !rings.some((ring) => isSame(ring.of, of)));
+  const fresh = list.filter((one) => !rings.some((ring) => isSame(ring.confirmation, one)));
   const kept = rings.flatMap((ring): Ring[] => {
     // Asked again: how it ended before does not matter any more.
-    const isAskedAnew = fresh.some((of) => of.payment_intent === ring.of.payment_intent);
+    const { payment_intent: intent } = ring.confirmation;
+    const isAskedAnew = fresh.some((one) => one.payment_intent === intent);
     if (isAskedAnew && ring.at !== 'answering') return [];
-    const isStill = list.some((of) => isSame(of, ring.of));
-    return [ring.at === 'asked' && !isStill ? ended(ring.of, 'gone') : ring];
+    const isStill = list.some((one) => isSame(one, ring.confirmation));
+    return [ring.at === 'asked' && !isStill ? ended(ring.confirmation, 'gone') : ring];
   });
-  const waiting = new Set(kept.map(({ of }) => of.payment_intent));
-  return [...kept, ...fresh.filter((of) => !waiting.has(of.payment_intent)).map((of) => asked(of))];
+  const waiting = new Set(kept.map(({ confirmation }) => confirmation.payment_intent));
+  return [
+    ...kept,
+    ...fresh.filter((one) => !waiting.has(one.payment_intent)).map((one) => asked(one)),
+  ];
 }
 
 /** What the service says has become of it. */
 function ofAnswer(ring: Answering, said: Confirmation): Ring {
-  const { of } = ring;
+  const { confirmation } = ring;
   switch (said.status) {
     case 'succeeded':
-      return ended({ ...of, payment: said.payment }, 'paid');
+      return ended({ ...confirmation, payment: said.payment }, 'paid');
     case 'processing':
     case 'requires_action':
       return { ...ring, isTaken: true };
     default:
-      if (!ring.yes || said.decline_code === 'payer_rejected') return ended(of, 'rejected');
-      if (said.decline_code === 'confirmation_timeout') return ended(of, 'expired');
-      return ended({ ...of, decline_code: said.decline_code }, 'declined');
+      if (!ring.yes || said.decline_code === 'payer_rejected')
+        return ended(confirmation, 'rejected');
+      if (said.decline_code === 'confirmation_timeout') return ended(confirmation, 'expired');
+      return ended({ ...confirmation, decline_code: said.decline_code }, 'declined');
   }
 }
 
 function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
-  const { of, yes, sends, isTaken } = ring;
+  const { confirmation, yes, sends, isTaken } = ring;
   if (answer.is === 'done') return ofAnswer(ring, answer.value);
   if (answer.is === 'unknown') return ring;
-  if (answer.is === 'not_sent') return sends > 1 ? ring : asked(of, NOT_SENT);
+  if (answer.is === 'not_sent') return sends > 1 ? ring : asked(confirmation, NOT_SENT);
   const { status, error } = answer;
   // Nothing settles on this network for now: it is still asked.
   const isClosed = error.code === 'service_unavailable';
-  if (isClosed && sends === 1) return asked(of, error.message);
+  if (isClosed && sends === 1) return asked(confirmation, error.message);
   if (status >= 500 || status === 429) return ring;
-  if (isTaken) return ended(of, 'declined');
+  if (isTaken) return ended(confirmation, 'declined');
   // A yes is refused where nothing was and will be paid; a no, where somebody has said yes, too.
   // That there is no such question is said for programs, not for payers.
   const message = status === 404 ? null : error.message;
-  return ended(of, yes ? 'refused' : 'gone', message);
+  return ended(confirmation, yes ? 'refused' : 'gone', message);
 }
 
 type IntentEvent = Extract<RingEvent, { intent: string }>;
 
 /** @returns null: it leaves the list. */
 function nextRing(ring: Ring, event: IntentEvent): Ring | null {
-  const { of } = ring;
+  const { confirmation } = ring;
   switch (event.type) {
     case 'answer':
       return ring.at === 'asked'
-        ? { at: 'answering', of, yes: event.yes, sends: 0, isTaken: false }
+        ? { at: 'answering', confirmation, yes: event.yes, sends: 0, isTaken: false }
         : ring;
     case 'sent':
       return ring.at === 'answering' ? { ...ring, sends: ring.sends + 1 } : ring;
@@ -140,11 +149,13 @@ export function nextRings(rings: Rings, event: RingEvent): Rings {
       return onListed(rings, event.confirmations);
     case 'tick':
       return rings.map((ring) =>
-        ring.at === 'asked' && leftMs(ring.of, event.now) <= 0 ? ended(ring.of, 'expired') : ring,
+        ring.at === 'asked' && leftMs(ring.confirmation, event.now) <= 0
+          ? ended(ring.confirmation, 'expired')
+          : ring,
       );
     default:
       return rings.flatMap((ring) =>
-        ring.of.payment_intent === event.intent ? (nextRing(ring, event) ?? []) : [ring],
+        ring.confirmation.payment_intent === event.intent ? (nextRing(ring, event) ?? []) : [ring],
       );
   }
 }

@@ -17,7 +17,7 @@ export interface ChainFacts {
 }
 
 /** As the service names them. */
-export function factsOf(of: {
+export function factsOf(network: {
   readonly chain_id: number;
   readonly usdc: string;
   readonly usdc_domain: ChainFacts['usdcDomain'];
@@ -25,11 +25,11 @@ export function factsOf(of: {
   readonly rpc_url?: string | null;
 }): ChainFacts {
   return {
-    chainId: of.chain_id,
-    usdc: of.usdc as Hex,
-    usdcDomain: of.usdc_domain,
-    settlement: of.settlement as Hex,
-    rpcUrl: of.rpc_url ?? null,
+    chainId: network.chain_id,
+    usdc: network.usdc as Hex,
+    usdcDomain: network.usdc_domain,
+    settlement: network.settlement as Hex,
+    rpcUrl: network.rpc_url ?? null,
   };
 }
 
@@ -55,14 +55,18 @@ export function deadlineAt(nowMs: number): number {
 /** An EIP-2612 permit: how much the settlement contract may take in all. */
 export async function signPermit(
   account: Account,
-  of: {
+  {
+    chain,
+    value,
+    nonce,
+    deadline,
+  }: {
     readonly chain: ChainFacts;
     readonly value: bigint;
     readonly nonce: number;
     readonly deadline: number;
   },
 ) {
-  const { chain, value, nonce, deadline } = of;
   const signature = await account.signTypedData({
     domain: { ...chain.usdcDomain, chainId: chain.chainId, verifyingContract: chain.usdc },
     types: {
@@ -89,14 +93,18 @@ export async function signPermit(
 /** A standing spending policy: what a pass may pay without asking for a signature. */
 export async function signPolicy(
   account: Account,
-  of: {
+  {
+    chain,
+    terms,
+    nonce,
+    deadline,
+  }: {
     readonly chain: ChainFacts;
     readonly terms: Terms;
     readonly nonce: number;
     readonly deadline: number;
   },
 ) {
-  const { chain, terms, nonce, deadline } = of;
   const signature = await account.signTypedData({
     domain: {
       name: 'Tapline Settlement',

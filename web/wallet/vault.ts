@@ -97,12 +97,15 @@ async function newSeal(
 }
 
 /** @throws PasskeyError */
-export async function sealKey(of: {
+export async function sealKey({
+  privateKey,
+  address,
+  opener,
+}: {
   readonly privateKey: Hex;
   readonly address: Hex;
   readonly opener: Opener;
 }): Promise<Vault> {
-  const { privateKey, address, opener } = of;
   const { seal, secret } = await newSeal(opener, address);
   const iv = toBase64(randomBytes(12));
   const key = await keyOf(secret);

@@ -26,7 +26,7 @@ export interface FacilitatorOptions {
 export interface Facilitator {
     readonly bridge: string;
     /** What a client has to be asked for, so that the merchant gets `price` atoms. */
-    requirements(of: {
+    requirements(offer: {
         readonly price: number;
         readonly resource: string;
     }): Requirements;

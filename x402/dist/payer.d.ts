@@ -5,7 +5,7 @@ import type { FeeRates } from './price.ts';
 export interface Payer {
     wallet(): Promise<Wallet>;
     /** A token that pays `account` exactly `amount`, once. */
-    createAgentToken(of: {
+    createAgentToken(token: {
         readonly account: string;
         readonly amount: number;
     }): Promise<string>;

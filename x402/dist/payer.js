@@ -86,8 +86,8 @@ export function openPayer(baseUrl, account, network) {
     const wallet = () => call({ method: 'GET', path: '/approvals' });
     return {
         wallet,
-        createAgentToken: async (of) => {
-            const body = { ...of, expires_in: TOKEN_SECONDS };
+        createAgentToken: async (token) => {
+            const body = { ...token, expires_in: TOKEN_SECONDS };
             const minted = call({ method: 'POST', path: '/agent_tokens', body });
             return (await minted).agent_token;
         },
@@ -127,7 +127,7 @@ async function signApproval(account, wallet, limits) {
     const permit = { value: ALLOWANCE, deadline };
     return { permit: { ...permit, signature: await signPermit(account, wallet, permit) }, policy };
 }
-function signPermit(account, wallet, of) {
+function signPermit(account, wallet, { value, deadline }) {
     const names = ['owner:address', 'spender:address', 'value:uint256', 'nonce:uint256'];
     return account.signTypedData({
         domain: {
@@ -140,9 +140,9 @@ function signPermit(account, wallet, of) {
         message: {
             owner: account.address,
             spender: wallet.settlement,
-            value: BigInt(of.value),
+            value: BigInt(value),
             nonce: BigInt(wallet.nonces.permit),
-            deadline: BigInt(of.deadline),
+            deadline: BigInt(deadline),
         },
     });
 }

@@ -27,16 +27,16 @@ type Named = Pick<Authorization, 'from' | 'nonce'>;
 export interface Token {
     readonly facts: TokenFacts;
     balanceOf(account: Address): Promise<bigint>;
-    isUsed(of: Named): Promise<boolean>;
+    isUsed(authorization: Named): Promise<boolean>;
     /** Whether this process has sent it and not seen it in a block. */
-    isUnderWay(of: Named): boolean;
+    isUnderWay(authorization: Named): boolean;
     isSignedBy(authorization: Authorization): Promise<boolean>;
     /** Has the transfer made, or waits for the one that is under way, for at most `waitMs`. */
     transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
     /** What made the transfer; null where it is too long ago to be found. */
-    findTransfer(of: Named): Promise<Hex | null>;
+    findTransfer(authorization: Named): Promise<Hex | null>;
     /** The bridge's own authorization that gives the money of another one back, always the same. */
-    giveBack(of: Authorization): Promise<Authorization>;
+    giveBack(authorization: Authorization): Promise<Authorization>;
 }
 export declare function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token;
 export {};

@@ -44,8 +44,8 @@ export function openToken(facts, account) {
         const call = { ...read, functionName: 'authorizationState', blockTag };
         return client.readContract({ ...call, args: [from, nonce] });
     };
-    const isUsed = (of) => isUsedAt(of, 'latest');
-    const isWaiting = (of) => isUsedAt(of, 'pending');
+    const isUsed = (authorization) => isUsedAt(authorization, 'latest');
+    const isWaiting = (authorization) => isUsedAt(authorization, 'pending');
     const findTransfer = async ({ from, nonce }) => {
         const head = await client.getBlockNumber();
         const [event] = await client.getContractEvents({
@@ -63,11 +63,11 @@ export function openToken(facts, account) {
         facts,
         isUsed,
         findTransfer,
-        balanceOf: (of) => client.readContract({ ...read, functionName: 'balanceOf', args: [of] }),
+        balanceOf: (holder) => client.readContract({ ...read, functionName: 'balanceOf', args: [holder] }),
         isSignedBy: (authorization) => isSignedBy(client, facts, authorization),
-        isUnderWay: (of) => underWay.has(keyOf(of)),
+        isUnderWay: (authorization) => underWay.has(keyOf(authorization)),
         transfer: createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWay }),
-        giveBack: (of) => signGiveBack(account, facts, of),
+        giveBack: (authorization) => signGiveBack(account, facts, authorization),
     };
 }
 function typedData(facts, authorization) {
@@ -80,22 +80,22 @@ function typedData(facts, authorization) {
     };
 }
 /** ECDSA needs no node; what is left is a smart wallet, which is asked (ERC-1271). */
-async function isSignedBy(client, facts, of) {
-    const { signature, ...message } = of;
+async function isSignedBy(client, facts, authorization) {
+    const { signature, ...message } = authorization;
     const typed = typedData(facts, message);
     if ((signature.length - 2) / 2 === ECDSA_BYTES) {
         const signer = await recoverTypedDataAddress({ ...typed, signature }).catch(() => null);
-        if (signer === of.from)
+        if (signer === authorization.from)
             return true;
     }
-    if ((await client.getCode({ address: of.from })) === undefined)
+    if ((await client.getCode({ address: authorization.from })) === undefined)
         return false;
-    return client.verifyTypedData({ ...typed, address: of.from, signature });
+    return client.verifyTypedData({ ...typed, address: authorization.from, signature });
 }
-async function signGiveBack(account, facts, of) {
+async function signGiveBack(account, facts, authorization) {
     // A function of what it undoes: however often it is asked for, the token pays it once.
-    const nonce = keccak256(concat([toHex('tapline x402 give back'), of.from, of.nonce]));
-    const { from: to, value } = of;
+    const nonce = keccak256(concat([toHex('tapline x402 give back'), authorization.from, authorization.nonce]));
+    const { from: to, value } = authorization;
     const back = { from: account.address, to, value, validAfter: 0n, validBefore: NEVER, nonce };
     return { ...back, signature: await account.signTypedData(typedData(facts, back)) };
 }
@@ -148,8 +148,7 @@ function sender({ chain, transport, client, account, usdc }) {
 function keyOf({ from, nonce }) {
     return `${from} ${nonce}`;
 }
-function createTransfer(of) {
-    const { client, send, isUsed, isWaiting, findTransfer, underWay } = of;
+function createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWay, }) {
     /** Anyone who holds an authorization may send it: then ours is refused, and the money comes. */
     const unlessUsed = async (authorization, { reason, waitMs }) => {
         const until = performance.now() + waitMs;

@@ -37,7 +37,7 @@ export interface FacilitatorOptions {
 export interface Facilitator {
   readonly bridge: string;
   /** What a client has to be asked for, so that the merchant gets `price` atoms. */
-  requirements(of: { readonly price: number; readonly resource: string }): Requirements;
+  requirements(offer: { readonly price: number; readonly resource: string }): Requirements;
   verify(payload: unknown, requirements: unknown): Promise<Verified>;
   /** The same call gives the same answer; "pending" is to be asked again, never signed again. */
   settle(payload: unknown, requirements: unknown): Promise<Settled>;

@@ -8,7 +8,7 @@ import type { FeeRates } from './price.ts';
 export interface Payer {
   wallet(): Promise<Wallet>;
   /** A token that pays `account` exactly `amount`, once. */
-  createAgentToken(of: { readonly account: string; readonly amount: number }): Promise<string>;
+  createAgentToken(token: { readonly account: string; readonly amount: number }): Promise<string>;
   /** Lets the settlement contract take USDC for sales up to these limits. */
   approve(limits: SpendingLimits): Promise<void>;
 }
@@ -136,8 +136,8 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
   const wallet = () => call<Wallet>({ method: 'GET', path: '/approvals' });
   return {
     wallet,
-    createAgentToken: async (of) => {
-      const body = { ...of, expires_in: TOKEN_SECONDS };
+    createAgentToken: async (token) => {
+      const body = { ...token, expires_in: TOKEN_SECONDS };
       const minted = call<{ agent_token: string }>({ method: 'POST', path: '/agent_tokens', body });
       return (await minted).agent_token;
     },
@@ -181,7 +181,7 @@ async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: 
 function signPermit(
   account: PrivateKeyAccount,
   wallet: Wallet,
-  of: { readonly value: number; readonly deadline: number },
+  { value, deadline }: { readonly value: number; readonly deadline: number },
 ): Promise<Hex> {
   const names = ['owner:address', 'spender:address', 'value:uint256', 'nonce:uint256'];
   return account.signTypedData({
@@ -195,9 +195,9 @@ function signPermit(
     message: {
       owner: account.address,
       spender: wallet.settlement,
-      value: BigInt(of.value),
+      value: BigInt(value),
       nonce: BigInt(wallet.nonces.permit),
-      deadline: BigInt(of.deadline),
+      deadline: BigInt(deadline),
     },
   });
 }

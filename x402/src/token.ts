@@ -78,16 +78,16 @@ type Named = Pick<Authorization, 'from' | 'nonce'>;
 export interface Token {
   readonly facts: TokenFacts;
   balanceOf(account: Address): Promise<bigint>;
-  isUsed(of: Named): Promise<boolean>;
+  isUsed(authorization: Named): Promise<boolean>;
   /** Whether this process has sent it and not seen it in a block. */
-  isUnderWay(of: Named): boolean;
+  isUnderWay(authorization: Named): boolean;
   isSignedBy(authorization: Authorization): Promise<boolean>;
   /** Has the transfer made, or waits for the one that is under way, for at most `waitMs`. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
   /** What made the transfer; null where it is too long ago to be found. */
-  findTransfer(of: Named): Promise<Hex | null>;
+  findTransfer(authorization: Named): Promise<Hex | null>;
   /** The bridge's own authorization that gives the money of another one back, always the same. */
-  giveBack(of: Authorization): Promise<Authorization>;
+  giveBack(authorization: Authorization): Promise<Authorization>;
 }
 
 export function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token {
@@ -105,8 +105,8 @@ export function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token 
     const call = { ...read, functionName: 'authorizationState', blockTag } as const;
     return client.readContract({ ...call, args: [from, nonce] });
   };
-  const isUsed: Token['isUsed'] = (of) => isUsedAt(of, 'latest');
-  const isWaiting = (of: Named) => isUsedAt(of, 'pending');
+  const isUsed: Token['isUsed'] = (authorization) => isUsedAt(authorization, 'latest');
+  const isWaiting = (authorization: Named) => isUsedAt(authorization, 'pending');
   const findTransfer: Token['findTransfer'] = async ({ from, nonce }) => {
     const head = await client.getBlockNumber();
     const [event] = await client.getContractEvents({
@@ -124,11 +124,12 @@ export function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token 
     facts,
     isUsed,
     findTransfer,
-    balanceOf: (of) => client.readContract({ ...read, functionName: 'balanceOf', args: [of] }),
+    balanceOf: (holder) =>
+      client.readContract({ ...read, functionName: 'balanceOf', args: [holder] }),
     isSignedBy: (authorization) => isSignedBy(client, facts, authorization),
-    isUnderWay: (of) => underWay.has(keyOf(of)),
+    isUnderWay: (authorization) => underWay.has(keyOf(authorization)),
     transfer: createTransfer({ client, send, isUsed, isWaiting, findTransfer, underWay }),
-    giveBack: (of) => signGiveBack(account, facts, of),
+    giveBack: (authorization) => signGiveBack(account, facts, authorization),
   };
 }
 
@@ -143,21 +144,27 @@ function typedData(facts: TokenFacts, authorization: Omit<Authorization, 'signat
 }
 
 /** ECDSA needs no node; what is left is a smart wallet, which is asked (ERC-1271). */
-async function isSignedBy(client: PublicClient, facts: TokenFacts, of: Authorization) {
-  const { signature, ...message } = of;
+async function isSignedBy(client: PublicClient, facts: TokenFacts, authorization: Authorization) {
+  const { signature, ...message } = authorization;
   const typed = typedData(facts, message);
   if ((signature.length - 2) / 2 === ECDSA_BYTES) {
     const signer = await recoverTypedDataAddress({ ...typed, signature }).catch(() => null);
-    if (signer === of.from) return true;
+    if (signer === authorization.from) return true;
   }
-  if ((await client.getCode({ address: of.from })) === undefined) return false;
-  return client.verifyTypedData({ ...typed, address: of.from, signature });
+  if ((await client.getCode({ address: authorization.from })) === undefined) return false;
+  return client.verifyTypedData({ ...typed, address: authorization.from, signature });
 }
 
-async function signGiveBack(account: PrivateKeyAccount, facts: TokenFacts, of: Authorization) {
+async function signGiveBack(
+  account: PrivateKeyAccount,
+  facts: TokenFacts,
+  authorization: Authorization,
+) {
   // A function of what it undoes: however often it is asked for, the token pays it once.
-  const nonce = keccak256(concat([toHex('tapline x402 give back'), of.from, of.nonce]));
-  const { from: to, value } = of;
+  const nonce = keccak256(
+    concat([toHex('tapline x402 give back'), authorization.from, authorization.nonce]),
+  );
+  const { from: to, value } = authorization;
   const back = { from: account.address, to, value, validAfter: 0n, validBefore: NEVER, nonce };
   return { ...back, signature: await account.signTypedData(typedData(facts, back)) };
 }
@@ -221,7 +228,14 @@ function keyOf({ from, nonce }: Named): string {
   return `${from} ${nonce}`;
 }
 
-function createTransfer(of: {
+function createTransfer({
+  client,
+  send,
+  isUsed,
+  isWaiting,
+  findTransfer,
+  underWay,
+}: {
   readonly client: PublicClient;
   readonly send: Send;
   readonly isUsed: Token['isUsed'];
@@ -230,7 +244,6 @@ function createTransfer(of: {
   readonly findTransfer: Token['findTransfer'];
   readonly underWay: Map<string, Promise<Hex>>;
 }): Token['transfer'] {
-  const { client, send, isUsed, isWaiting, findTransfer, underWay } = of;
   /** Anyone who holds an authorization may send it: then ours is refused, and the money comes. */
   const unlessUsed = async (
     authorization: Authorization,

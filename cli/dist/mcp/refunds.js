@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { formatUsdc, usdc } from 'tapline';
 import { AMOUNT } from './payments.js';
 import { inputs, ToolRefusal } from './tool.js';
-function confirmationOf({ apiKey }, of) {
-    const words = `mcp refund ${of.payment} ${of.amount} ${of.refundedBefore}`;
+function confirmationOf({ apiKey }, { payment, amount, refundedBefore, }) {
+    const words = `mcp refund ${payment} ${amount} ${refundedBefore}`;
     const digest = createHmac('sha256', apiKey).update(words).digest('hex').slice(0, 24);
-    return `${of.amount}-${of.refundedBefore}-${digest}`;
+    return `${amount}-${refundedBefore}-${digest}`;
 }
 async function refundPayment(deps, given) {
     const { payment: id = '', amount: wanted, reason, confirmation } = given;

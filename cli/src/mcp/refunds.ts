@@ -9,11 +9,15 @@ import { inputs, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
  */
 function confirmationOf(
   { apiKey }: ToolDeps,
-  of: { readonly payment: string; readonly amount: number; readonly refundedBefore: number },
+  {
+    payment,
+    amount,
+    refundedBefore,
+  }: { readonly payment: string; readonly amount: number; readonly refundedBefore: number },
 ): string {
-  const words = `mcp refund ${of.payment} ${of.amount} ${of.refundedBefore}`;
+  const words = `mcp refund ${payment} ${amount} ${refundedBefore}`;
   const digest = createHmac('sha256', apiKey).update(words).digest('hex').slice(0, 24);
-  return `${of.amount}-${of.refundedBefore}-${digest}`;
+  return `${amount}-${refundedBefore}-${digest}`;
 }
 
 /** First it says what it would do; with the confirmation it does it, once. */

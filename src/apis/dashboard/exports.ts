@@ -22,7 +22,7 @@ export interface Chunk {
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];
-  read(db: Sql, of: { tenant: Tenant; now: Date }, page: Page): Promise<Chunk>;
+  read(db: Sql, whose: { tenant: Tenant; now: Date }, page: Page): Promise<Chunk>;
 }
 
 function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row): Chunk {

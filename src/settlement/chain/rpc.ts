@@ -138,7 +138,7 @@ function isMissing(reply: Reply | undefined): boolean {
 
 function openAddresses(
   options: RpcOptions,
-  note: (of: { index: number; method: string }, reply: Reply) => void,
+  note: (call: { index: number; method: string }, reply: Reply) => void,
 ): Address[] {
   const { urls, headers = [], timeoutsMs = [], chainId, log } = options;
   const ceiling = createCeiling(options.perSecond ?? null, () => performance.now());

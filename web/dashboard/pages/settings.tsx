@@ -60,9 +60,9 @@ export function Settings(): ReactNode {
 }
 
 /** What was typed as the daily limit and as the days of the window, or what is wrong with it. */
-function readLimits(of: { readonly days: string; readonly limit: string }) {
-  const days = /^\d{1,4}$/.test(of.days.trim()) ? Number(of.days.trim()) : null;
-  const limit = parseAtoms(of.limit);
+function readLimits(typed: { readonly days: string; readonly limit: string }) {
+  const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
+  const limit = parseAtoms(typed.limit);
   const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
   if (days === null) return wrong('refund_window_days', 'Type a number of days.');
   if (limit === null) return wrong('refund_daily_limit', 'Type an amount such as 500.');

@@ -117,7 +117,7 @@ export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNod
 
 /** What wallets put into the page (EIP-1193). */
 interface Injected {
-  request(of: { readonly method: string; readonly params: readonly unknown[] }): Promise<unknown>;
+  request(call: { readonly method: string; readonly params: readonly unknown[] }): Promise<unknown>;
 }
 
 interface BrowserWalletProps {

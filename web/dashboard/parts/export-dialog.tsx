@@ -24,17 +24,17 @@ export type ExportKind = keyof typeof KINDS;
 /** `GET /accounts/{account}/{mode}/exports/payments` and its three sisters. */
 function exportUrl(
   place: { readonly account: string; readonly mode: string },
-  of: {
+  wanted: {
     readonly kind: string;
     readonly from: string;
     readonly to: string;
     readonly format: string;
   },
 ): string {
-  const path = `api/dashboard/v1/accounts/${place.account}/${place.mode}/exports/${of.kind}`;
+  const path = `api/dashboard/v1/accounts/${place.account}/${place.mode}/exports/${wanted.kind}`;
   const url = fromRoot(path);
   for (const name of ['from', 'to', 'format'] as const) {
-    if (of[name] !== '') url.searchParams.set(name, of[name]);
+    if (wanted[name] !== '') url.searchParams.set(name, wanted[name]);
   }
   return url.href;
 }

@@ -88,13 +88,15 @@ export function cutRecords(format: ExportFormat): RecordCutter {
 }
 
 /** How far it is, 0 to 1, by time: the newest row comes first. null: nobody can say. */
-export function shareOf(of: {
+export function shareOf(dates: {
   readonly newest: string | null;
   readonly last: string | null;
   readonly oldest: string | null;
 }): number | null {
-  if (of.newest === null || of.last === null || of.oldest === null) return null;
-  const [newest, last, oldest] = [of.newest, of.last, of.oldest].map((at) => Date.parse(at));
+  if (dates.newest === null || dates.last === null || dates.oldest === null) return null;
+  const [newest, last, oldest] = [dates.newest, dates.last, dates.oldest].map((at) =>
+    Date.parse(at),
+  );
   const all = (newest ?? 0) - (oldest ?? 0);
   if (all <= 0) return null;
   return Math.min(1, Math.max(0, ((newest ?? 0) - (last ?? 0)) / all));

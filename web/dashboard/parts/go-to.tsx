@@ -62,8 +62,8 @@ function useLookUp(): (q: string) => Promise<Result> {
     }
     const path = placeFor(q, here.value.data);
     if (here.value.data.length > 0 && path !== null) return { is: 'open', path };
-    const of = { account: account.id, mode: other };
-    const inOther = createCall<Operations, '/dashboard/v1'>(people.api, of);
+    const place = { account: account.id, mode: other };
+    const inOther = createCall<Operations, '/dashboard/v1'>(people.api, place);
     const there = await inOther('GET /accounts/{account}/{mode}/search', request);
     const found = there.is === 'done' && there.value.data.length > 0 ? there.value.data : null;
     const away = found === null ? null : placeFor(q, found);

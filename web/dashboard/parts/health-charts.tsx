@@ -16,8 +16,8 @@ function percent(part: number, whole: number): string {
   return share < 0.1 ? 'under 0.1 %' : `${share.toFixed(1)} %`;
 }
 
-function sum(days: readonly Day[], of: (day: Day) => number): number {
-  return days.reduce((total, day) => total + of(day), 0);
+function sum(days: readonly Day[], figureOf: (day: Day) => number): number {
+  return days.reduce((total, day) => total + figureOf(day), 0);
 }
 
 const callsFailed = ({ refused, failed }: Day) => refused + failed;

@@ -98,12 +98,15 @@ function timeIn(at: string | null): number {
 }
 
 /** Everything that is known of an intent and its payment, in the order in which it happened. */
-export function courseOf(of: {
+export function courseOf({
+  intent,
+  payment,
+  timeline,
+}: {
   readonly intent: PaymentIntent | undefined;
   readonly payment: Payment | undefined;
   readonly timeline: Timeline | undefined;
 }): Step[] {
-  const { intent, payment, timeline } = of;
   const steps = [
     ...(intent === undefined ? [] : intentSteps(intent)),
     ...(timeline?.settlements.flatMap(settlementSteps) ?? []),

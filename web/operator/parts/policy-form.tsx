@@ -29,9 +29,9 @@ interface FieldOf {
   readonly wrong: string;
 }
 
-function readCount(typed: string, of: { readonly from: number; readonly to: number }) {
+function readCount(typed: string, { from, to }: { readonly from: number; readonly to: number }) {
   const count = /^\d{1,6}$/.test(typed.trim()) ? Number(typed.trim()) : Number.NaN;
-  return count >= of.from && count <= of.to ? count : null;
+  return count >= from && count <= to ? count : null;
 }
 
 function readAmount(typed: string): number | null {

@@ -41,12 +41,13 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
   const { split } = view.till;
   if (split === null) return null;
   const part = split.paidParts + 1;
-  const of = split.parts.length > 0 ? ` of ${split.paidParts + split.parts.length}` : '';
+  const ofParts = split.parts.length > 0 ? ` of ${split.paidParts + split.parts.length}` : '';
   return (
     <Notice tone="info">
       <p>
         Part {part}
-        {of} of a bill of <Amount atoms={split.total} />. Left: <Amount atoms={remaining(split)} />
+        {ofParts} of a bill of <Amount atoms={split.total} />. Left:{' '}
+        <Amount atoms={remaining(split)} />
       </p>
       <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>End the split</Button>
     </Notice>

@@ -66,7 +66,7 @@ interface SumProps {
 }
 
 function Sum({ ring, charge }: SumProps): ReactNode {
-  const sum = charge?.total ?? BigInt(ring.of.amount);
+  const sum = charge?.total ?? BigInt(ring.confirmation.amount);
   return (
     <p className={`ring-sum ${sumLength(sum)}`}>
       <Amount atoms={sum} />
@@ -75,24 +75,29 @@ function Sum({ ring, charge }: SumProps): ReactNode {
 }
 
 /** Above what may be long: the seconds are to be seen on the smallest screen. */
-function Why({ of }: Ring): ReactNode {
+function Why({ confirmation }: Ring): ReactNode {
   const { api } = useHere();
   return (
     <p className="row ring-why">
-      <CountdownRing left={() => leftMs(of, api.now())} />
-      <span>{REASONS[of.reason_code ?? ''] ?? 'This payment needs your yes.'}</span>
+      <CountdownRing left={() => leftMs(confirmation, api.now())} />
+      <span>{REASONS[confirmation.reason_code ?? ''] ?? 'This payment needs your yes.'}</span>
     </p>
   );
 }
 
 function Parts({ ring, charge }: SumProps): ReactNode {
-  const { of } = ring;
-  const all = BigInt(of.amount);
+  const { confirmation } = ring;
+  const all = BigInt(confirmation.amount);
   return (
     <Facts
       facts={[
-        ['Sale', <Amount key="sale" unit={false} atoms={all - BigInt(of.tip)} />],
-        ['Tip', of.tip === 0 ? null : <Amount key="tip" unit={false} atoms={BigInt(of.tip)} />],
+        ['Sale', <Amount key="sale" unit={false} atoms={all - BigInt(confirmation.tip)} />],
+        [
+          'Tip',
+          confirmation.tip === 0 ? null : (
+            <Amount key="tip" unit={false} atoms={BigInt(confirmation.tip)} />
+          ),
+        ],
         ['Fees', charge === null ? null : <Amount key="fees" unit={false} atoms={charge.fees} />],
         [
           'You get back',
@@ -100,15 +105,16 @@ function Parts({ ring, charge }: SumProps): ReactNode {
             <Amount key="cashback" unit={false} atoms={charge.cashback} />
           ),
         ],
-        ['For', of.description],
-        ['Order', of.order_id],
+        ['For', confirmation.description],
+        ['Order', confirmation.order_id],
       ]}
     />
   );
 }
 
-function endHint({ outcome, message, of }: Extract<Ring, { at: 'ended' }>): string {
-  if (outcome === 'declined') return DECLINES[of.decline_code ?? ''] ?? ENDS.declined.hint;
+function endHint({ outcome, message, confirmation }: Extract<Ring, { at: 'ended' }>): string {
+  if (outcome === 'declined')
+    return DECLINES[confirmation.decline_code ?? ''] ?? ENDS.declined.hint;
   return message ?? ENDS[outcome].hint;
 }
 
@@ -130,14 +136,14 @@ interface PartProps<R extends Ring> {
 }
 
 function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
-  const { of, remark } = ring;
-  const id = of.payment_intent;
+  const { confirmation, remark } = ring;
+  const id = confirmation.payment_intent;
   return (
     <>
       <Refused problem={remark} />
       <div className="ring-answers">
         <Button kind="primary" large onClick={() => void bell.answer(id, true)}>
-          {`Approve ${formatUsdc(charge?.total ?? BigInt(of.amount))}`}
+          {`Approve ${formatUsdc(charge?.total ?? BigInt(confirmation.amount))}`}
         </Button>
         <Button large onClick={() => void bell.answer(id, false)}>
           Reject
@@ -149,7 +155,7 @@ function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>
 
 function Ended({ ring, bell }: PartProps<Extract<Ring, { at: 'ended' }>>): ReactNode {
   const { tone, title } = ENDS[ring.outcome];
-  const intent = ring.of.payment_intent;
+  const intent = ring.confirmation.payment_intent;
   return (
     <>
       <Notice tone={tone} role="status">
@@ -175,14 +181,14 @@ export function RingSheet(): ReactNode {
     if (at === 'ended') refresh();
   }, [at, refresh]);
   if (bell === null || ring === null) return null;
-  const { of } = ring;
-  const intent = of.payment_intent;
-  const charge = rates === undefined ? null : chargeOf(BigInt(of.amount), rates);
+  const { confirmation } = ring;
+  const intent = confirmation.payment_intent;
+  const charge = rates === undefined ? null : chargeOf(BigInt(confirmation.amount), rates);
   const part = { bell, charge };
   return (
     <Dialog
       key={intent}
-      title={of.merchant_name}
+      title={confirmation.merchant_name}
       // A payer who is asked says yes or no: Escape is neither.
       onClose={() => bell.dispatch({ type: 'closed', intent })}
     >

@@ -140,8 +140,8 @@ export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps)
     if (!isTyped) return;
     const { signTransaction } = await import('../account.ts');
     const call = { chainId: chain.chainId, to: chain.usdc, data: endPermission(chain) };
-    const of = { ...call, nonce: Number(typed.nonce), gas: GAS_LIMIT, maxFeePerGas };
-    setRaw(await signTransaction(account, of));
+    const transaction = { ...call, nonce: Number(typed.nonce), gas: GAS_LIMIT, maxFeePerGas };
+    setRaw(await signTransaction(account, transaction));
   });
   const { password, setPassword, busy, wrong, problem } = opening;
   const sign = (event: FormEvent) => {
