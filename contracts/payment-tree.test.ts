@@ -48,8 +48,8 @@ function processProof(proof: readonly Hex[], leaf: Hex): Hex {
   );
 }
 
-const verifies = (of: { proof: readonly Hex[]; root: Hex; leaf: Hex }) =>
-  processProof(of.proof, of.leaf) === of.root;
+const verifies = ({ proof, leaf, root }: { proof: readonly Hex[]; root: Hex; leaf: Hex }) =>
+  processProof(proof, leaf) === root;
 
 /** A leaf, or a proof's node, with one bit turned over. */
 function turnBit(node: Hex, bit: number): Hex {

@@ -167,23 +167,35 @@ test('files with many imports become fewer', () => {
   );
 });
 
-/** What a function gets is named after what it is. The number may only fall. */
-const PARAMETERS_NAMED_OF = 0;
+/** What a function gets is named after what it is, but here. The list may only become shorter. */
+const PARAMETERS_NAMED_OF = [
+  'bench/nodes-ground.ts',
+  'bench/nodes.ts',
+  'src/db/paging.test.ts',
+  'src/payments/create-at-once-races.test.ts',
+  'src/payments/create-at-once.test.ts',
+];
 /** Names that say nothing where a stack trace shows them alone. */
 const SAYS_NOTHING = /^(async )?function (write|read|apply|codeOf|record|save|check)\(/gm;
 
 test('parameters and private functions are named after what they are', () => {
-  let bags = 0;
+  const bags: string[] = [];
+  let file = '';
   const note = ({ params }: { params: readonly object[] }) => {
-    bags += params.filter((one) => 'name' in one && one.name === 'of').length;
+    const named = params.map((one) => ('left' in one ? Object(one.left) : one));
+    if (named.some((one) => one.name === 'of')) bags.push(file);
   };
   const visitor = new Visitor({
     FunctionDeclaration: note,
     FunctionExpression: note,
     ArrowFunctionExpression: note,
   });
-  for (const { name, text } of product) visitor.visit(parseSync(name, text).program);
-  assert.ok(bags <= PARAMETERS_NAMED_OF, `${bags} parameters are named "of"`);
+  for (const { name, text } of all) {
+    file = name;
+    visitor.visit(parseSync(name, text).program);
+  }
+  const others = bags.filter((name) => !PARAMETERS_NAMED_OF.includes(name));
+  assert.deepEqual(others, [], 'parameters are named "of"');
   const nameless = product.flatMap(({ name, text }) =>
     [...text.matchAll(SAYS_NOTHING)].map(([found]) => `${name}: ${found}`),
   );

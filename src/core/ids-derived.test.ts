@@ -60,29 +60,29 @@ test('an id with any character changed has no number', () => {
 });
 
 test('derived ids have the shape of all other ids', () => {
-  const of = { livemode: true, number: 62n ** 9n - 1n };
-  assert.ok(isId('paymentIntent', numberedId(KEY, 'paymentIntent', of)));
-  assert.ok(isId('payment', numberedId(KEY, 'payment', of)));
-  assert.match(numberedId(KEY, 'receipt', of), /^[0-9A-Za-z]{22}$/);
+  const numbered = { livemode: true, number: 62n ** 9n - 1n };
+  assert.ok(isId('paymentIntent', numberedId(KEY, 'paymentIntent', numbered)));
+  assert.ok(isId('payment', numberedId(KEY, 'payment', numbered)));
+  assert.match(numberedId(KEY, 'receipt', numbered), /^[0-9A-Za-z]{22}$/);
   assert.ok(isId('refund', refundId(KEY, { livemode: true, reference: Buffer.alloc(16) })));
-  assert.ok(isId('withdrawal', withdrawalId(KEY, of)));
+  assert.ok(isId('withdrawal', withdrawalId(KEY, numbered)));
 });
 
 /** Formats are promises to objects that exist: what they derive to may never change. */
 test('what has once been derived is derived again for ever', () => {
-  const of = { livemode: false, number: 1_048_577n };
+  const numbered = { livemode: false, number: 1_048_577n };
   const reference = refundReference(KEY, REQUEST);
   assert.deepEqual(
     {
-      intent: numberedId(KEY, 'paymentIntent', of),
-      payment: numberedId(KEY, 'payment', of),
-      receipt: numberedId(KEY, 'receipt', of),
+      intent: numberedId(KEY, 'paymentIntent', numbered),
+      payment: numberedId(KEY, 'payment', numbered),
+      receipt: numberedId(KEY, 'receipt', numbered),
       order: derivedOrderId(KEY, REQUEST, 0),
       orderAfterClash: derivedOrderId(KEY, REQUEST, 1),
       reference: reference.toString('hex'),
       withdrawal: withdrawalNumber(KEY, REQUEST),
       refundId: refundId(KEY, { livemode: false, reference }),
-      withdrawalId: withdrawalId(KEY, of),
+      withdrawalId: withdrawalId(KEY, numbered),
     },
     {
       intent: 'pi_000004OmXlRsbo1iegGEUS',

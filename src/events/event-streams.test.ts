@@ -41,10 +41,10 @@ interface Followed {
 function streams() {
   const { wakeups } = shared;
   const made = createEventStreams({ db: counting(), wakeups, log: silentLog });
-  return async (of: Partial<Following> = {}): Promise<Followed> => {
+  return async (changes: Partial<Following> = {}): Promise<Followed> => {
     const gone = new AbortController();
     const { tenant } = bench;
-    const following = { tenant, after: null, types: null, gone: gone.signal, ...of };
+    const following = { tenant, after: null, types: null, gone: gone.signal, ...changes };
     const reader = await made.follow(following);
     let text = '';
     reader.stream.setEncoding('utf8').on('data', (chunk: string) => {

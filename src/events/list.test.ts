@@ -31,12 +31,12 @@ interface Listed {
 }
 
 async function list(filter: Partial<EventFilter> = {}, page: Partial<Page> = {}) {
-  const of = {
+  const search = {
     tenant: bench.tenant,
     filter: { type: null, deliverySuccess: null, ...filter },
     now: clock.now(),
   };
-  const rows = await listEvents(bench.db, of, { ...everything, ...page });
+  const rows = await listEvents(bench.db, search, { ...everything, ...page });
   return rows.map((row) => ({ ...(JSON.parse(row.body) as Listed), ...row }));
 }
 

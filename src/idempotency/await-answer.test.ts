@@ -61,16 +61,16 @@ function room(pollMs = LONG) {
 }
 
 async function wait(
-  of: { readonly id: string; readonly request: IdempotentRequest | null },
+  { id, request }: { readonly id: string; readonly request: IdempotentRequest | null },
   options: Partial<Awaited<Job>> = {},
 ): Promise<unknown> {
   const answer = await awaitAnswer(store, {
     room: room(),
-    resource: of.id,
+    resource: id,
     isDone: (job) => job.status === 'done',
     waitMs: LONG,
     answer: (job) => answerWith(201, { ...job, by: 'waiter' }),
-    request: of.request,
+    request,
     ...options,
   });
   return JSON.parse(answer.body);

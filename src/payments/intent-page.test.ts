@@ -59,8 +59,8 @@ async function walk(filters: IntentFilters, limit = 700): Promise<string[]> {
 }
 
 test('a status shows what readers see in it, also where no worker has written so yet', async () => {
-  const of = { tenant: TENANT, filters: {}, now: NOW };
-  const all = await selectIntentPage(database.db, of, { ...EVERY, limit: MANY });
+  const search = { tenant: TENANT, filters: {}, now: NOW };
+  const all = await selectIntentPage(database.db, search, { ...EVERY, limit: MANY });
   assert.equal(all.length, MANY);
   const seen: string[] = [];
   for (const status of INTENT_STATUSES) {
@@ -113,7 +113,7 @@ async function planOf(status: (typeof INTENT_STATUSES)[number]): Promise<string>
     return [];
   };
   let plan = '';
-  const of = { tenant: TENANT, filters: { status }, now: NOW };
-  await selectIntentPage({ query } as Pick<Sql, 'query'> as Sql, of, { ...EVERY, limit: 20 });
+  const search = { tenant: TENANT, filters: { status }, now: NOW };
+  await selectIntentPage({ query } as Pick<Sql, 'query'> as Sql, search, { ...EVERY, limit: 20 });
   return plan;
 }

@@ -84,8 +84,8 @@ async function openScene(): Promise<Scene> {
   await change(careful.payer.id, null, true);
   const mint = async (amount: number) => {
     const { tenant } = standing;
-    const of = { payerId: free.payer.id, tenant, amount, expiresIn: 600, now: NOON };
-    return (await store.db.transaction((tx) => createAgentToken(tx, of))).secret;
+    const terms = { payerId: free.payer.id, tenant, amount, expiresIn: 600, now: NOON };
+    return (await store.db.transaction((tx) => createAgentToken(tx, terms))).secret;
   };
   const pass = (value: string) => ({ type: 'nfc_id' as const, value });
   const token = (value: string) => ({ type: 'agent_token' as const, value });

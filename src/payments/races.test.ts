@@ -43,13 +43,17 @@ function cancel(intentId: string, counter: Counter = store) {
  * chain, for every other race one statement later. Nobody waits for the settlement: what the tap
  * has decided is what counts.
  */
-async function tapAgainstCancel(of: {
+async function tapAgainstCancel({
+  intentId,
+  pass,
+  counter,
+  index,
+}: {
   readonly intentId: string;
   readonly pass: string;
   readonly counter: Counter;
   readonly index: number;
 }): Promise<string[]> {
-  const { intentId, pass, counter, index } = of;
   const canceling = Promise.withResolvers<string>();
   const startCancel = async () => {
     if (index % 2 === 1) await store.db.query('select 1 as head_start');

@@ -67,8 +67,8 @@ describe('a new intent', () => {
   test('is settled under that number, and its payment’s id spells it too', async () => {
     const payment = await addPayment(store);
     assert.equal(await numberOf(payment.paymentIntentId), payment.settlementNumber);
-    const of = { livemode: false, id: payment.id };
-    assert.equal(numberOfId(store.idKey, 'payment', of), payment.settlementNumber);
+    const named = { livemode: false, id: payment.id };
+    assert.equal(numberOfId(store.idKey, 'payment', named), payment.settlementNumber);
   });
 
   test('has no field `recovered`', async () => {

@@ -45,8 +45,8 @@ before(async () => {
 });
 after(() => store.close());
 
-async function settled<T>(work: Promise<T>, of: TestStore = store): Promise<T> {
-  const settling = keepSettling(of);
+async function settled<T>(work: Promise<T>, shop: TestStore = store): Promise<T> {
+  const settling = keepSettling(shop);
   try {
     return await work;
   } finally {

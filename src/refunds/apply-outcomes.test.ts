@@ -38,8 +38,8 @@ after(() => shared.close());
 
 async function refunds(): Promise<Refund[]> {
   const page = { limit: 50, after: null, createdGte: null, createdLt: null };
-  const of = { tenant: store.standing.tenant, paymentId: payment.id };
-  return selectRefundPage(store.db, of, page);
+  const search = { tenant: store.standing.tenant, paymentId: payment.id };
+  return selectRefundPage(store.db, search, page);
 }
 
 /** Asks for a refund and returns when it is pending; `answer` comes with the outcome. */

@@ -30,10 +30,13 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-type Asked = Partial<RefundRequest> & { readonly amount?: number | null; readonly of?: Payment };
+type Asked = Partial<RefundRequest> & {
+  readonly amount?: number | null;
+  readonly refunded?: Payment;
+};
 
-function ask({ amount = null, of = payment, ...request }: Asked = {}): Promise<Seen> {
-  const input = { paymentId: of.id, amount, reason: 'cold', metadata: { a: 'b' } };
+function ask({ amount = null, refunded = payment, ...request }: Asked = {}): Promise<Seen> {
+  const input = { paymentId: refunded.id, amount, reason: 'cold', metadata: { a: 'b' } };
   return createRefund(store, {
     tenant: store.standing.tenant,
     keyHash: null,
@@ -149,7 +152,7 @@ describe('at the same time', () => {
     await limitPerDay(350);
     const payments = [];
     for (let i = 0; i < 10; i++) payments.push(await addPayment(store, 100));
-    const seen = await settleAll(payments.map((of) => ask({ of })));
+    const seen = await settleAll(payments.map((refunded) => ask({ refunded })));
     assert.deepEqual(count(seen), { succeeded: 3, refund_daily_limit_exceeded: 7 });
     assert.ok(seen.every(({ status }) => status === 201));
   });
@@ -291,8 +294,11 @@ describe('after the database was put back to an earlier time', () => {
     await addRebuilt('other', 300);
     const idempotency = newRequest(store, 'other');
     assert.equal((await ask({ idempotency, amount: 301 })).said, 'idempotency_key_reused');
-    const of = await addPayment(store, 1_000);
-    assert.equal((await ask({ idempotency, amount: 300, of })).said, 'idempotency_key_reused');
+    const refunded = await addPayment(store, 1_000);
+    assert.equal(
+      (await ask({ idempotency, amount: 300, refunded })).said,
+      'idempotency_key_reused',
+    );
   });
 
   test('a key that is used again after 48 hours makes another refund', async () => {

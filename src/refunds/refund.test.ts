@@ -9,7 +9,15 @@ import { checkAccountRules, decideAmount, refundable, startOfUtcDay } from '#ref
 const SETTLED = new Date('2026-10-01T12:00:00.000Z');
 const UNTIL = new Date('2027-03-30T12:00:00.000Z');
 
-function payment(of: { amount: bigint; reserved?: bigint; refunded?: bigint }): Payment {
+function payment({
+  amount,
+  reserved,
+  refunded,
+}: {
+  amount: bigint;
+  reserved?: bigint;
+  refunded?: bigint;
+}): Payment {
   return toPayment({
     id: 'pay_1',
     recovered: false,
@@ -26,13 +34,13 @@ function payment(of: { amount: bigint; reserved?: bigint; refunded?: bigint }): 
     split_group: null,
     method_type: 'wallet_pass',
     credential_type: 'nfc_id',
-    amount: of.amount,
+    amount,
     tip: 0n,
     fee_acquirer: 7_500n,
     fee_protocol: 5_000n,
     fee_cashback: 1_250n,
-    amount_reserved: of.reserved ?? 0n,
-    amount_refunded: of.refunded ?? 0n,
+    amount_reserved: reserved ?? 0n,
+    amount_refunded: refunded ?? 0n,
     chain_id: 31_337n,
     settlement_number: 1n,
     batch_number: 1n,

@@ -32,8 +32,8 @@ const NO_FILTERS = {
 async function logged(requestId: string): Promise<RequestRow> {
   const created = present(idTime('request', requestId), 'time of a request id');
   for (let tries = 0; tries < 40; tries++) {
-    const of = { id: requestId, created };
-    const row = await selectRequest(api.db, api.merchant.test.tenant, of);
+    const named = { id: requestId, created };
+    const row = await selectRequest(api.db, api.merchant.test.tenant, named);
     if (row !== null) return row;
     await sleep(50);
   }
@@ -106,8 +106,8 @@ test('pages of the log follow each other, and another account has a log of its o
   const seen: string[] = [];
   let after: { created: Date; id: string } | null = null;
   for (;;) {
-    const of = { tenant, filters: NO_FILTERS };
-    const rows: RequestRow[] = await selectRequests(api.db, of, { limit: 2, after });
+    const search = { tenant, filters: NO_FILTERS };
+    const rows: RequestRow[] = await selectRequests(api.db, search, { limit: 2, after });
     seen.push(...rows.slice(0, 2).map(({ id }) => id));
     after = rows[1] ?? null;
     if (rows.length < 3) break;

@@ -30,8 +30,8 @@ const take = (owner: string) =>
   takeRecovery(database.db, { livemode: false, owner, leaseMs: LEASE_MS });
 const work = (run: RecoveryRun) => database.db.transaction((tx) => holdRecovery(tx, run, LEASE_MS));
 const finish = (run: RecoveryRun) => {
-  const of = { incarnation: 'system/1', comparedBlock: 7n, now: new Date() };
-  return database.db.transaction((tx) => finishRecovery(tx, run, of));
+  const end = { incarnation: 'system/1', comparedBlock: 7n, now: new Date() };
+  return database.db.transaction((tx) => finishRecovery(tx, run, end));
 };
 const endLease = () =>
   database.db.query(`update network_recoveries set lease_until = now() - interval '1 second'`);

@@ -30,9 +30,9 @@ async function addAsking(api: TestApi): Promise<string> {
 
 async function addCard(api: TestApi): Promise<string> {
   const { payer } = await addPayer(api);
-  const of = { payerId: payer.id, label: '', perPaymentLimit: 1n, now: api.clock.now() };
+  const card = { payerId: payer.id, label: '', perPaymentLimit: 1n, now: api.clock.now() };
   const { row } = await api.db.transaction((tx) =>
-    createCard(tx, { ...of, cardKey: cardKey(TEST_SECRET) }),
+    createCard(tx, { ...card, cardKey: cardKey(TEST_SECRET) }),
   );
   return row.id;
 }

@@ -63,26 +63,26 @@ async function explain(where: string, values: readonly unknown[]): Promise<Plan>
 test(`any page of ${MANY} rows is a range of an index`, async () => {
   const { tenant, terminal } = (await api.addMerchant()).test;
   await addMany(tenant, terminal);
-  const of = [tenant.accountId, tenant.livemode];
+  const owner = [tenant.accountId, tenant.livemode];
   const placeOf = (n: number) => [new Date(Date.UTC(2026, 0, 1) + n * 3), BigInt(n)];
   const after = 'and (created, position) < ($3, $4)';
   const pages = [
-    { where: '', values: of, index: 'payment_intents_list' },
-    { where: after, values: [...of, ...placeOf(MANY / 2)], index: 'payment_intents_list' },
-    { where: after, values: [...of, ...placeOf(30)], index: 'payment_intents_list' },
+    { where: '', values: owner, index: 'payment_intents_list' },
+    { where: after, values: [...owner, ...placeOf(MANY / 2)], index: 'payment_intents_list' },
+    { where: after, values: [...owner, ...placeOf(30)], index: 'payment_intents_list' },
     {
       where: `${after} and source = $5`,
-      values: [...of, ...placeOf(MANY / 2), 'api'],
+      values: [...owner, ...placeOf(MANY / 2), 'api'],
       index: 'payment_intents_list_source',
     },
     {
       where: `${after} and terminal_id = $5`,
-      values: [...of, ...placeOf(MANY / 2), 'tml_of_somebody_else'],
+      values: [...owner, ...placeOf(MANY / 2), 'tml_of_somebody_else'],
       index: 'payment_intents_list_terminal',
     },
     {
       where: 'and created >= $3 and created < $4',
-      values: [...of, placeOf(1000)[0], placeOf(MANY / 2)[0]],
+      values: [...owner, placeOf(1000)[0], placeOf(MANY / 2)[0]],
       index: 'payment_intents_list',
     },
   ];

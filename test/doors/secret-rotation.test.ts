@@ -108,9 +108,9 @@ test('people stay signed in, and what is sealed is opened, through the whole cha
   stop = true;
   await serving;
   assert.ok(served > 0);
-  const of = (column: string) => reports.find((report) => report.column === column);
-  assert.equal(of('users.totp_secret')?.resealed, 1);
-  assert.equal(of('service_keys.sealed')?.resealed, 1);
+  const reportOn = (column: string) => reports.find((report) => report.column === column);
+  assert.equal(reportOn('users.totp_secret')?.resealed, 1);
+  assert.equal(reportOn('service_keys.sealed')?.resealed, 1);
   assert.ok(
     reports.every(({ lost }) => lost === 0),
     JSON.stringify(reports),

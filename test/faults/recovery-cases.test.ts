@@ -112,10 +112,10 @@ describe('a copy of the database that is put back', () => {
   let paidByOnce: bigint;
   let withdrawn: Seen;
   const intents = new Map<string, unknown>();
-  const of = (order: string) => present(intents.get(order), `intent of ${order}`);
+  const intentOf = (order: string) => present(intents.get(order), `intent of ${order}`);
   const number = (place: number) => DRAWN_BY_NOBODY + BigInt(place);
   const read = async (order: string) => {
-    const { body } = await world.node(0).merchant.get(`/payment_intents/${of(order)}`);
+    const { body } = await world.node(0).merchant.get(`/payment_intents/${intentOf(order)}`);
     return body;
   };
 
@@ -125,8 +125,10 @@ describe('a copy of the database that is put back', () => {
     }
     await world.pay('EARLIER');
     const { node, db, ground } = world;
-    await node(0).merchant.post(`/payment_intents/${of('CANCELED')}/cancel`);
-    await db.query('update payment_intents set expires_at = now() where id = $1', [of('EXPIRED')]);
+    await node(0).merchant.post(`/payment_intents/${intentOf('CANCELED')}/cancel`);
+    await db.query('update payment_intents set expires_at = now() where id = $1', [
+      intentOf('EXPIRED'),
+    ]);
     const numbers = new Map<string, bigint>();
     for (const [order, id] of intents) numbers.set(order, await numberOf(id));
     const known = await selectKnown();
@@ -139,7 +141,7 @@ describe('a copy of the database that is put back', () => {
     );
     const address = present(payer, 'payer').address;
     const before = await outside.usdcOf(address);
-    once = await world.tap(0, of('ONCE'), 'tap ONCE', 'ok_2');
+    once = await world.tap(0, intentOf('ONCE'), 'tap ONCE', 'ok_2');
     withdrawn = await askToWithdraw('withdraw 1', 1_000_000n);
     await world.pay('LOST');
     await waitUntil(async () => {
@@ -167,7 +169,7 @@ describe('a copy of the database that is put back', () => {
       pay('ALIEN-2', { number: number(4), payer: strangers.payer }),
     ]);
     await ground.database.putBack('early');
-    twice = await world.tap(1, of('ONCE'), 'tap ONCE', 'ok_2');
+    twice = await world.tap(1, intentOf('ONCE'), 'tap ONCE', 'ok_2');
     row = await world.recovered(asked);
     paidByOnce = before - (await outside.usdcOf(address));
   });
@@ -210,7 +212,9 @@ describe('a copy of the database that is put back', () => {
   });
 
   it('raises number_taken for an intent whose number has settled another sale', async () => {
-    assert.deepEqual(await alarms(`payment ${await numberOf(of('NUMBER'))}`), ['number_taken']);
+    assert.deepEqual(await alarms(`payment ${await numberOf(intentOf('NUMBER'))}`), [
+      'number_taken',
+    ]);
     assert.equal((await read('NUMBER')).status, 'canceled');
   });
 
@@ -250,7 +254,7 @@ describe('a copy of the database that is put back', () => {
   });
 
   it('agrees with the chain but for what a person was told of', async () => {
-    const taken = await numberOf(of('NUMBER'));
+    const taken = await numberOf(intentOf('NUMBER'));
     const differences = await world.onChain((chain) => checkAgainstChain(world.db, chain));
     assert.deepEqual(
       differences.filter((one) => !/^(merchant \d+ has|the contract holds) /.test(one)).toSorted(),

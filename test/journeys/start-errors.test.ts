@@ -47,10 +47,10 @@ test('an unreachable database is named', async () => {
 
 test('what lies past the pooler has to be the same database', async () => {
   const other = await startThrowawayPostgres();
-  const of = { DATABASE_DIRECT_URL: other.url };
-  assert.match(await failedStart(of), /DATABASE_DIRECT_URL leads to another database/);
+  const settings = { DATABASE_DIRECT_URL: other.url };
+  assert.match(await failedStart(settings), /DATABASE_DIRECT_URL leads to another database/);
   await other.stop();
-  assert.match(await failedStart(of), /DATABASE_DIRECT_URL cannot be reached/);
+  assert.match(await failedStart(settings), /DATABASE_DIRECT_URL cannot be reached/);
   const databases = [await testDatabase(2), await testDatabase(2)];
   const [one, two] = databases.map(({ url }) => url);
   const sameServer = { DATABASE_URL: one ?? '', DATABASE_DIRECT_URL: two ?? '' };

@@ -82,11 +82,14 @@ async function measureIdle({ calls }: Ground): Promise<number> {
   return calls() - before;
 }
 
-async function measureAlone(ground: Ground, of: { blockMs: number; payments: number }) {
+async function measureAlone(
+  ground: Ground,
+  { payments, blockMs }: { blockMs: number; payments: number },
+) {
   const { calls, methods, payers } = ground;
   const each: number[] = [];
   const total = new Map<string, number>();
-  for (let i = 0; i < of.payments; i++) {
+  for (let i = 0; i < payments; i++) {
     const before = { calls: calls(), methods: methods() };
     await pay(ground, payers.slice(0, 1));
     each.push(calls() - before.calls);
@@ -94,13 +97,13 @@ async function measureAlone(ground: Ground, of: { blockMs: number; payments: num
       const more = count - (before.methods.get(method) ?? 0);
       total.set(method, (total.get(method) ?? 0) + more);
     }
-    await sleep(3_000 + Math.random() * of.blockMs);
+    await sleep(3_000 + Math.random() * blockMs);
   }
   const parts = [...total].filter(([, count]) => count > 0).sort(([, a], [, b]) => b - a);
   return {
     mean: each.reduce((sum, one) => sum + one, 0) / each.length,
     range: `${Math.min(...each)}–${Math.max(...each)}`,
-    parts: parts.map(([method, count]) => `${method} ${(count / of.payments).toFixed(1)}`).join(),
+    parts: parts.map(([method, count]) => `${method} ${(count / payments).toFixed(1)}`).join(),
   };
 }
 

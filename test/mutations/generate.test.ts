@@ -56,10 +56,10 @@ describe('the generator of mutations', () => {
   });
 
   test('chooses the same mutations for the same seed, and some of each kind', () => {
-    const of = { root: ROOT, files: GENERATED_INTO, seed: 5, count: 40 };
-    const chosen = generate(of);
-    assert.deepEqual(chosen, generate(of));
-    assert.notDeepEqual(chosen, generate({ ...of, seed: 6 }));
+    const choice = { root: ROOT, files: GENERATED_INTO, seed: 5, count: 40 };
+    const chosen = generate(choice);
+    assert.deepEqual(chosen, generate(choice));
+    assert.notDeepEqual(chosen, generate({ ...choice, seed: 6 }));
     assert.deepEqual(new Set(chosen.map(({ name }) => name)), new Set(KINDS));
   });
 });

@@ -31,9 +31,12 @@ function rowOf({ page }: TestWindow, what: string) {
 /** Presses a button, says why in the dialog that it opens, and sends it. */
 async function sayWhy(
   { page }: TestWindow,
-  of: { readonly button: string; readonly row?: string; readonly reason: string },
+  {
+    button,
+    row,
+    reason,
+  }: { readonly button: string; readonly row?: string; readonly reason: string },
 ): Promise<void> {
-  const { button, row, reason } = of;
   const named = { name: button, exact: true } as const;
   const place = row === undefined ? page : page.getByRole('row').filter({ hasText: row });
   await place.getByRole('button', named).click();

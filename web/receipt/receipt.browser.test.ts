@@ -52,15 +52,15 @@ interface Changes {
 /** What the server says, changed on its way, and a node that the page may ask. */
 async function open(
   options: typeof DESKTOP,
-  of: { readonly changes?: Changes; readonly node?: boolean } = {},
+  altered: { readonly changes?: Changes; readonly node?: boolean } = {},
 ): Promise<TestWindow> {
   const window = await browser.open(options);
   const node = `${shared.sandbox.web_url}/node-of-the-test`;
   await window.page.route('**/api/pay/v1/receipts/*', async (route) => {
     const response = await route.fetch();
     const body = await response.json();
-    const proof = { ...body.proof, ...(of.node === true ? { rpc_url: node } : {}) };
-    await route.fulfill({ response, json: { ...body, proof, ...of.changes } });
+    const proof = { ...body.proof, ...(altered.node === true ? { rpc_url: node } : {}) };
+    await route.fulfill({ response, json: { ...body, proof, ...altered.changes } });
   });
   // The page's policy lets it ask its own origin: the node is brought there.
   await window.page.route(node, async (route) => {

@@ -109,8 +109,8 @@ test('two tills on one key: a pass at each, one payment, both say so', async () 
     await openTill(browser, sandbox, { terminal }),
     await openTill(browser, sandbox, { terminal }),
   ] as const;
-  const of = { amount: 2_500_000, terminal: terminal.id };
-  await postAsMerchant(sandbox, '/payment_intents', of);
+  const sale = { amount: 2_500_000, terminal: terminal.id };
+  await postAsMerchant(sandbox, '/payment_intents', sale);
   await Promise.all(tills.map((till) => till.testPass.waitFor()));
   const [one, other] = tills;
   await Promise.all([

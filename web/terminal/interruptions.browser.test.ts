@@ -50,8 +50,8 @@ interface Case {
 /** Leads a till into a state; what has to end for the payment to go on is given back. */
 interface State {
   readonly name: string;
-  readonly enter: (of: Case) => Promise<Fault | null>;
-  readonly goOn: (of: Case) => Promise<void>;
+  readonly enter: (tried: Case) => Promise<Fault | null>;
+  readonly goOn: (tried: Case) => Promise<void>;
   /** What the ledger has to say in the end. */
   readonly paid: 0 | 1;
   /** How many passes are presented; default: one at most. */
@@ -106,21 +106,21 @@ const STATES: readonly State[] = [
   },
   {
     name: 'after a tap whose request was lost',
-    enter: (of) => enterChecking(of, loseRequests(of.till.page, TAP)),
+    enter: (tried) => enterChecking(tried, loseRequests(tried.till.page, TAP)),
     goOn: ({ till }) => till.result('Paid').waitFor(),
     paid: 1,
   },
   {
     name: 'after a tap whose answer was lost',
-    enter: async (of) => {
+    enter: async (tried) => {
       // Asking would tell, and so end it: what is to be seen here is the same tap sent again.
-      const silent = await loseAnswers(of.till.page, INTENT);
-      const lost = await enterChecking(of, loseAnswers(of.till.page, TAP));
+      const silent = await loseAnswers(tried.till.page, INTENT);
+      const lost = await enterChecking(tried, loseAnswers(tried.till.page, TAP));
       return {
         met: lost.met,
         end: async () => {
           await lost.end();
-          await of.till.result('Paid').waitFor();
+          await tried.till.result('Paid').waitFor();
           await silent.end();
         },
       };
@@ -191,12 +191,12 @@ async function interruptOnce(state: State, interrupt: Interrupt): Promise<void> 
   const { sandbox } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(stage().browser, sandbox, { terminal, options: PHONE });
-  const of: Case = { till, terminal };
+  const tried: Case = { till, terminal };
   const keys = watchTaps(till);
-  const fault = await state.enter(of);
+  const fault = await state.enter(tried);
   await interrupt(till);
   await fault?.end();
-  await state.goOn(of);
+  await state.goOn(tried);
   const payments = await paymentsOf(sandbox, terminal);
   assert.equal(payments.length, state.paid, 'payments in the ledger');
   assert.ok(keys.size <= (state.taps ?? 1), `one key for each tap: ${[...keys]}`);

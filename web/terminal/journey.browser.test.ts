@@ -102,8 +102,8 @@ test('a payment that the merchant asks for is shown, and what was typed is kept'
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('7.');
   const description = 'Table 7, two coffees';
-  const of = { amount: 1_230_000, terminal: terminal.id, description };
-  await postAsMerchant(sandbox, '/payment_intents', of);
+  const sale = { amount: 1_230_000, terminal: terminal.id, description };
+  await postAsMerchant(sandbox, '/payment_intents', sale);
   await till.page.getByText(description).waitFor();
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();

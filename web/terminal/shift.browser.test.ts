@@ -189,8 +189,8 @@ test('the customer is asked for a tip before the pass; the ledger has it apart',
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   const { page } = till;
   const tipping = { percentages: [10, 15, 20] };
-  const of = { amount: 10_000_000, terminal: terminal.id, tipping };
-  await postAsMerchant(sandbox, '/payment_intents', of);
+  const sale = { amount: 10_000_000, terminal: terminal.id, tipping };
+  await postAsMerchant(sandbox, '/payment_intents', sale);
   await page.getByRole('radio', { name: /^15 %/ }).waitFor();
   assert.equal(await till.testPass.count(), 0, 'no pass before the tip');
   await till.checkAccessibility();
@@ -199,7 +199,7 @@ test('the customer is asked for a tip before the pass; the ledger has it apart',
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
   await till.newPayment.click();
-  await postAsMerchant(sandbox, '/payment_intents', of);
+  await postAsMerchant(sandbox, '/payment_intents', sale);
   await page.getByRole('button', { name: 'No tip' }).click();
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();

@@ -35,8 +35,8 @@ async function injectWallet(page: Page): Promise<void> {
   await page.addInitScript(() => {
     type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
     const { askNode: ask } = window as unknown as { askNode: Ask };
-    const request = (of: { method: string; params?: readonly unknown[] }) =>
-      ask(of.method, of.params);
+    const request = (call: { method: string; params?: readonly unknown[] }) =>
+      ask(call.method, call.params);
     Object.assign(window, { ethereum: { request } });
   });
 }

@@ -217,7 +217,8 @@ test('statistics are those of the rows, and a closed day is computed once', asyn
   const first = await client.get(query);
   assert.equal(first.status, 200, first.text);
   const days = first.body.data as Figures[];
-  const sum = (of: (day: Figures) => number) => days.reduce((total, day) => total + of(day), 0);
+  const sum = (figureOf: (day: Figures) => number) =>
+    days.reduce((total, day) => total + figureOf(day), 0);
   assert.equal(
     sum((day) => day.succeeded),
     (COUNT * 2) / 3,

@@ -39,18 +39,33 @@ before(async () => {
 
 after(() => server.close());
 
-async function logCall(of: { ago: number; status: number; path?: string }): Promise<void> {
-  const at = new Date(noon(of.ago));
+async function logCall({
+  ago,
+  path,
+  status,
+}: {
+  ago: number;
+  status: number;
+  path?: string;
+}): Promise<void> {
+  const at = new Date(noon(ago));
   await server.db.query(
     `insert into request_log (id, created, account_id, livemode, method, path, status, api_version,
        duration_ms, address)
      values ($1, $2, $3, false, 'GET', $4, $5, '2026-09-28', 3, '127.0.0.1')`,
-    [newId('request', at), at, account, of.path ?? '/api/v1/balance', of.status],
+    [newId('request', at), at, account, path ?? '/api/v1/balance', status],
   );
 }
 
-async function addDelivery(of: { ago: number; position: number; state: string }): Promise<void> {
-  const { ago, position, state } = of;
+async function addDelivery({
+  ago,
+  position,
+  state,
+}: {
+  ago: number;
+  position: number;
+  state: string;
+}): Promise<void> {
   const values = [noon(ago), position, `wdl_${position}`, account, `evt_${position}`];
   if (state === 'tried') {
     await server.db.query(
@@ -129,8 +144,17 @@ test('a month is the longest span, as long as the log is kept', async () => {
   assert.equal((await client.get(path(`health?from=${day(30)}&to=${day(0)}`))).status, 200);
 });
 
-async function addIntent(of: { n: number; minute: number; code?: Decline; paid?: boolean }) {
-  const { n, minute, code, paid = false } = of;
+async function addIntent({
+  n,
+  minute,
+  code,
+  paid = false,
+}: {
+  n: number;
+  minute: number;
+  code?: Decline;
+  paid?: boolean;
+}) {
   const at = new Date(Date.parse(noon(1)) + minute * 60_000);
   await server.db.query(
     `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,

@@ -33,8 +33,8 @@ async function addPasskey(to: PersonClient, authenticator: Authenticator): Promi
   return String(added.body.id);
 }
 
-async function challenge(of: PersonClient, path = '/session/passkey_options'): Promise<string> {
-  const answer = await of.post(path);
+async function challenge(person: PersonClient, path = '/session/passkey_options'): Promise<string> {
+  const answer = await person.post(path);
   assert.equal(answer.status, 200, answer.text);
   return String(answer.body.challenge);
 }

@@ -9,9 +9,9 @@ import { sumParts } from '#apis/dashboard/sum-parts.ts';
 const NOTHING = { intents: 0, succeeded: 0, canceled: 0, payments: 0, refunds: 0 };
 const NO_ATOMS = { volume: 0n, tips: 0n, refunded: 0n };
 
-function part(terminal: string, of: Partial<PartRow>): PartRow {
+function part(terminal: string, sums: Partial<PartRow>): PartRow {
   const rest = { settle_ms: '{}', declines: {}, is_kept: true };
-  return { ...NOTHING, ...NO_ATOMS, ...rest, terminal_id: terminal, ...of };
+  return { ...NOTHING, ...NO_ATOMS, ...rest, terminal_id: terminal, ...sums };
 }
 
 test('counts, sums and declines of the hours add up, each terminal for itself', () => {

@@ -38,8 +38,8 @@ async function signIn(name: string): Promise<PersonClient> {
 
 async function join(role: Role): Promise<void> {
   const userId = userIds.get(role) ?? '';
-  const of = { accountId: account, userId, role, now: server.clock.now() };
-  await server.db.transaction((tx) => insertMembership(tx, of));
+  const membership = { accountId: account, userId, role, now: server.clock.now() };
+  await server.db.transaction((tx) => insertMembership(tx, membership));
 }
 
 before(async () => {

@@ -238,9 +238,9 @@ test('a recovery shows how far it is', async () => {
   const { body, status, text } = await anna.client.get('/recoveries');
   assert.equal(status, 200, text);
   const [first] = body.data as Record<string, unknown>[];
-  const { network: of, status: state, from_block, read_to, payments, head } = first ?? {};
+  const { network, status: state, from_block, read_to, payments, head } = first ?? {};
   assert.deepEqual(
-    [of, state, from_block, read_to, payments],
+    [network, state, from_block, read_to, payments],
     ['testnet', 'recovering', '2', '2', 3],
   );
   assert.match(String(head), /^\d+$/);

@@ -42,8 +42,11 @@ describe('a wallet that is a contract', () => {
       { from: honest.from, account: stranger },
       { from: endless.from, account: endless.account },
     ];
-    for (const of of cases) {
-      assert.equal(summary(await payByLink(ground.server.pay, token, of)), '400 signature_invalid');
+    for (const signer of cases) {
+      assert.equal(
+        summary(await payByLink(ground.server.pay, token, signer)),
+        '400 signature_invalid',
+      );
     }
     assert.equal(summary(await payByLink(ground.server.pay, token, honest)), '200 succeeded');
   });

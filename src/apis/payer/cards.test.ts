@@ -65,18 +65,20 @@ interface Tapped {
 
 async function tap(
   value: string,
-  of: { intentId?: string; node?: 0 | 1; key?: string } = {},
+  options: { intentId?: string; node?: 0 | 1; key?: string } = {},
 ): Promise<Tapped> {
-  const intentId = of.intentId ?? (await addIntent(store));
+  const intentId = options.intentId ?? (await addIntent(store));
   const path = `/payment_intents/${intentId}/tap`;
   const credential = { type: 'nfc_sun', value };
-  const { status, body } = await nodes[of.node ?? 0].device().post(path, { credential }, of.key);
+  const { status, body } = await nodes[options.node ?? 0]
+    .device()
+    .post(path, { credential }, options.key);
   const declined = body.last_payment_error as { decline_code: string } | null;
   const outcome = errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
   return { status, outcome, body };
 }
 
-const outcome = async (...of: Parameters<typeof tap>) => (await tap(...of)).outcome;
+const outcome = async (...presented: Parameters<typeof tap>) => (await tap(...presented)).outcome;
 
 /** With other digits in `p` or `c`. */
 function altered(url: string, name: 'p' | 'c'): string {

@@ -47,12 +47,12 @@ async function newPass(): Promise<Owned> {
 
 async function outcome(
   value: string,
-  of: { intentId?: string; node?: 0 | 1 } = {},
+  options: { intentId?: string; node?: 0 | 1 } = {},
 ): Promise<string> {
-  const intentId = of.intentId ?? (await addIntent(store));
+  const intentId = options.intentId ?? (await addIntent(store));
   const credential = { type: 'qr', value };
   const path = `/payment_intents/${intentId}/tap`;
-  const { body } = await nodes[of.node ?? 0].device().post(path, { credential });
+  const { body } = await nodes[options.node ?? 0].device().post(path, { credential });
   const declined = body.last_payment_error as { decline_code: string } | null;
   return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
 }

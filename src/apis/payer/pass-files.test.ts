@@ -113,8 +113,8 @@ async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<
 }
 
 /** The files of a pass that was made by these certificates. */
-async function passOf(of: PassFileLocations): Promise<Map<string, Buffer>> {
-  const { apple } = await loadPassFiles(of);
+async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
+  const { apple } = await loadPassFiles(files);
   assert.ok(apple !== null);
   return unzip(await apple({ id: passId, name: 'Phone', walletUrl: 'https://pay.example/wallet' }));
 }

@@ -25,10 +25,10 @@ function chainOf(intervalMs: number, phaseMs: number) {
 
 function looks(
   chain: ReturnType<typeof chainOf>,
-  of: { from: number; every: number; count: number },
+  { count, from, every }: { from: number; every: number; count: number },
 ) {
   let rhythm = NO_RHYTHM;
-  for (let i = 0; i < of.count; i++) rhythm = chain.look(rhythm, of.from + i * of.every);
+  for (let i = 0; i < count; i++) rhythm = chain.look(rhythm, from + i * every);
   return rhythm;
 }
 

@@ -49,8 +49,8 @@ describe('the logs of a range', () => {
     return { number: params[0], hash: HASH, parentHash: HASH, timestamp: '0x1', transactions: [] };
   }
 
-  function connect(...of: ScriptedNode[]): Rpc {
-    const urls = of.map((node) => node.url);
+  function connect(...nodes: ScriptedNode[]): Rpc {
+    const urls = nodes.map((node) => node.url);
     const rpc = connectRpc({ urls, chainId: 7, log: silentLog });
     rpcs.push(rpc);
     return rpc;

@@ -114,9 +114,9 @@ describe('a worker beside others', () => {
       [blockHash],
     );
     assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
-    const of = { livemode: false, blockHashes: [blockHash] };
+    const mined = { livemode: false, blockHashes: [blockHash] };
     const reopened = (lanes: number[]) =>
-      database.db.transaction((tx) => reopenBlocks(tx, { ...of, lanes }));
+      database.db.transaction((tx) => reopenBlocks(tx, { ...mined, lanes }));
     assert.deepEqual(await reopened([1, 2]), []);
     assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
     assert.deepEqual(await reopened([0, 1]), [{ lane: 0 }]);

@@ -344,7 +344,7 @@ describe('the database', () => {
 });
 
 describe('the check of deliveries', () => {
-  const check = (of = store.endpoint) => checkDeliveries(store.db, [of]);
+  const check = (endpoint = store.endpoint) => checkDeliveries(store.db, [endpoint]);
   const checkAfter = (sql: string) =>
     store.db.transaction(async (tx) => {
       await tx.query(sql);
