@@ -4,6 +4,7 @@ import { FakeClock } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
+import { leaseGivenBack, workerLooked } from '#testing/webhook-looks.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
@@ -76,7 +77,7 @@ function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
   });
 }
 
-const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
+const looked = () => workerLooked(shared, worker);
 
 describe('a failing endpoint', () => {
   test('gets 12 attempts on schedule under one id, then the delivery has failed', async (t) => {
@@ -95,8 +96,9 @@ describe('a failing endpoint', () => {
     const last = await attempted(s, 12);
     assert.equal(last.status, 'failed');
     assert.equal(last.next_attempt_at, null);
+    await leaseGivenBack(s.bench, s.endpointId);
     s.later(10 * DAY_MS);
-    await settle();
+    await looked();
     const got = s.receiver.received;
     assert.equal(got.length, 12);
     assert.deepEqual(
@@ -133,15 +135,15 @@ describe('a failing endpoint', () => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench, 60);
-    await eventually('broken', async () => (await s.list('pending')).some((d) => d.attempt === 1));
-    await settle();
+    await s.receiver.waitFor(5);
+    await looked();
     const first = s.receiver.received.length;
     // At most what was in flight when it broke.
     assert.ok(first >= 5 && first <= 13, `${first}`);
     for (let probe = 1; probe <= 3; probe++) {
       s.later(6_000 + probe * 1_000);
       await s.receiver.waitFor(first + probe);
-      await settle();
+      await looked();
       assert.equal(s.receiver.received.length, first + probe);
     }
     s.receiver.answer(answerStatus(200));
@@ -160,8 +162,9 @@ describe('a failing endpoint', () => {
     assert.equal((row.next_attempt_at?.getTime() ?? 0) - row.updated.getTime(), 120_000);
     s.receiver.answer(answerStatus(200));
     await writeTestEvents(s.bench);
+    await leaseGivenBack(s.bench, s.endpointId);
     s.later(60_000);
-    await settle();
+    await looked();
     assert.equal(s.receiver.received.length, 1);
     s.later(61_000);
     await eventually('both', async () => (await s.list('succeeded')).length === 2);
@@ -186,7 +189,7 @@ describe('a failing endpoint', () => {
     assert.equal(row?.status, 'failed');
     await writeTestEvents(s.bench, 5);
     s.later(60_000);
-    await settle();
+    await looked();
     assert.equal(s.receiver.received.length, 1);
   });
 
@@ -246,7 +249,7 @@ describe('a failing endpoint', () => {
         await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, change);
       }
       s.later(60_000);
-      await settle();
+      await looked();
       assert.equal(s.receiver.received.length, 1);
       assert.equal(
         (await s.bench.db.query('select from webhook_due where endpoint_id = $1', [s.endpointId]))
@@ -270,7 +273,7 @@ describe('a failing endpoint', () => {
     await s.receiver.waitFor(1);
     await removeEndpoint(s.bench, s.bench.tenant, s.endpointId, clock.now());
     answer();
-    await settle();
+    await looked();
     assert.equal(
       (
         await s.bench.db.query('select from webhook_deliveries where endpoint_id = $1', [

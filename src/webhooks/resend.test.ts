@@ -5,6 +5,7 @@ import { isRefusal, type Refusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
+import { workerLooked } from '#testing/webhook-looks.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { renderDelivery } from '#webhooks/delivery.ts';
@@ -88,7 +89,7 @@ describe('the test of an endpoint', () => {
     assert.ok(await failing());
     clock.advance(60_000);
     worker.wake();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await workerLooked(shared, worker);
     assert.equal(receiver.received.length, 1);
     receiver.answer((_received, response) => void response.end());
     accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
@@ -144,7 +145,7 @@ describe('sending a delivery again', () => {
     await writeTestEvents(bench, 30);
     const wanted = { endpointId: endpoint.id, status: null };
     await receiver.waitFor(5);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await workerLooked(shared, worker);
     const sent = receiver.received.length;
     const rows = await selectDeliveries(bench.db, wanted, page());
     const waiting = rows.find((row) => row.attempt === 0);

@@ -1,0 +1,33 @@
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
+import { eventually, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { removeEndpoint } from '#webhooks/update-endpoint.ts';
+import type { WebhookWorker } from '#webhooks/worker.ts';
+
+/**
+ * Resolves when the worker has ended what was in flight, has looked for everything that is due now,
+ * and has ended what it found. So a request that has not come by then does not come. The sign is a
+ * delivery of somebody else: the look that finds it asks for all endpoints, and one that this
+ * worker does not hold is claimed together with the new one.
+ */
+export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
+  const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);
+  await idle();
+  const receiver = await startReceiver();
+  const other = await withNewAccount(bench);
+  const { endpoint } = await addEndpoint(other, receiver.url);
+  await writeTestEvents(other);
+  await drainDeliveries(other);
+  await idle();
+  await removeEndpoint(other, other.tenant, endpoint.id, other.clock.now());
+  await receiver.close();
+}
+
+/** A worker that pauses an endpoint gives its lease back; only then can it be claimed again. */
+export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
+  const leased = 'select from webhook_lanes where endpoint_id = $1 and lease_owner is not null';
+  return eventually('lease given back', async () => {
+    return (await bench.db.query(leased, [endpointId])).length === 0;
+  });
+}
