@@ -128,21 +128,25 @@ test('what is sent while there is no line is heard here at once, and there once 
 test('closing leaves no connection behind, not even one that is just being opened', async () => {
   const wakeups = await connectWakeups(database.db);
   assert.equal(await lines(), 1);
-  let opened = 0;
+  const gate = Promise.withResolvers<void>();
+  let [asked, opened, ended] = [0, 0, 0];
   const slow = {
     ...database.db,
     connect: async () => {
+      if (++asked > 1) await gate.promise;
+      const client = await database.db.connect();
       opened++;
-      if (opened > 1) await sleep(50);
-      return database.db.connect();
+      client.once('end', () => ended++);
+      return client;
     },
   };
   const reconnecting = await connectWakeups(slow);
   await database.db.query(`select pg_terminate_backend(pid, 1000) ${LINES}`);
-  await until(() => opened === 2);
-  await Promise.all([reconnecting.close(), wakeups.close()]);
-  await sleep(100);
-  assert.equal(await lines(), 0);
+  await until(() => asked === 2);
+  const closing = Promise.all([reconnecting.close(), wakeups.close()]);
+  gate.resolve();
+  await closing;
+  assert.deepEqual([opened, ended], [2, 2]);
 });
 
 test('a database that is away at the start is connected to when it is there', async () => {
