@@ -13,11 +13,14 @@ export interface ProviderProxy {
   behaviour: Behaviour | null;
   /** Calls that reached it, each of a batch counted. */
   calls: number;
+  /** Told of each of them. */
+  readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
 
 export async function startProviderProxy(target: string): Promise<ProviderProxy> {
-  const proxy = { behaviour: null as Behaviour | null, calls: 0 };
+  const watchers: ProviderProxy['watchers'] = new Set();
+  const proxy = { behaviour: null as Behaviour | null, calls: 0, watchers };
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
@@ -27,6 +30,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     const isBatch = Array.isArray(parsed);
     const calls = (isBatch ? parsed : [parsed]) as ProviderCall[];
     proxy.calls += calls.length;
+    for (const call of calls) for (const watch of watchers) watch(call);
     const { behaviour } = proxy;
     if (behaviour?.delayMs !== undefined) await sleep(behaviour.delayMs());
     const whole = behaviour?.whole?.(calls) ?? null;

@@ -83,9 +83,14 @@ describe('a node that tells of blocks', () => {
   });
 
   it('is not waited for when it refuses subscriptions', async () => {
-    wire.onClientBytes = () => 'cut';
+    let requests = 0;
+    wire.onClientBytes = (text) => {
+      if (text.startsWith('GET ')) requests++;
+      return 'cut';
+    };
     const own = subscribe();
-    await sleep(300);
+    // It is asked again only after the first refusal has been heard.
+    await until(() => requests === 2, 'not asked again');
     assert.equal(own.isLive(), false);
     // It never told of anything, so nobody is told that it stopped.
     assert.equal(warnings.length, 0);

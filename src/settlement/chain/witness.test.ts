@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Behaviour } from '#testing/provider-behaviours.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 
 const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
@@ -41,10 +41,14 @@ describe('success at inclusion', () => {
 
   afterEach(() => world.stop());
 
-  const is = (index: number, behaviour: Behaviour | null) => {
+  const node = (index: number): ProviderProxy => {
     const proxy = world.nodes[index];
     assert.ok(proxy !== undefined);
-    proxy.behaviour = behaviour;
+    return proxy;
+  };
+
+  const is = (index: number, behaviour: Behaviour | null) => {
+    node(index).behaviour = behaviour;
   };
 
   /** In the newest block, with nothing on top. */
@@ -81,7 +85,7 @@ describe('success at inclusion', () => {
   it('counts one block later while no second address answers', async () => {
     is(1, { whole: () => 'cut' });
     const id = await include();
-    await sleep(1_500);
+    await headFollowed(node(0));
     assert.equal(await world.outcome(id), null);
     await world.network.mine();
     assert.equal((await world.outcomes([id]))[0]?.succeeded, true);

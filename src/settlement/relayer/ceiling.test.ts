@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, toFunctionSelector } from 'viem';
 import { present } from '#core/assert.ts';
-import { startRelayerWorld } from '#testing/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { startOddWorld } from '#testing/relayer-scene.ts';
+import { turnsLater } from '#testing/relayer-turns.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 const WAIT_MS = 20_000;
+/** Begins the call that asks how much of it is used. */
+const CEILING = toFunctionSelector('ceiling()');
 
 it('raises an alarm when half, and when four fifths, of the hourly ceiling is used', async () => {
-  const world = await startRelayerWorld(() => ({ idleHeadMs: 50 }));
+  const world = await startOddWorld(startProviderProxy, { config: { idleHeadMs: 50 } });
+  const [proxy] = world.nodes as [ProviderProxy];
   const { network, database } = world;
   const stopMining = network.mineEvery(60);
   const levels = async (wanted: number) => {
@@ -34,7 +39,7 @@ it('raises an alarm when half, and when four fifths, of the hourly ceiling is us
       return (await world.outcomes([id]))[0];
     };
     assert.equal((await pay(4_900_000n))?.succeeded, true);
-    await sleep(500);
+    await turnsLater(proxy, ({ params }) => JSON.stringify(params).includes(CEILING));
     assert.deepEqual(await levels(0), []);
     assert.equal((await pay(200_000n))?.succeeded, true);
     assert.deepEqual(await levels(1), ['50 %']);

@@ -5,22 +5,26 @@ import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { endBlockedRefund, selectBlockedRefund } from '#settlement/relayer/blocked.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
-import { settleSale, switchContract } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import {
+  askWithdrawal,
+  type OddWorld,
+  settleSale,
+  startOddWorld,
+  switchContract,
+} from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** An idle relayer looks at the head once a second. */
-const HEAD_MS = 1_400;
-
 describe('a refund that is refused for now', () => {
-  let world: RelayerWorld;
+  let world: OddWorld<ProviderProxy>;
   let payer: PrivateKeyAccount;
   let relayer: Relayer;
   let stopMining: () => Promise<void>;
   let paymentId: string;
 
   before(async () => {
-    world = await startRelayerWorld();
+    world = await startOddWorld(startProviderProxy);
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     stopMining = world.network.mineEvery(60);
     relayer = world.startRelayer();
@@ -37,9 +41,11 @@ describe('a refund that is refused for now', () => {
     const args = [payer.address, blocked] as const;
     const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'setBlocked', args });
     await network.send(network.admin, network.config.usdc, data);
-    // The relayer asks at the head that it knows.
-    await sleep(HEAD_MS);
+    await isKnown();
   }
+
+  /** The relayer asks at the head that it knows: by now it knows what the chain says. */
+  const isKnown = () => headFollowed(world.nodes[0] as ProviderProxy);
 
   const refund = () => world.ask({ kind: 'refund', payload: refundOf('1000000') });
   const refundOf = (amount: string) => ({
@@ -59,8 +65,9 @@ describe('a refund that is refused for now', () => {
   }
 
   /** The minute until the next try is remembered by the process only. */
-  async function tryAgain(): Promise<void> {
+  async function tryAgain(meanwhile = async () => {}): Promise<void> {
     await relayer.stop();
+    await meanwhile();
     relayer = world.startRelayer();
   }
 
@@ -80,11 +87,11 @@ describe('a refund that is refused for now', () => {
 
   it('because refunding is paused, waits as well', async () => {
     await switchContract(world.network, 'pauseRefunding');
-    await sleep(HEAD_MS);
+    await isKnown();
     const id = await refund();
     assert.equal(await untilBlocked(id), 'RefundingIsPaused');
     await switchContract(world.network, 'unpauseRefunding');
-    await sleep(HEAD_MS);
+    await isKnown();
     await tryAgain();
     assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
   });
@@ -99,8 +106,12 @@ describe('a refund that is refused for now', () => {
         [id, hours],
       );
     await age(23.9);
-    await tryAgain();
-    await sleep(1_000);
+    let later = '';
+    await tryAgain(async () => {
+      later = await askWithdrawal(world, 1n);
+    });
+    // The first look finds both, and what it decides is stored together with this one.
+    await world.outcomes([later]);
     assert.equal(await world.outcome(id), null);
     await age(24);
     await tryAgain();

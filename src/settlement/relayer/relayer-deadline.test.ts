@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NOT_IN_TIME } from '#settlement/requests.ts';
-import { haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { haveOutcomes, mineUntil, type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 
 describe('the deadline of a payment', () => {
-  let world: RelayerWorld;
+  let world: OddWorld<ProviderProxy>;
   let payer: PrivateKeyAccount;
 
   beforeEach(async () => {
-    world = await startRelayerWorld();
+    world = await startOddWorld(startProviderProxy);
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
   });
 
@@ -47,13 +47,16 @@ describe('the deadline of a payment', () => {
 
   it('is obeyed also for one that goes alone because its batch gave no answer', async () => {
     const late = await world.pay({ payer });
+    const inTime = await world.pay({ payer });
     await world.database.db.query('update chain_requests set tries = 1');
     await setLeft(late, '9.5 seconds');
     world.startRelayer();
     const stopMining = world.network.mineEvery(50);
-    await sleep(1_500);
+    // The look that finds this one finds the older one as well, and signs both together.
+    await world.outcomes([inTime]);
     await stopMining();
-    assert.equal(await signed(), 0);
+    assert.equal(await signed(), 1);
+    assert.equal(await world.outcome(late), null);
   });
 
   const pass = (seconds: number) => world.network.rpc.call('evm_increaseTime', [seconds]);
@@ -97,8 +100,7 @@ describe('the deadline of a payment', () => {
     await pass(70);
     for (let blocks = 1; blocks <= 2; blocks++) {
       await world.network.mine();
-      // An idle relayer looks at the head once a second.
-      await sleep(1_200);
+      await headFollowed(world.nodes[0] as ProviderProxy);
       assert.equal(await world.outcome(id), null, `processing at ${blocks} blocks`);
     }
     await world.network.mine();

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { applyOutcomes, haveOutcomes, mineUntil, signApproval } from '#testing/relayer-scene.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import {
+  applyOutcomes,
+  haveOutcomes,
+  mineUntil,
+  signApproval,
+  startOddWorld,
+} from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { Overrides } from '#testing/test-network.ts';
 
@@ -22,6 +29,10 @@ describe('what the relayer has called settled', () => {
 
   async function open(overrides?: Overrides): Promise<void> {
     world = await startRelayerWorld(overrides, database);
+    await addPayer();
+  }
+
+  async function addPayer(): Promise<void> {
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
   }
 
@@ -60,7 +71,10 @@ describe('what the relayer has called settled', () => {
   });
 
   it('waits for as many confirmations as the network asks for', async () => {
-    await open(() => ({ confirmations: 3 }));
+    const odd = await startOddWorld(startProviderProxy, { database, config: { confirmations: 3 } });
+    const [proxy] = odd.nodes as [ProviderProxy];
+    world = odd;
+    await addPayer();
     world.startRelayer();
     const id = await world.pay({ payer });
     await world.network.mine(1);
@@ -69,7 +83,7 @@ describe('what the relayer has called settled', () => {
     const mined = await world.network.chain.block('latest');
     assert.equal(mined?.transactions.length, 1);
     await world.network.mine(2);
-    await sleep(150);
+    await headFollowed(proxy);
     assert.equal(await world.outcome(id), null);
     await world.network.mine(1);
     const [outcome] = await world.outcomes([id]);

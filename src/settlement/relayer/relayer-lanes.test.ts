@@ -5,12 +5,14 @@ import { parseEther } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { settledNumbers } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld, TEST_LEASE_MS } from '#testing/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
+import { TEST_LEASE_MS } from '#testing/relayer-world.ts';
 
 describe('relayer lanes', () => {
   let database: TestDatabase;
-  let world: RelayerWorld;
+  let world: OddWorld<ProviderProxy>;
   let payers: PrivateKeyAccount[];
   let stopMining: (() => Promise<void>) | undefined;
 
@@ -21,7 +23,7 @@ describe('relayer lanes', () => {
   after(() => database.close());
 
   beforeEach(async () => {
-    world = await startRelayerWorld(undefined, database);
+    world = await startOddWorld(startProviderProxy, { database });
     payers = await world.network.addPayers(6);
   });
 
@@ -81,7 +83,7 @@ describe('relayer lanes', () => {
          fence = fence + 1`,
     );
     await world.network.mine(2);
-    await sleep(300);
+    await headFollowed(world.nodes[0] as ProviderProxy);
     assert.equal(await world.outcome(id), null);
     assert.equal((await settledNumbers(world.network)).length, 1);
     await database.db.query('update relayer_lanes set lease_until = now()');

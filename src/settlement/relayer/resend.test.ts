@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { waitUntil } from '#sandbox/processes.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
+import { headFollowed } from '#testing/relayer-turns.ts';
 
 /** Longer than the test: while nobody pays, nobody looks. */
 const NEVER_MS = 600_000;
-/** Enough looks for a head to be followed. */
-const LOOKS_MS = 600;
+const WAIT_MS = 15_000;
 
 describe('a transaction that is not mined yet', () => {
   let world: OddWorld<ProviderProxy>;
@@ -39,7 +39,7 @@ describe('a transaction that is not mined yet', () => {
     await world.network.mine(9);
     const id = await world.pay({ payer });
     await world.network.pending();
-    await sleep(LOOKS_MS);
+    await headFollowed(proxy);
     assert.equal(broadcasts.length, 1);
     await world.network.mine();
     const [outcome] = await world.outcomes([id]);
@@ -68,7 +68,9 @@ describe('a transaction that is not mined yet', () => {
     const stopMining = world.network.mineEvery(100);
     await world.outcomes([await world.pay({ payer })]);
     // So long without a look that the rhythm of those blocks makes many more of it.
-    await sleep(3 * LOOKS_MS);
+    const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
+    const end = (await head()) + 18;
+    assert(await waitUntil(async () => (await head()) >= end, WAIT_MS));
     let kept = 0;
     proxy.behaviour = {
       keeps: ({ method }) => method === 'eth_sendRawTransaction' && kept++ === 0,

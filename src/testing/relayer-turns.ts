@@ -1,0 +1,46 @@
+import type { ProviderCall } from '#testing/provider-behaviours.ts';
+import type { ProviderProxy } from '#testing/provider-proxy.ts';
+
+const WAIT_MS = 15_000;
+/** One question can be on its way already, and the answer to the next one has to be dealt with. */
+const TURNS = 2;
+
+/** Resolves when so many more of these calls have come. */
+function callsLater(
+  { watchers }: ProviderProxy,
+  isMeant: (call: ProviderCall) => boolean,
+  count: number,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let left = count;
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      watchers.delete(watch);
+      settle();
+    };
+    const timer = setTimeout(() => end(() => reject(new Error(`${left} did not come`))), WAIT_MS);
+    const watch = (call: ProviderCall) => {
+      if (isMeant(call) && --left === 0) end(resolve);
+    };
+    watchers.add(watch);
+  });
+}
+
+/**
+ * Resolves when a loop of the relayer has asked this and has done what followed from the answer: it
+ * asks again only then. What has not happened by now does not follow from what the chain says.
+ */
+export function turnsLater(
+  proxy: ProviderProxy,
+  asks: (call: ProviderCall) => boolean,
+): Promise<void> {
+  return callsLater(proxy, asks, TURNS);
+}
+
+/** Resolves when the relayer has dealt with the head that the chain has now. */
+export function headFollowed(proxy: ProviderProxy): Promise<void> {
+  return turnsLater(
+    proxy,
+    ({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest',
+  );
+}
