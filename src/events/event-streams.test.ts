@@ -90,6 +90,7 @@ test('an account hears nothing of another one; its reader stops with its last st
   await once(mine.reader.stream, 'close');
   statements = 0;
   await writeTestEvents(bench, 1);
+  // A reader that goes on polls each second: the time itself is what has to pass.
   await sleep(1_200);
   assert.equal(statements, 0);
   const again = await follow();
