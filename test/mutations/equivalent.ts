@@ -16,6 +16,14 @@ const IN_ORDER =
 
 const PROOFS: readonly Proof[] = [
   {
+    file: 'src/settlement/relayer/recovery-queries.ts',
+    from: ' and nonce < $4',
+    behind: 'where livemode = $1 and lane = $2 and nonce >= $3',
+    proof:
+      'Its one caller makes a set of the rows and asks it for the nonces below $4 only ' +
+      '(`fillGap`): the term keeps the answer short.',
+  },
+  {
     file: 'src/refunds/create.ts',
     from: 'await ',
     behind: "status: 'failed', failure, txHash: null };\n    ",
