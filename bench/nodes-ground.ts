@@ -96,7 +96,7 @@ async function startNodes(ground: ChaosGround, count: number): Promise<ChaosProc
   return processes;
 }
 
-export async function openNodesGround(of: {
+export async function openNodesGround(wanted: {
   readonly accounts: number;
   readonly nodes: number;
 }): Promise<NodesGround> {
@@ -108,10 +108,11 @@ export async function openNodesGround(of: {
   const size = { terminals: 0, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
   const { passes } = await fillWorld({ db, secret: ground.secret, network }, { sandbox, size });
   const sellers: Seller[] = [];
-  while (sellers.length < of.accounts) sellers.push(await addSeller(ground, db, sellers.length));
+  while (sellers.length < wanted.accounts)
+    sellers.push(await addSeller(ground, db, sellers.length));
   await waitForRegistrations(db);
   await first.stop();
-  const processes = await startNodes(ground, of.nodes);
+  const processes = await startNodes(ground, wanted.nodes);
   const origins = processes.flatMap(({ url }) => (url === null ? [] : [new URL(url).origin]));
   const file = path.join(ground.folder, 'postgres/postmaster.pid');
   const [postgresPid = ''] = (await readFile(file, 'utf8')).split('\n');

@@ -90,8 +90,10 @@ async function measure(ground: NodesGround, cell: Cell, job: NodesJob): Promise<
 }
 
 /** Intents of these sellers in their order, made by all nodes and not measured. */
-async function makeIntents(ground: NodesGround, of: { sellers: readonly Seller[]; count: number }) {
-  const { count: limit, sellers } = of;
+async function makeIntents(
+  ground: NodesGround,
+  { sellers, count: limit }: { readonly sellers: readonly Seller[]; readonly count: number },
+) {
   const origins = ground.nodes.map(({ origin }) => origin);
   const base = { origins, sellers, passes: [], clients: CREATE_CLIENTS, intents: [] };
   const made = await load({ ...base, kind: 'create', limit, seconds: PATIENCE_SECONDS });
@@ -134,11 +136,11 @@ async function measureAccounts(ground: NodesGround, accounts: number): Promise<B
     for (const nodes of NODES) all.push(...(await measureCell(ground, { nodes, accounts })));
   }
   return (['create', 'get', 'tap'] as const).flatMap((kind) => {
-    const of = NODES.map((nodes) =>
+    const measured = NODES.map((nodes) =>
       all.filter((one) => one.kind === kind && one.cell.nodes === nodes),
     );
-    const alone = present(of[0], 'a number of nodes');
-    return of.map((rounds) => toLine(rounds, alone));
+    const alone = present(measured[0], 'a number of nodes');
+    return measured.map((rounds) => toLine(rounds, alone));
   });
 }
 

@@ -167,14 +167,6 @@ test('files with many imports become fewer', () => {
   );
 });
 
-/** What a function gets is named after what it is, but here. The list may only become shorter. */
-const PARAMETERS_NAMED_OF = [
-  'bench/nodes-ground.ts',
-  'bench/nodes.ts',
-  'src/db/paging.test.ts',
-  'src/payments/create-at-once-races.test.ts',
-  'src/payments/create-at-once.test.ts',
-];
 /** Names that say nothing where a stack trace shows them alone. */
 const SAYS_NOTHING = /^(async )?function (write|read|apply|codeOf|record|save|check)\(/gm;
 
@@ -194,8 +186,7 @@ test('parameters and private functions are named after what they are', () => {
     file = name;
     visitor.visit(parseSync(name, text).program);
   }
-  const others = bags.filter((name) => !PARAMETERS_NAMED_OF.includes(name));
-  assert.deepEqual(others, [], 'parameters are named "of"');
+  assert.deepEqual(bags, [], 'parameters are named "of"');
   const nameless = product.flatMap(({ name, text }) =>
     [...text.matchAll(SAYS_NOTHING)].map(([found]) => `${name}: ${found}`),
   );

@@ -37,9 +37,9 @@ async function refill(): Promise<void> {
 
 async function list(
   page: Partial<Page>,
-  of: { tenant?: Tenant; color?: string | null; conditions?: string[] } = {},
+  wanted: { tenant?: Tenant; color?: string | null; conditions?: string[] } = {},
 ): Promise<Row[]> {
-  const { tenant = TENANT, color = null, conditions = [] } = of;
+  const { tenant = TENANT, color = null, conditions = [] } = wanted;
   const table = { table: 'listed', columns: 'created, position, color', filters: { color } };
   return selectPage<Row>(database.db, { ...table, conditions }, tenant, { ...FIRST, ...page });
 }

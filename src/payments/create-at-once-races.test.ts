@@ -122,8 +122,8 @@ describe('between the first look of a statement and its lock', () => {
 /** Creates intents in so many lanes of each node until it is stopped. */
 function keepCreating(nodes: readonly TestStore[], lanes: number) {
   let stopped = false;
-  const lane = async (create: (request: CreateRequest) => Promise<unknown>, of: TestStore) => {
-    while (!stopped) await create(newCreate(of));
+  const lane = async (create: (request: CreateRequest) => Promise<unknown>, shop: TestStore) => {
+    while (!stopped) await create(newCreate(shop));
   };
   const all = nodes.flatMap((node) => {
     const create = createIntentCreator(node);

@@ -32,10 +32,10 @@ function saidBy(written: CreatedAtOnce): (string | null)[] {
   return written.outcomes.map((outcome) => (outcome === null ? null : see(outcome.answer).said));
 }
 
-async function positionOf(of: TestStore): Promise<bigint> {
-  const [row] = await of.db.query<{ position: bigint }>(
+async function positionOf(shop: TestStore): Promise<bigint> {
+  const [row] = await shop.db.query<{ position: bigint }>(
     'select position from account_modes where account_id = $1',
-    [of.standing.tenant.accountId],
+    [shop.standing.tenant.accountId],
   );
   return row?.position ?? -1n;
 }
@@ -55,10 +55,10 @@ async function intentsPerKey(requests: readonly CreateRequest[]): Promise<number
   return rows.map((row) => Number(row.n));
 }
 
-async function intentsOf(of: TestStore): Promise<number> {
-  const [row] = await of.db.query<{ n: bigint }>(
+async function intentsOf(shop: TestStore): Promise<number> {
+  const [row] = await shop.db.query<{ n: bigint }>(
     'select count(*) as n from payment_intents where account_id = $1',
-    [of.standing.tenant.accountId],
+    [shop.standing.tenant.accountId],
   );
   return Number(row?.n);
 }
@@ -70,29 +70,29 @@ describe('both ways of creating', () => {
     '{"zebra":"1","a":"\\"q\\\\","é":"ü","10":"ten","9":"nine","__proto__":"p","Kasse":"🛒"}',
   );
 
-  function variants(of: TestStore): CreateRequest[] {
+  function variants(shop: TestStore): CreateRequest[] {
     const create = (name: string, input: Partial<CreateRequest['input']>, caller = '') => {
-      const idempotency = { ...newRequest(of, name), caller };
-      return newCreate(of, input, { idempotency });
+      const idempotency = { ...newRequest(shop, name), caller };
+      return newCreate(shop, input, { idempotency });
     };
     const terminal = { source: 'terminal', expiresIn: 30 } as const;
     return [
       create('plain', {}),
       create('all', { orderId: 'A-1_z', description: DESCRIPTION, metadata: METADATA }),
-      create('terminal', terminal, of.terminalId),
-      create('split', { ...terminal, orderId: 'S-2', splitGroup: 'spl_"1"' }, of.terminalId),
+      create('terminal', terminal, shop.terminalId),
+      create('split', { ...terminal, orderId: 'S-2', splitGroup: 'spl_"1"' }, shop.terminalId),
       create(`odd key "'\\ ~`, { amount: 1_000_000_000_000, metadata: { table: '7' } }),
     ];
   }
 
   /** A merchant whose endpoints listen to all, to intents, to something else; and one is off. */
-  async function listened(): Promise<{ of: TestStore; names: Map<string, string> }> {
-    const of = await addStore(store, clock);
-    const bench = endpointsOf(of);
-    const { accountId } = of.standing.tenant;
+  async function listened(): Promise<{ shop: TestStore; names: Map<string, string> }> {
+    const shop = await addStore(store, clock);
+    const bench = endpointsOf(shop);
+    const { accountId } = shop.standing.tenant;
     const names = new Map([
       [accountId, 'account'],
-      [of.terminalId, 'terminal'],
+      [shop.terminalId, 'terminal'],
     ]);
     for (const topic of [...TOLD, 'refund.created', 'payment_intent.created']) {
       const { endpoint } = await addEndpoint(bench, 'http://127.0.0.1:2999/', {
@@ -103,24 +103,24 @@ describe('both ways of creating', () => {
       const input = { status: 'disabled' } as const;
       await changeEndpoint(bench, bench.tenant, endpoint.id, { input, now: clock.now() });
     }
-    return { of, names };
+    return { shop, names };
   }
 
   /** All that a merchant's requests wrote, as text. */
-  async function written(of: TestStore, table: string, order: string): Promise<string[]> {
+  async function written(shop: TestStore, table: string, order: string): Promise<string[]> {
     const rows = await store.db.query<{ text: string }>(
       `select row_to_json(t)::text as text from ${table} t where account_id = $1 order by ${order}`,
-      [of.standing.tenant.accountId],
+      [shop.standing.tenant.accountId],
     );
     return rows.map((row) => row.text);
   }
 
-  async function allWritten(of: TestStore, names: Map<string, string>): Promise<string[]> {
+  async function allWritten(shop: TestStore, names: Map<string, string>): Promise<string[]> {
     const texts = [
-      ...(await written(of, 'payment_intents', 'position')),
-      ...(await written(of, 'events', 'position')),
-      ...(await written(of, 'idempotency_keys', 'key')),
-      ...(await written(of, 'webhook_due', 'event_position')),
+      ...(await written(shop, 'payment_intents', 'position')),
+      ...(await written(shop, 'events', 'position')),
+      ...(await written(shop, 'idempotency_keys', 'key')),
+      ...(await written(shop, 'webhook_due', 'event_position')),
     ];
     // A name in the order of appearance for what is made by chance.
     let made = 0;
@@ -144,8 +144,8 @@ describe('both ways of creating', () => {
   test('write the same rows, column by column', async () => {
     const seen: string[][] = [];
     for (const way of ['at once', 'carefully'] as const) {
-      const { of, names } = await listened();
-      const requests = variants(of);
+      const { shop, names } = await listened();
+      const requests = variants(shop);
       const create = (some: readonly CreateRequest[]) =>
         way === 'at once'
           ? createAtOnce({ ...store, pipeline }, some)
@@ -156,7 +156,7 @@ describe('both ways of creating', () => {
         assert.equal(outcomes[0]?.created, true);
         assert.equal(deliveries, TOLD.length);
       }
-      seen.push([`position ${await positionOf(of)}`, ...(await allWritten(of, names))]);
+      seen.push([`position ${await positionOf(shop)}`, ...(await allWritten(shop, names))]);
     }
     assert.equal(seen[0]?.length, 1 + 3 * 5 + 5 * TOLD.length);
     assert.deepEqual(seen[0], seen[1]);
@@ -165,8 +165,8 @@ describe('both ways of creating', () => {
   test('answer, store, tell and later show the same', async () => {
     const read = createIntentReader(store);
     for (const way of ['at once', 'carefully'] as const) {
-      const of = await addStore(store, clock);
-      const requests = variants(of);
+      const shop = await addStore(store, clock);
+      const requests = variants(shop);
       const { outcomes } =
         way === 'at once'
           ? await createAtOnce({ ...store, pipeline }, requests)
@@ -178,12 +178,12 @@ describe('both ways of creating', () => {
           `select k.response_body as stored, e.body as event, e.position::text as sequence
            from idempotency_keys k join events e on e.object_id = k.resource
            where k.account_id = $1 and k.key = $2`,
-          [of.standing.tenant.accountId, requests[item]?.idempotency.key],
+          [shop.standing.tenant.accountId, requests[item]?.idempotency.key],
         );
         assert.equal(kept?.stored, body);
         const told = `,"sequence":${kept.sequence},"data":{"object":${body}}}`;
         assert.ok(kept.event.endsWith(told), kept.event);
-        const shown = await read(of.standing.tenant, JSON.parse(body).id);
+        const shown = await read(shop.standing.tenant, JSON.parse(body).id);
         assert.ok(shown !== null);
         const later = JSON.stringify(renderIntent(shown));
         assert.deepEqual(JSON.parse(later), JSON.parse(body));
@@ -216,33 +216,37 @@ describe('a batch leaves untouched', () => {
   });
 
   test('what is not plain, and writes the rest', async () => {
-    const of = await addStore(store, clock);
+    const shop = await addStore(store, clock);
     const other = await addStore(store, clock);
-    const { terminalId } = await addTerminal(of.db, of.standing, clock.now());
-    await of.db.query(`update terminals set status = 'inactive' where id = $1`, [terminalId]);
-    const expiring = newCreate(of);
-    await createAtOnce({ ...store, pipeline }, [expiring, newCreate(of, { orderId: 'KNOWN' })]);
+    const { terminalId } = await addTerminal(shop.db, shop.standing, clock.now());
+    await shop.db.query(`update terminals set status = 'inactive' where id = $1`, [terminalId]);
+    const expiring = newCreate(shop);
+    await createAtOnce({ ...store, pipeline }, [expiring, newCreate(shop, { orderId: 'KNOWN' })]);
     clock.advance(keyExpiry(clock.now()).getTime() - clock.now().getTime());
     const requests = [
-      newCreate(of),
-      newCreate(of, { terminalId }),
-      newCreate(of, { terminalId: other.terminalId }),
-      newCreate(of, { terminalId: 'tml_none' }),
-      newCreate(of, { orderId: 'KNOWN' }),
+      newCreate(shop),
+      newCreate(shop, { terminalId }),
+      newCreate(shop, { terminalId: other.terminalId }),
+      newCreate(shop, { terminalId: 'tml_none' }),
+      newCreate(shop, { orderId: 'KNOWN' }),
       { ...expiring, now: clock.now() },
-      newCreate(of, { orderId: 'TWICE' }),
-      newCreate(of, { orderId: 'TWICE' }),
-      newCreate(of, {}, { standing: { ...of.standing, kybApproved: false, merchantNumber: null } }),
-      newCreate(of, { orderId: 'LAST' }),
+      newCreate(shop, { orderId: 'TWICE' }),
+      newCreate(shop, { orderId: 'TWICE' }),
+      newCreate(
+        shop,
+        {},
+        { standing: { ...shop.standing, kybApproved: false, merchantNumber: null } },
+      ),
+      newCreate(shop, { orderId: 'LAST' }),
     ];
-    const before = await intentsOf(of);
+    const before = await intentsOf(shop);
     const said = saidBy(await createAtOnce({ ...store, pipeline }, requests));
     const plain = [0, 6, 9];
     const expected = requests.map((_, item) =>
       plain.includes(item) ? 'requires_payment_method' : null,
     );
     assert.deepEqual(said, expected);
-    assert.equal(await intentsOf(of), before + plain.length);
+    assert.equal(await intentsOf(shop), before + plain.length);
     const kept = requests.map((_, item) => (plain.includes(item) || item === 5 ? 1 : 0));
     assert.deepEqual(await intentsPerKey(requests), kept);
   });
@@ -266,14 +270,14 @@ test('an expired key replays nothing in either way of creating', async () => {
     (request: CreateRequest) => createCarefully(store, [request]),
   ];
   for (const first of ways) {
-    const of = await addStore(store, clock);
-    const request = newCreate(of);
+    const shop = await addStore(store, clock);
+    const request = newCreate(shop);
     await first(request);
     const left = keyExpiry(clock.now()).getTime() - clock.now().getTime();
     clock.advance(left - 1);
     const inTime = { ...request, now: clock.now() };
     for (const way of ways) await way(inTime);
-    assert.equal(await intentsOf(of), 1);
+    assert.equal(await intentsOf(shop), 1);
     clock.advance(1);
     const late = { ...request, now: clock.now() };
     assert.deepEqual(saidBy(await createAtOnce({ ...store, pipeline }, [late])), [null]);
@@ -282,36 +286,36 @@ test('an expired key replays nothing in either way of creating', async () => {
       outcomes.map(({ created }) => created),
       [true],
     );
-    assert.equal(await intentsOf(of), 2);
+    assert.equal(await intentsOf(shop), 2);
   }
 });
 
 test('no place is given away twice, whatever was left out of a batch', async () => {
-  const of = await addStore(store, clock);
-  const [known, ...more] = Array.from({ length: 8 }, () => newCreate(of));
+  const shop = await addStore(store, clock);
+  const [known, ...more] = Array.from({ length: 8 }, () => newCreate(shop));
   assert.ok(known !== undefined);
   await createAtOnce({ ...store, pipeline }, [known]);
-  const unknown = newCreate(of, { terminalId: 'tml_none' });
+  const unknown = newCreate(shop, { terminalId: 'tml_none' });
   await createAtOnce({ ...store, pipeline }, [known, unknown, ...more.slice(0, 3), unknown]);
   await createAtOnce({ ...store, pipeline }, more.slice(3));
   const rows = await store.db.query<{ position: bigint }>(
     `select position from payment_intents where account_id = $1
      union all select position from events where account_id = $1`,
-    [of.standing.tenant.accountId],
+    [shop.standing.tenant.accountId],
   );
   assert.equal(rows.length, 16);
   assert.equal(new Set(rows.map((row) => row.position)).size, 16);
-  const last = await positionOf(of);
+  const last = await positionOf(shop);
   assert.ok(rows.every(({ position }) => position <= last));
 });
 
 describe('a known key', () => {
   test('is answered from its row, and a batch of such takes no place', async () => {
-    const of = await addStore(store, clock);
-    const [done, running] = [newCreate(of, { amount: 77 }), newCreate(of)];
+    const shop = await addStore(store, clock);
+    const [done, running] = [newCreate(shop, { amount: 77 }), newCreate(shop)];
     await createAtOnce({ ...store, pipeline }, [done]);
     await store.db.transaction((tx) => claim(tx, running.idempotency, clock.now()));
-    const before = await positionOf(of);
+    const before = await positionOf(shop);
     const other = { fingerprint: hashSecret('another body') };
     const requests = [done, running].flatMap((request) => [
       request,
@@ -339,25 +343,25 @@ describe('a known key', () => {
       'requires_payment_method',
       'idempotency_request_in_progress',
     ]);
-    assert.equal(await positionOf(of), before);
-    assert.equal(await intentsOf(of), 1);
+    assert.equal(await positionOf(shop), before);
+    assert.equal(await intentsOf(shop), 1);
   });
 
   test('of another caller is not this one', async () => {
-    const of = await addStore(store, clock);
-    const first = newCreate(of);
-    const idempotency = { ...first.idempotency, caller: of.terminalId };
+    const shop = await addStore(store, clock);
+    const first = newCreate(shop);
+    const idempotency = { ...first.idempotency, caller: shop.terminalId };
     await createAtOnce({ ...store, pipeline }, [first]);
     const { outcomes } = await createAtOnce({ ...store, pipeline }, [
-      newCreate(of, {}, { idempotency }),
+      newCreate(shop, {}, { idempotency }),
     ]);
     assert.equal(outcomes[0]?.created, true);
   });
 
   test('that somebody uses meanwhile stops its batch; then each is done once', async () => {
-    const of = await addStore(store, clock);
-    const met = newCreate(of);
-    const requests = [newCreate(of), met, newCreate(of)];
+    const shop = await addStore(store, clock);
+    const met = newCreate(shop);
+    const requests = [newCreate(shop), met, newCreate(shop)];
     const answer = { status: 409, body: '{"error":{"code":"met_another"}}' };
     const holdKey = (request: CreateRequest) =>
       underWay(store.db, async (tx) => {
@@ -370,9 +374,9 @@ describe('a known key', () => {
     await waitsForKey();
     await other.commit();
     assert.deepEqual(saidBy(await writing), [null, null, null]);
-    assert.deepEqual([await intentsOf(of), await positionOf(of)], [0, 0n]);
+    assert.deepEqual([await intentsOf(shop), await positionOf(shop)], [0, 0n]);
 
-    const again = [newCreate(of), newCreate(of), newCreate(of)];
+    const again = [newCreate(shop), newCreate(shop), newCreate(shop)];
     const [, raced] = again;
     assert.ok(raced !== undefined);
     const quicker = await holdKey(raced);
