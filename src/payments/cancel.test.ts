@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
 import { type CancelRequest, cancelIntent } from '#payments/cancel.ts';
+import { transition } from '#payments/payment-intent.ts';
+import { lockIntent } from '#payments/queries.ts';
+import { saveSteps } from '#payments/save.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {
   addIntent,
   addMerchant,
@@ -56,6 +63,31 @@ test('ten cancels at once cancel once', async () => {
   const id = await addIntent(store);
   const seen = await Promise.all(Array.from({ length: 10 }, () => cancel(id)));
   assert.equal(new Set(seen.map(({ body }) => JSON.stringify(body))).size, 1);
+  assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
+});
+
+test('a cancel waits for what is under way with its intent, and then decides once', async () => {
+  const id = await addIntent(store);
+  const { tenant } = store.standing;
+  const other = await underWay(store.db, async (tx) => {
+    const before = present(await lockIntent(tx, tenant, id), 'intent');
+    const steps = transition(before, { type: 'cancel' }, clock.now());
+    assert.ok(!isRefusal(steps));
+    await saveSteps(tx, [{ before, steps }], clock.now());
+  });
+  let runs = 0;
+  const transaction: Database['transaction'] = (work) =>
+    store.db.transaction((tx) => {
+      runs++;
+      return work(tx);
+    });
+  const request = { tenant, intentId: id, idempotency: null, requestId: 'req_test' };
+  const deps = { ...store, db: { ...store.db, transaction } };
+  const canceling = cancelIntent(deps, { ...request, now: clock.now() });
+  await waitingForLocks(store.db, 1);
+  await other.commit();
+  assert.equal(see(await canceling).status, 200);
+  assert.equal(runs, 1);
   assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
 });
 
