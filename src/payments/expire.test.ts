@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { expireIntents } from '#payments/expire.ts';
-import { selectNextDeadline } from '#payments/queries.ts';
+import { selectNextDeadline, selectNextForTerminals } from '#payments/queries.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { addIntent, addPayer, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
@@ -68,6 +68,20 @@ test('what readers see before the worker has run is exactly what it writes and t
     'payment_intent.created',
     'payment_intent.canceled',
   ]);
+});
+
+test('a terminal shows the next intent at once when the one before it is out of time', async () => {
+  const first = await addIntent(store, { expiresIn: 30 });
+  const next = await addIntent(store, { expiresIn: 60 });
+  const shown = async () => {
+    const intents = await selectNextForTerminals(store.db, [store.terminalId], clock.now());
+    return intents.map(({ id }) => id);
+  };
+  clock.advance(29_999);
+  assert.deepEqual(await shown(), [first]);
+  clock.advance(1);
+  assert.deepEqual(await shown(), [next]);
+  assert.equal(await written(first), 'requires_payment_method');
 });
 
 test('nothing ends a millisecond too early', async () => {
