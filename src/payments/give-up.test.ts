@@ -25,16 +25,28 @@ async function stateOf(id: string): Promise<string> {
   return rows[0]?.state ?? 'missing';
 }
 
+/** An intent whose payer has been asked and does not answer. */
+async function addAsked(): Promise<string> {
+  const { pass, payer } = await addPayer(store);
+  await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);
+  const intentId = await addIntent(store);
+  await pay(store, { intentId, pass });
+  return intentId;
+}
+
 test('after a loss what is unpaid is canceled, of this network and from before', async () => {
   const open = await addIntent(store);
+  const asked = await addAsked();
   const paid = await addPayment(store);
   clock.advance(1_000);
   const loss = clock.now();
   const newer = await addIntent(store);
   await giveUp(loss, true);
   assert.equal(await stateOf(open), 'requires_payment_method');
+  assert.equal(await stateOf(asked), 'requires_action');
   await giveUp(loss);
   assert.equal(await stateOf(open), 'canceled recovered');
+  assert.equal(await stateOf(asked), 'canceled recovered');
   assert.equal(await stateOf(paid.paymentIntentId), 'succeeded');
   assert.equal(await stateOf(newer), 'requires_payment_method');
 });

@@ -16,6 +16,24 @@ const IN_ORDER =
 
 const PROOFS: readonly Proof[] = [
   {
+    file: 'src/settlement/relayer/transaction-queries.ts',
+    from: 'await ',
+    behind: 'readonly noop: boolean;\n  },\n  now: Date,\n): Promise<void> {\n  ',
+    proof: IN_ORDER,
+  },
+  {
+    file: 'src/settlement/relayer/end-dead.ts',
+    from: 'await ',
+    behind: 'await db.transaction(async (tx) => {\n    ',
+    proof: `${IN_ORDER} It is one statement, and nobody reads which outcomes were written.`,
+  },
+  {
+    file: 'src/settlement/relayer/finish.ts',
+    from: '>',
+    behind: 'if (followed.length ',
+    proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
+  },
+  {
     file: 'src/settlement/relayer/recovery-queries.ts',
     from: ' and nonce < $4',
     behind: 'where livemode = $1 and lane = $2 and nonce >= $3',

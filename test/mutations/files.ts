@@ -118,6 +118,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/settlement/relayer/lane-queries.ts': LANES,
   'src/settlement/relayer/transaction-queries.ts': [
+    'src/settlement/relayer/transaction-queries.test.ts',
     ...DEADLINES,
     'src/settlement/relayer/relayer-told.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
@@ -155,7 +156,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/webhooks/resend.test.ts',
     'test/api/webhook-deliveries.test.ts',
   ],
-  'src/webhooks/recorder.ts': DELIVERIES,
+  'src/webhooks/recorder.ts': ['src/webhooks/recorder.test.ts', ...DELIVERIES],
 };
 
 /**

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { only } from '#core/assert.ts';
+import { addMs } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { type Database, DatabaseUnavailable } from '#db/database.ts';
+import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { writeTestEvents } from '#testing/webhook-events.ts';
+import { openBench, type WebhookBench } from '#testing/webhooks.ts';
+import { openTarget } from '#webhooks/attempt.ts';
+import { openCourier } from '#webhooks/courier.ts';
+import { claimEndpoints, fetchDue } from '#webhooks/queue-queries.ts';
+import { createRecorder, type Finished } from '#webhooks/recorder.ts';
+
+let bench: WebhookBench;
+before(async () => {
+  bench = await openBench();
+});
+after(() => bench.close());
+
+/** A delivery that its receiver has taken, and that nobody has recorded yet. */
+async function delivered(): Promise<Finished> {
+  const { endpoint } = await addEndpoint(bench, 'http://127.0.0.1:8081/');
+  await writeTestEvents(bench);
+  const now = addMs(bench.clock.now(), 1_000);
+  const lease = { owner: 'worker', now, leaseUntil: addMs(now, 9_000), after: '' };
+  const limits = { healthy: 8, failing: 8 };
+  const leased = only(await claimEndpoints(bench.db, { ...lease, limits }), 'endpoint');
+  const due = await fetchDue(bench.db, [{ endpointId: endpoint.id, most: 1, held: [] }], now);
+  const health = { consecutiveFailures: 0, failingSince: null, notBefore: null, window: 1 };
+  const target = openTarget(endpoint.id, leased, bench);
+  const answer = { succeeded: true, responseStatus: 200, responseBody: '', error: null };
+  return {
+    courier: openCourier({ endpointId: endpoint.id, fence: leased.fence, target, health }),
+    row: only(due, 'delivery'),
+    result: { ...answer, durationMs: 1, finished: now, retryAfterMs: null },
+    health,
+    status: 'succeeded',
+    nextAttemptAt: null,
+  };
+}
+
+test('a result is kept while the database is away, and recorded when it is back', async () => {
+  let tries = 0;
+  const transaction: Database['transaction'] = async (work) => {
+    tries++;
+    if (tries === 1) throw new DatabaseUnavailable('away');
+    return bench.db.transaction(work);
+  };
+  const recorder = createRecorder({ ...bench.db, transaction }, silentLog);
+  assert.equal(await recorder.record(await delivered()), 'recorded');
+  assert.equal(tries, 2);
+});
