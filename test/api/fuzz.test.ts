@@ -43,6 +43,10 @@ async function knownIds(): Promise<KnownIds> {
   const path = `/v1/webhook_endpoints/${endpoints[0]}/deliveries`;
   const deliveries = await api.call({ path });
   const { pass } = await addPayer(api);
+  const idempotencyKey = 'fuzzer-key';
+  const asked = { path: '/v1/refunds', idempotencyKey, body: { payment: payments[0], amount: 1 } };
+  const refund = await api.call(asked);
+  assert.equal(refund.status, 201, JSON.stringify(refund.body));
   return {
     nfc_: [pass],
     pi_: intents,
@@ -51,6 +55,8 @@ async function knownIds(): Promise<KnownIds> {
     we_: endpoints,
     wdl_: deliveries.body.data.map(({ id }) => id),
     evt_: [await newestEvent(db, merchant.test, 'payment_intent.created')],
+    re_: [refund.body.id],
+    '{key}': [idempotencyKey],
   };
 }
 
