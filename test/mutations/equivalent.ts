@@ -16,6 +16,12 @@ const IN_ORDER =
 
 const PROOFS: readonly Proof[] = [
   {
+    file: 'src/payments/queries.ts',
+    from: 'await ',
+    behind: 'traceparent: intent.traceparent ?? null,\n  }));\n  ',
+    proof: IN_ORDER,
+  },
+  {
     file: 'src/settlement/relayer/transaction-queries.ts',
     from: 'await ',
     behind: 'readonly noop: boolean;\n  },\n  now: Date,\n): Promise<void> {\n  ',
