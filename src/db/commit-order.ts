@@ -187,16 +187,15 @@ export function stampSteps(places: number): string {
       select position from account_modes m
       where m.account_id = w.account_id and m.livemode is not distinct from w.livemode offset 0) m
   ), held as materialized (
-    select s.position, s.places, greatest(s.created, m.stamped_at) as created, m.ctid as tuple
-    from seen s cross join lateral (
-      select m.ctid, m.stamped_at from account_modes m
+    select s.*, m.ctid as tuple from seen s cross join lateral (
+      select m.ctid from account_modes m
       where m.account_id = s.account_id and m.livemode is not distinct from s.livemode
         and m.position = s.position and m.ahead_seconds = s.ahead_seconds
-        and m.stamped_at < date_trunc('second', s.created) + interval '1 second'
+        and m.stamped_at <= s.created
       for update of m skip locked) m
   ), stamped as (
     update account_modes m set position = h.position + h.places, stamped_at = h.created
     from held h where m.ctid = h.tuple
-    returning m.account_id, m.livemode, h.created, h.position as before
+    returning m.account_id, m.livemode, h.position as before
   )`;
 }

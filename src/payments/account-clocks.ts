@@ -9,8 +9,8 @@ const UNKNOWN: OrderTime = { aheadSeconds: 0, stampedAt: NEVER };
  * it: how far a clock in test mode runs ahead, and the latest time at which we counted a row as
  * created (requests do not always reach their batch in the order in which they arrived).
  *
- * It does no harm when other processes know more: the statement leaves a request out whose account
- * has another clock or a later time, and whoever waits for the account's lock learns of both.
+ * It does no harm when other processes know more. The statement leaves a request out if its account
+ * has another clock or a later time; with the account's lock, this process learns both.
  */
 export class AccountClocks {
   readonly #times = new Map<string, OrderTime>();

@@ -30,7 +30,7 @@ test('each try in vain makes the pause twice as long, up to 1.6 s', () => {
   assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 1_600]);
 });
 
-test('a try that was not in vain begins anew, unless it is from before the pause', () => {
+test('after a try that succeeds, the next pause is short again', () => {
   const request = newCreate(store);
   pauseAfter(request);
   accounts.note(request, { inVain: false });

@@ -92,7 +92,7 @@ const CREATE = `
         order by p.order_id limit 1
       ) is null)
   ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
-    select o.*, s.before + o.place as position, s.created as stamped_at
+    select o.*, s.before + o.place as position
     from open o join stamped s on s.account_id = o.account_id and s.livemode = o.livemode
   ), keys as (
     insert into idempotency_keys (${NEW_KEY_COLUMNS})
@@ -102,14 +102,13 @@ const CREATE = `
     from plain
   ), intents as (
     insert into payment_intents (${NEW_INTENT_COLUMNS})
-    select id, account_id, livemode, position, stamped_at, amount, terminal_id, order_id,
+    select id, account_id, livemode, position, created, amount, terminal_id, order_id,
       description, metadata, source, split_group, expires_at, picked_up_at,
       'requires_payment_method', number, ahead_seconds, tipping, traceparent
     from plain
   ), happened as (
-    select event_id as id, account_id, livemode, position + 1 as position, stamped_at as created,
-      $2 as type,
-      $3::text[] as topics, id as object_id,
+    select event_id as id, account_id, livemode, position + 1 as position, created,
+      $2 as type, $3::text[] as topics, id as object_id,
       event_head || (position + 1) || ',"data":{"object":' || body || '}}' as body
     from plain
   ), ${APPEND_STEPS}
