@@ -97,6 +97,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-lanes.test.ts',
   ],
   'src/settlement/relayer/outcome-queries.ts': [
+    'src/settlement/relayer/outcome-queries.test.ts',
     ...OUTCOMES,
     'src/refunds/apply-outcomes.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { raiseNextNonce } from '#settlement/relayer/lane-queries.ts';
-import { requeue, writeOutcomes } from '#settlement/relayer/outcome-queries.ts';
+import {
+  type Alarm,
+  insertAlarms,
+  requeue,
+  writeOutcomes,
+} from '#settlement/relayer/outcome-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;
@@ -86,4 +91,26 @@ test('the next nonce of a lane is raised behind the chain, and never lowered', a
   assert.deepEqual(await nonces(), raised);
   await raise(7n);
   assert.deepEqual(await nonces(), raised);
+});
+
+test('an alarm is open once per kind and subject, as it was raised first', async () => {
+  const { db } = database;
+  const raise = (...alarms: readonly Alarm[]) =>
+    db.transaction((tx) => insertAlarms(tx, false, alarms, new Date()));
+  const alarm = (kind: string, number: bigint) => ({ kind, subject: 'pi_1', details: { number } });
+  const alarms = () =>
+    db.query(`select kind, details->>'number' as number from chain_alarms order by id`);
+  await raise();
+  assert.deepEqual(await alarms(), []);
+  await raise(alarm('number_taken', 2n ** 60n), alarm('number_taken', 2n), alarm('unread', 3n));
+  const raised = [
+    { kind: 'number_taken', number: '1152921504606846976' },
+    { kind: 'unread', number: '3' },
+  ];
+  assert.deepEqual(await alarms(), raised);
+  await raise(alarm('number_taken', 4n));
+  assert.deepEqual(await alarms(), raised);
+  await db.query('update chain_alarms set resolved_at = now()');
+  await raise(alarm('number_taken', 5n));
+  assert.deepEqual(await alarms(), [...raised, { kind: 'number_taken', number: '5' }]);
 });

@@ -193,13 +193,14 @@ export async function insertAlarms(
   alarms: readonly Alarm[],
   now: Date,
 ): Promise<void> {
-  for (const alarm of alarms) {
-    await tx.query(
-      `insert into chain_alarms (livemode, kind, subject, details, created)
-       values ($1, $2, $3, $4::text::jsonb, $5) on conflict do nothing`,
-      [livemode, alarm.kind, alarm.subject, JSON.stringify(alarm.details, bigintText), now],
-    );
-  }
+  if (alarms.length === 0) return;
+  await tx.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     select $2, i.*, $3
+     from jsonb_to_recordset($1::jsonb) as i (kind text, subject text, details jsonb)
+     on conflict do nothing`,
+    [JSON.stringify(alarms, bigintText), livemode, now],
+  );
 }
 
 function bigintText(_key: string, value: unknown): unknown {
