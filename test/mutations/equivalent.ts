@@ -34,6 +34,12 @@ const PROOFS: readonly Proof[] = [
     proof: `${IN_ORDER} It is one statement, and nobody reads which outcomes were written.`,
   },
   {
+    file: 'src/settlement/relayer/end-dead.ts',
+    from: 'await ',
+    behind: 'await writeOutcomes(tx, outcomes);\n    ',
+    proof: `${IN_ORDER} It is one statement for all alarms.`,
+  },
+  {
     file: 'src/settlement/relayer/finish.ts',
     from: '>',
     behind: 'if (followed.length ',

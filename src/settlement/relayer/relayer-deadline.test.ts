@@ -144,6 +144,44 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
+  /** Settled in time, but the worker that sent it is lost, and nobody else has its keys. */
+  async function settleUnseen(count: number): Promise<string[]> {
+    const worker = world.spawnRelayer('settlement.broadcast_sent');
+    const ids = await world.payMany(Array.from({ length: count }, () => ({ payer })));
+    await worker.ended;
+    await world.network.mine();
+    for (const id of ids) await setLeft(id, '-30 hours');
+    await pass(30 * 3_600);
+    await world.network.mine();
+    return ids;
+  }
+
+  it('does not end what the chain settled in time, though its receipt was never read', async () => {
+    const ids = await settleUnseen(1);
+    world.startRelayer({ relayerKeys: [] });
+    await until(() => haveOutcomes(world, ids));
+    const [outcome] = await world.outcomes(ids);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(await spent(), 1_004_500n);
+  });
+
+  it('ends those whose numbers other payments have used, with an alarm for each', async () => {
+    const ids = await settleUnseen(2);
+    await world.database.db.query(
+      `update chain_requests set payload = jsonb_set(payload, '{amount}', '"1600000"')`,
+    );
+    world.startRelayer({ relayerKeys: [] });
+    await until(() => haveOutcomes(world, ids));
+    assert.deepEqual(await world.outcomes(ids), [NOT_IN_TIME, NOT_IN_TIME]);
+    const alarms = await world.database.db.query<{ subject: string }>(
+      `select subject from chain_alarms where kind = 'number_taken' order by subject`,
+    );
+    assert.deepEqual(
+      alarms.map(({ subject }) => subject),
+      ids.toSorted(),
+    );
+  });
+
   for (const [name, seconds] of [
     ['ahead', 30],
     ['behind', -30],
