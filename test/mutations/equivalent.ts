@@ -46,12 +46,10 @@ const PROOFS: readonly Proof[] = [
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
-    file: 'src/settlement/relayer/recovery-queries.ts',
-    from: ' and nonce < $4',
-    behind: 'where livemode = $1 and lane = $2 and nonce >= $3',
-    proof:
-      'Its one caller makes a set of the rows and asks it for the nonces below $4 only ' +
-      '(`fillGap`): the term keeps the answer short.',
+    file: 'src/settlement/relayer/finish.ts',
+    from: 'await ',
+    behind: 'alarms.push(...differences(before, one.result));\n  }\n  ',
+    proof: IN_ORDER,
   },
   {
     file: 'src/refunds/create.ts',

@@ -91,7 +91,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/write-end.ts': REFUND,
   'src/settlement/relayer/facts.ts': OUTCOMES,
   'src/settlement/relayer/kinds.ts': OUTCOMES,
-  'src/settlement/relayer/finish.ts': OUTCOMES,
+  'src/settlement/relayer/finish.ts': ['src/settlement/relayer/finish.test.ts', ...OUTCOMES],
   'src/settlement/relayer/resolve.ts': [
     ...OUTCOMES,
     'src/settlement/relayer/relayer-lanes.test.ts',
@@ -107,12 +107,14 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
   'src/settlement/relayer/recovery-queries.ts': [
+    'src/settlement/relayer/recovery.test.ts',
     'src/settlement/relayer/lane-fences.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
   'src/settlement/relayer/recovery.ts': [
+    'src/settlement/relayer/recovery.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-told.test.ts',
     'src/settlement/relayer/lane-fences.test.ts',
