@@ -3,6 +3,7 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { type KeyStandingRow, selectKeyStandings, updateLastUsed } from '#accounts/queries.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
+import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 
 /**
@@ -14,6 +15,8 @@ const CACHE_MS = 750;
 const CACHE_SIZE = 10_000;
 /** `last_used_at` is good to this precision; each request writing it would cost a write. */
 const LAST_USED_EVERY_MS = 10_000;
+/** Keys that are looked up while another look-up is under way share the next one. */
+const TOGETHER = { maxInFlight: 2, maxItems: 100 } as const;
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 
@@ -107,18 +110,41 @@ function isApiKey(secret: string): boolean {
   return isSecret('apiKeyTest', secret) || isSecret('apiKeyLive', secret);
 }
 
+interface Use {
+  readonly keyId: string;
+  readonly now: Date;
+}
+
+function latest(uses: readonly Use[]): Date {
+  return new Date(Math.max(...uses.map(({ now }) => now.getTime())));
+}
+
 /** Authenticates merchant keys, with a cache that is never older than {@link CACHE_MS}. */
 export function createKeyAuthenticator(db: Database) {
   const cache = new Map<string, { readAt: number; row: Promise<KeyStandingRow | undefined> }>();
   const used = new Map<string, number>();
 
-  const readRow = async (secret: string) => (await selectKeyStandings(db, [hashSecret(secret)]))[0];
+  const rows = createBatcher<Buffer, KeyStandingRow | undefined>({
+    ...TOGETHER,
+    run: async (hashes) => {
+      const found = await selectKeyStandings(db, hashes);
+      return hashes.map((hash) => found.find((row) => row.hash.equals(hash)));
+    },
+  });
+  const uses = createBatcher<Use, null>({
+    ...TOGETHER,
+    run: async (used) => {
+      const ids = used.map(({ keyId }) => keyId);
+      await updateLastUsed(db, ids, latest(used));
+      return used.map(() => null);
+    },
+  });
   const find = (secret: string, mustStand: boolean) => {
     const known = cache.get(secret);
     if (!mustStand && known !== undefined && performance.now() - known.readAt < CACHE_MS)
       return known.row;
     if (cache.size >= CACHE_SIZE) cache.clear();
-    const row = readRow(secret);
+    const row = rows.add(hashSecret(secret));
     row.catch(() => cache.delete(secret));
     cache.set(secret, { readAt: performance.now(), row });
     return row;
@@ -127,7 +153,7 @@ export function createKeyAuthenticator(db: Database) {
     if ((used.get(keyId) ?? 0) > now.getTime() - LAST_USED_EVERY_MS) return;
     used.set(keyId, now.getTime());
     // Lost when the database is away: the next use writes it.
-    updateLastUsed(db, [keyId], now).catch(() => used.delete(keyId));
+    uses.add({ keyId, now }).catch(() => used.delete(keyId));
   };
   return async (request: {
     readonly authorization: string | undefined;

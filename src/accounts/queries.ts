@@ -30,16 +30,25 @@ export async function selectKeyStandings(
      from api_keys k
      join accounts a on a.id = k.account_id
      join account_modes m on m.account_id = k.account_id and m.livemode = k.livemode
-     where k.hash = any($1)`,
+     where k.hash = any((select $1::bytea[])::bytea[])`,
     [hashes],
   );
 }
 
-/** Lazily written: one statement for all keys that were used since the last time. */
+/**
+ * Leaves out keys that somebody else is writing: waiting for several rows, two processes could
+ * wait for each other.
+ */
 export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
-    `update api_keys set last_used_at = $2
-     where id = any($1) and (last_used_at is null or last_used_at < $2)`,
+    `update api_keys k set last_used_at = $2
+     from (
+       select id from api_keys
+       where id = any((select $1::text[])::text[])
+         and (last_used_at is null or last_used_at < $2)
+       for no key update skip locked
+     ) used
+     where k.id = used.id`,
     [ids, now],
   );
 }

@@ -62,14 +62,16 @@ const STAMP = `
     stamped_at = greatest(m.stamped_at, $4::timestamptz + m.ahead_seconds * interval '1 second')
   from (
     select account_id, livemode, count
-    from unnest($1::text[], $2::boolean[], $3::int[]) as t (account_id, livemode, count)
+    from unnest((select $1::text[]), (select $2::boolean[]), (select $3::int[]))
+      as t (account_id, livemode, count)
   ) w
   where m.account_id = w.account_id and m.livemode = w.livemode
   returning m.account_id, m.livemode, m.position, m.stamped_at, m.ahead_seconds`;
 
 const LOCK = `
   select account_id, livemode, stamped_at, ahead_seconds from account_modes
-  where (account_id, livemode) in (select * from unnest($1::text[], $2::boolean[]))
+  where (account_id, livemode) in (
+    select * from unnest((select $1::text[]), (select $2::boolean[])))
   order by account_id, livemode for update`;
 
 /** The clock of an account and mode. */

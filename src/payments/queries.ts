@@ -290,7 +290,9 @@ export async function selectTerminalStatuses(
   sql: Sql,
   ids: readonly string[],
 ): Promise<TerminalStatusRow[]> {
-  return sql.query('select id, account_id, livemode, status from terminals where id = any($1)', [
-    ids,
-  ]);
+  return sql.query(
+    `select id, account_id, livemode, status from terminals
+     where id = any((select $1::text[])::text[])`,
+    [ids],
+  );
 }
