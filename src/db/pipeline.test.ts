@@ -144,10 +144,12 @@ describe('a statement behind a lock', () => {
   test('is rolled back with it, and nothing around them is', async () => {
     const { total, drop } = await totals();
     const wrong = (column: string) => ({ text: `select ${column}`, values: [] });
+    // New to every connection: it is not prepared either.
+    const addTen = { text: 'update totals set total = total + 10 returning total', values: [] };
     const results = await Promise.allSettled([
       pipeline.runLocked(lockTotal, addOne),
       pipeline.runLocked(addOne, wrong('none')),
-      pipeline.runLocked(wrong('no_such'), addOne),
+      pipeline.runLocked(wrong('no_such'), addTen),
       pipeline.run(addOne.text, []),
     ]);
     assert.deepEqual(
@@ -155,6 +157,8 @@ describe('a statement behind a lock', () => {
       ['done', '42703', '42703', 'done'],
     );
     assert.equal(await total(), 2);
+    await pipeline.runLocked(lockTotal, addTen);
+    assert.equal(await total(), 12);
     await drop();
   });
 
@@ -165,7 +169,8 @@ describe('a statement behind a lock', () => {
     const end = async (how: 'cancel' | 'terminate') => {
       await waitingForLocks(database.db, 1);
       await database.db.query(
-        `select pg_${how}_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
+        `select pg_${how}_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
       );
     };
     const refused = assert.rejects(own.runLocked(lockTotal, addOne), DatabaseUnavailable);
