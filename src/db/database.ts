@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { assert } from '#core/assert.ts';
 import { checkout, look, run, type Source } from '#db/connections.ts';
 import {
   CommitUnknown,
@@ -8,6 +7,7 @@ import {
   commitUnknown,
   DatabaseUnavailable,
   hearWarnings,
+  requireCommitted,
   requireReplicated,
   toFault,
 } from '#db/faults.ts';
@@ -134,18 +134,18 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
 }
 
 async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
-  let tag: string;
+  let result: { readonly command: string };
   const committed = client.query('COMMIT');
   const noted = notePosition(client, watch);
   try {
-    tag = (await committed).command;
+    result = await committed;
   } catch (error) {
     throw commitUnknown('the connection broke while committing', error);
   } finally {
     await noted;
   }
   requireReplicated(client);
-  assert(tag === 'COMMIT', 'a statement failed unnoticed: the transaction was rolled back');
+  requireCommitted(result);
 }
 
 async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { assert } from '#core/assert.ts';
 import { unknownCommits } from '#core/meters.ts';
 
 /** The database could not be reached, or gave up before the commit: nothing was done. */
@@ -49,6 +50,11 @@ export function toFault(error: unknown): unknown {
 export function commitUnknown(message: string, cause: unknown): CommitUnknown {
   unknownCommits.inc();
   return new CommitUnknown(message, { cause });
+}
+
+/** COMMIT answers ROLLBACK when a statement before it has failed. @throws Bug then. */
+export function requireCommitted({ command }: { readonly command: string }): void {
+  assert(command === 'COMMIT', 'a statement failed unnoticed: the transaction was rolled back');
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   commitUnknown,
   DatabaseUnavailable,
   REFUSED,
+  requireCommitted,
   requireReplicated,
 } from '#db/faults.ts';
 import { type DatabaseWatch, walPosition } from '#db/watch.ts';
@@ -18,8 +19,8 @@ export interface Statement {
 
 /**
  * One transaction after the other, in the order in which they were asked for. The next is sent
- * before the one before it has answered, so the server never waits for us between them. A column
- * `wal_position` of the last statement is remembered as acknowledged.
+ * before the one before it has answered, so the server never waits for us between them. If
+ * the last statement returns `wal_position`, the log counts as acknowledged up to there.
  */
 export interface Pipeline {
   readonly watch: DatabaseWatch;
@@ -31,6 +32,8 @@ export interface Pipeline {
   /**
    * Two statements in one READ COMMITTED transaction: the first waits for locks, and the other sees
    * what was committed until it got them. Sent together, so nobody waits for us while we hold them.
+   * Have one call under way at a time: when the first statement fails, the server does not prepare
+   * the second, but pg thinks that it has, and a call that was sent meanwhile fails (26000).
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
    */
   runLocked<Locked, Row>(lock: Statement, then: Statement): Promise<LockedRows<Locked, Row>>;
@@ -83,6 +86,7 @@ async function runBehind<Locked, Row>(
     }
   }
   if (both.status === 'rejected') throw both.reason;
+  requireCommitted(await committed);
   const [locked, written] = both.value;
   return { locked, rows: written };
 }
