@@ -8,7 +8,7 @@ import { codeOf, type Database } from '#db/database.ts';
 
 export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
 
-/** Any constant of our own: two starts at once must not migrate together. */
+/** Two starts at once must not migrate together. No other lock has it (test/tidy.test.ts). */
 const MIGRATION_LOCK = 7_218_344_190;
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 

@@ -45,7 +45,7 @@ export async function deleteWorker(
   ]);
 }
 
-/** Any constant of our own. */
+/** A number that no other lock has (test/tidy.test.ts). */
 const CONFIGURE_LOCK = 7_218_344_191;
 
 /** Makes starts configure lanes one after the other; leases go on meanwhile. */
