@@ -37,7 +37,11 @@ export function turnsLater(
   return callsLater(proxy, asks, TURNS);
 }
 
-/** Resolves when the relayer has dealt with the head that the chain has now. */
+/**
+ * Resolves when the relayer has dealt with the head that the chain has now. There must be only one
+ * relayer, and it must not be preparing a refund, a withdrawal or the like: a question of theirs
+ * about the newest block would count as a look at the head.
+ */
 export function headFollowed(proxy: ProviderProxy): Promise<void> {
   return turnsLater(
     proxy,
