@@ -46,6 +46,12 @@ const PROOFS: readonly Proof[] = [
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
+    file: 'src/settlement/relayer/recovery.ts',
+    from: 'await ',
+    behind: 'nextNonce: chainNonce });\n    ',
+    proof: `${IN_ORDER} It is one statement for all alarms.`,
+  },
+  {
     file: 'src/settlement/relayer/finish.ts',
     from: 'await ',
     behind: 'alarms.push(...differences(before, one.result));\n  }\n  ',

@@ -4,7 +4,9 @@ import { raiseNextNonce } from '#settlement/relayer/lane-queries.ts';
 import {
   type Alarm,
   insertAlarms,
+  replaceUnapplied,
   requeue,
+  reviveDeclined,
   writeOutcomes,
 } from '#settlement/relayer/outcome-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -76,6 +78,45 @@ test('a request is queued again out of its own transaction, and of no other', as
   await again(own);
   assert.deepEqual(await state(), { status: 'queued', transaction_id: null, tries: 1 });
   assert.deepEqual(await retired(), [{ id: own }]);
+});
+
+/** With an outcome that was not applied yet, or was. */
+async function end(status: 'succeeded' | 'failed', appliedAt: Date | null): Promise<void> {
+  await database.db.query(
+    `update chain_requests set status = $2, outcome = '{}', applied_at = $3 where id = $1`,
+    [requestId, status, appliedAt],
+  );
+}
+
+const ended = async () => {
+  const rows = await database.db.query<{ status: string; outcome: unknown; applied: boolean }>(
+    'select status, outcome, applied_at is not null as applied from chain_requests where id = $1',
+    [requestId],
+  );
+  return rows[0];
+};
+
+test('an outcome can be corrected until it was applied, and not from then on', async () => {
+  const result = { succeeded: false };
+  const replace = () =>
+    database.db.transaction((tx) => replaceUnapplied(tx, { requestId, result }));
+  await end('succeeded', new Date());
+  await replace();
+  assert.deepEqual(await ended(), { status: 'succeeded', outcome: {}, applied: true });
+  await end('succeeded', null);
+  await replace();
+  assert.deepEqual(await ended(), { status: 'failed', outcome: result, applied: false });
+});
+
+test('a declined payment is revived to be applied again, and no other', async () => {
+  const outcome = { succeeded: true };
+  const revive = () => database.db.transaction((tx) => reviveDeclined(tx, requestId, outcome));
+  await end('succeeded', new Date());
+  await revive();
+  assert.deepEqual(await ended(), { status: 'succeeded', outcome: {}, applied: true });
+  await end('failed', new Date());
+  await revive();
+  assert.deepEqual(await ended(), { status: 'succeeded', outcome, applied: false });
 });
 
 test('the next nonce of a lane is raised behind the chain, and never lowered', async () => {

@@ -46,6 +46,9 @@ test('a lane that is ahead of the chain sends its own again, and fills what it l
   const second = await idleRelayer(world);
   const lane = laneOf(second, 0);
   assert.deepEqual([...lane.open.keys()], [0n, 1n, 2n]);
+  const apart = `select count(*) from chain_transactions t
+    join chain_attempts a on a.transaction_id = t.id where noop and t.xmin <> a.xmin`;
+  assert.equal(await world.count(apart), 0, 'a nonce is stored with the bytes that fill it');
   assert.equal(laneOf(second, 1).open.size, 0, 'nothing of the other lane was undone');
   await mine(second);
   assert.equal(await balance(), 2_000_000n);
