@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import Type from 'typebox';
 import { answerWith } from '#core/answer.ts';
 import { isClientGone } from '#core/ending.ts';
-import { createDrain } from '#http/drain.ts';
+import { createDrain, timesLeft } from '#http/drain.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
@@ -142,6 +142,17 @@ test('of clients that keep their connections, nobody is cut when the server clos
   await Promise.all(loops);
   for (const agent of clients) agent.destroy();
   assert.deepEqual(failures, []);
+});
+
+test('a stop takes no longer when its turns are slow, and leaves time for last answers', () => {
+  const left = (passedMs: number) => {
+    const { settleMs, cutMs } = timesLeft(passedMs);
+    return [settleMs, cutMs];
+  };
+  assert.deepEqual(left(500), [4_000, 5_000], 'turns as usual');
+  assert.deepEqual(left(2_000), [2_500, 3_500], 'slow turns');
+  assert.deepEqual(left(4_500), [0, 1_000]);
+  assert.deepEqual(left(8_000), [0, 1_000], 'held up for longer than a stop takes');
 });
 
 /** The process does nothing meanwhile, as on a machine with too much to do. */

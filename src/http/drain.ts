@@ -24,16 +24,19 @@ export interface Drain {
 /** A kept connection brings its next request within this time; its answer ends the connection. */
 const LAST_REQUESTS_MS = 500;
 /**
- * It passes in turns of this length. A process that is held up reads nothing, so that pause counts
- * as one turn, and what came meanwhile is answered in those that follow.
+ * `LAST_REQUESTS_MS` is waited in turns of this length. A process that is held up reads nothing, so
+ * that pause counts as one turn, and what came meanwhile is answered in those that follow.
  */
 const TURN_MS = 10;
 /** Turns that are all slow take no longer: the rest of a stop needs its time. */
 const SLOW_TURNS_MS = 2_000;
-/** A settlement takes about a second; a tap that still waits then is answered `processing`. */
-const SETTLE_MS = 4_000;
-/** Whatever still runs is cut: a stop takes 10 s at most, and workers stop after this. */
-const CLOSE_MS = 5_000;
+/**
+ * From the start of the stop. A settlement takes about a second; a tap that still waits then is
+ * answered `processing`.
+ */
+const SETTLE_MS = 4_500;
+/** Then whatever still runs is cut: a stop takes 10 s at most, and workers stop after this. */
+const LAST_ANSWERS_MS = 1_000;
 
 interface Waiting {
   readonly response: ServerResponse;
@@ -52,8 +55,19 @@ async function lastRequests(): Promise<void> {
     await sleep(TURN_MS);
     if (performance.now() > end) break;
   }
-  // Timers come before arrivals: without this, what came during the last turn would be cut unread.
+  // Node runs timers before it reads sockets. Without this wait, what came during the last turn
+  // would be cut unread.
   await arrivals();
+}
+
+/**
+ * How long the waits for settlements, and then all requests, may go on when the last requests have
+ * taken `passedMs`. Slow turns do not make a stop longer. But if a process was held up for longer
+ * than all of that, what came meanwhile still gets its answers.
+ */
+export function timesLeft(passedMs: number): { readonly settleMs: number; readonly cutMs: number } {
+  const settleMs = Math.max(0, SETTLE_MS - passedMs);
+  return { settleMs, cutMs: settleMs + LAST_ANSWERS_MS };
 }
 
 export function createDrain(): Drain {
@@ -85,13 +99,15 @@ export function createDrain(): Drain {
       return one.controller.signal;
     },
     close: async (app) => {
+      const begun = performance.now();
       stopListening(app.server);
       isClosing = true;
       await lastRequests();
       end('polls');
+      const { settleMs, cutMs } = timesLeft(performance.now() - begun);
       const timers = [
-        setTimeout(() => end('others'), SETTLE_MS),
-        setTimeout(() => app.server.closeAllConnections(), CLOSE_MS),
+        setTimeout(() => end('others'), settleMs),
+        setTimeout(() => app.server.closeAllConnections(), cutMs),
       ];
       await app.close();
       for (const timer of timers) clearTimeout(timer);
