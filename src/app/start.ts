@@ -109,7 +109,7 @@ async function alignClock(db: Database, clock: AlignedClock): Promise<void> {
   const rows = await db.query<{ now: Date }>('select clock_timestamp() as now');
   const after = Date.now();
   const theirs = rows[0]?.now.getTime();
-  if (theirs !== undefined) clock.align(theirs - (before + after) / 2);
+  if (theirs !== undefined) clock.align({ before, after, theirs });
 }
 
 function startAligning(db: Database, clock: AlignedClock): Loop {

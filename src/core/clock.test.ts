@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlignedClock, addMs, addSeconds, FakeClock, systemClock } from '#core/clock.ts';
+import { AlignedClock, addMs, addSeconds, type ClockReading, FakeClock } from '#core/clock.ts';
 
 test('a fake clock moves only when it is told to', () => {
   const clock = new FakeClock(new Date('2026-10-01T12:00:00.000Z'));
@@ -11,14 +11,29 @@ test('a fake clock moves only when it is told to', () => {
   assert.equal(first.toISOString(), '2026-10-01T12:00:00.000Z');
 });
 
-test('an aligned clock runs beside this machine by its offset, in whole milliseconds', () => {
+/** How far the clock is ahead of this machine's, after these readings. */
+function offsetAfter(...readings: readonly ClockReading[]): number {
   const clock = new AlignedClock();
-  clock.align(-60_000.4);
-  const difference = clock.now().getTime() - Date.now();
-  assert.ok(Number.isInteger(clock.now().getTime()));
-  assert.ok(difference <= -59_990 && difference >= -60_001, String(difference));
-  clock.align(0);
-  assert.ok(Math.abs(clock.now().getTime() - systemClock.now().getTime()) < 50);
+  for (const reading of readings) clock.align(reading);
+  const before = Date.now();
+  const now = clock.now().getTime();
+  // The same millisecond, unless the machine's clock went on in between.
+  return Date.now() === before ? now - before : offsetAfter(...readings);
+}
+
+test('an aligned clock stays where it is for as long as no reading proves it wrong', () => {
+  assert.equal(offsetAfter(), 0);
+  assert.equal(offsetAfter({ before: 1_000, after: 1_040, theirs: 1_000 }), 0);
+  assert.equal(offsetAfter({ before: 1_000, after: 1_040, theirs: 1_040 }), 0);
+});
+
+test('it moves by what a reading proves, and each quicker reading says more', () => {
+  const [slow, quick] = [40, 2].map((took) => ({ before: 1_000, after: 1_000 + took }));
+  assert.ok(slow !== undefined && quick !== undefined);
+  assert.equal(offsetAfter({ ...slow, theirs: 61_020 }), 59_979);
+  assert.equal(offsetAfter({ ...slow, theirs: 61_020 }, { ...quick, theirs: 61_001 }), 59_998);
+  assert.equal(offsetAfter({ ...slow, theirs: -59_000 }), -59_999);
+  assert.equal(offsetAfter({ ...quick, theirs: 61_001 }, { ...slow, theirs: 61_020 }), 59_998);
 });
 
 test('times are added without changing the time that they are added to', () => {

@@ -5,15 +5,32 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
+/** What was learned of another clock by asking it once. Milliseconds. */
+export interface ClockReading {
+  /** This machine's time before the question, and after the answer. */
+  readonly before: number;
+  readonly after: number;
+  /** What the other clock said in between. */
+  readonly theirs: number;
+}
+
 /**
  * A clock that follows another (the database's), so that two processes whose machines disagree
- * still take the same decisions. `offsetMs` is what has to be added to this machine's time.
+ * still take the same decisions.
+ *
+ * A reading says only that the other clock is ahead by something between two bounds, which are as
+ * far apart as its round trip took: much, in a busy process. So the clock moves only when a reading
+ * proves it wrong, and no further than that proof goes. A new guess at each reading would make
+ * processes on one machine disagree by half of their round trips.
  */
 export class AlignedClock implements Clock {
+  /** What has to be added to this machine's time. */
   #offsetMs = 0;
 
-  align(offsetMs: number): void {
-    this.#offsetMs = Math.round(offsetMs);
+  align({ before, after, theirs }: ClockReading): void {
+    // All three were rounded down: each may be up to a millisecond later.
+    const [least, most] = [theirs - after - 1, theirs + 1 - before];
+    this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most);
   }
 
   now(): Date {
