@@ -90,10 +90,11 @@ export function createdAt({ aheadSeconds, stampedAt }: OrderTime, now: Date): Da
 }
 
 /**
- * Waits for the locks of these accounts and modes, in one order so that no two wait in a circle.
- * The next statement sees whatever was committed before. Its rows are {@link TimeRow}s.
+ * The statement that waits for the locks of these accounts and modes, in one order so that no two
+ * wait in a circle. The next statement sees whatever was committed before. It returns
+ * {@link TimeRow}s.
  */
-export function lockOrders(tenants: readonly Tenant[]): Statement {
+export function lockingStatement(tenants: readonly Tenant[]): Statement {
   const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
   return { text: LOCK, values };
 }
@@ -165,15 +166,16 @@ export async function stampOrders(
 
 /**
  * Steps of one statement that stamps and writes at once, without ever waiting: `wanted` to
- * `stamped`. They read `open` (account_id, livemode, created, place; `created` the same for all
- * rows of one account and mode, `place` the first of the row's `places`, counted from 1) and leave
- * in `stamped`, for each account and mode, the last place `before` those that it got. Rows may
- * leave gaps between them: all places up to the last one are given away.
+ * `stamped`. They read `open` (account_id, livemode, created, ahead_seconds, place; the times are
+ * the same for all rows of one account and mode, and `place` is the first of the row's `places`,
+ * counted from 1) and leave in `stamped`, for each account and mode, the last place `before` those
+ * that it got. Rows may leave gaps between them: all places up to the last one are given away.
  *
  * An account and mode is left out, and nothing of it may be written, when somebody else holds its
- * lock, when `created` would be before an earlier row's, and when its place has moved since the
- * statement began: then the rest of the statement would not see what was committed meanwhile. (The
- * last holds twice: nor can the statement see, by its `ctid`, a row that was changed meanwhile.)
+ * lock, when its clock is not `ahead_seconds` ahead, when `created` would be before an earlier
+ * row's, and when its place has moved since the statement began: then the rest of the statement
+ * would not see what was committed meanwhile. (The last holds twice: nor can the statement see, by
+ * its `ctid`, a row that was changed meanwhile.)
  *
  * One look-up by `account_id` each, whatever the planner takes the table for: joined, or with a
  * mode that another index could look for, a plan from its first days read all of it.

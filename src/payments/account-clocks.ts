@@ -6,11 +6,11 @@ const UNKNOWN: OrderTime = { aheadSeconds: 0, stampedAt: NEVER };
 
 /**
  * What this process last learned about the times of accounts, so that a create needs no query for
- * it: how far a clock in test mode runs ahead, and the latest time at which we counted a row as
- * created (requests do not always reach their batch in the order in which they arrived).
+ * it: how far a clock in test mode runs ahead, and when its last row counts as created. No later
+ * row may count as created before that.
  *
  * It does no harm when other processes know more. The statement leaves a request out if its account
- * has another clock or a later time; with the account's lock, this process learns both.
+ * has another clock or a later time. Once this process has held the account's lock, it knows both.
  */
 export class AccountClocks {
   readonly #times = new Map<string, OrderTime>();

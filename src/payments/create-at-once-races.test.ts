@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
-import { addMs } from '#core/clock.ts';
+import { addMs, type Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
 import { claim } from '#idempotency/run-once.ts';
@@ -201,12 +201,12 @@ test('a poller that goes forward misses nothing that both ways and others write'
     for (let n = 0; writing; n++) await work(n);
   };
   // Clocks of two machines.
-  const some = (skewMs: number) =>
-    [1, 2, 3].map(() => newCreate(store, {}, { now: addMs(new Date(), skewMs) }));
-  const atOnce = (node: TestStore, skewMs: number) => {
+  const clockOff = (ms: number) => ({ now: () => addMs(new Date(), ms) });
+  const some = ({ now }: Clock) => [1, 2, 3].map(() => newCreate(store, {}, { now: now() }));
+  const atOnce = (node: TestStore, clock: Clock) => {
     const pipeline = node.db.openPipeline();
     return loop(async () => {
-      const { outcomes } = await createAtOnce({ ...store, pipeline }, some(skewMs));
+      const { outcomes } = await createAtOnce({ ...store, pipeline, clock }, some(clock));
       counts.atOnce += outcomes.filter((outcome) => outcome?.created).length;
     });
   };
@@ -218,10 +218,10 @@ test('a poller that goes forward misses nothing that both ways and others write'
     }
   };
   const writers = [
-    atOnce(store, 0),
-    atOnce(other, 10),
+    atOnce(store, clockOff(0)),
+    atOnce(other, clockOff(10)),
     loop(async () => {
-      const { outcomes } = await createCarefully(store, some(-10));
+      const { outcomes } = await createCarefully(store, some(clockOff(-10)));
       counts.carefully += outcomes.length;
       await sleep(5);
     }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
+import { addMs, FakeClock } from '#core/clock.ts';
 import { hashSecret } from '#core/secrets.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Pipeline } from '#db/database.ts';
@@ -254,12 +254,10 @@ describe('a batch leaves untouched', () => {
   test('an account that another process stamped later than the request', async () => {
     const [early, late] = [await addStore(store, clock), await addStore(store, clock)];
     await createAtOnce({ ...store, pipeline, clocks: new AccountClocks() }, [newCreate(late)]);
-    const past = new Date(clock.now().getTime() - 1);
-    const requests = [newCreate(late, {}, { now: past }), newCreate(early, {}, { now: past })];
-    assert.deepEqual(saidBy(await createAtOnce({ ...store, pipeline }, requests)), [
-      null,
-      'requires_payment_method',
-    ]);
+    const past = addMs(clock.now(), -1);
+    const slow = { ...store, pipeline, clock: { now: () => past } };
+    const requests = [newCreate(late), newCreate(early)];
+    assert.deepEqual(saidBy(await createAtOnce(slow, requests)), [null, 'requires_payment_method']);
     assert.deepEqual(await intentsPerKey(requests), [0, 1]);
   });
 });

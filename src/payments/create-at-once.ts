@@ -1,11 +1,12 @@
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import { type Answer, answerWith, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import type { Clock } from '#core/clock.ts';
 import { type IdKey, newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import {
   createdAt,
-  lockOrders,
+  lockingStatement,
   stampSteps,
   type TimeRow,
   tenantKey,
@@ -123,6 +124,7 @@ const CREATED = 'payment_intent.created';
 const MET_ANOTHER = new Set(['23505', '40P01']);
 
 interface AtOnceDeps extends IntentIds {
+  readonly clock: Clock;
   readonly pipeline: Pipeline;
   readonly clocks: AccountClocks;
 }
@@ -249,17 +251,18 @@ function toRow(
 }
 
 /**
- * The requests of each account and mode are numbered from the first place that is not taken. The
- * rows do not keep their texts, which nobody needs while the statement is under way.
+ * The requests of each account and mode are numbered from the first place that is not taken. They
+ * count as created now, not when they arrived: what other processes send for the account later has
+ * a later time then, so it is rare that one has to be left out. The rows do not keep their texts,
+ * which nobody needs while the statement is under way.
  */
 function toRows(
-  idKey: IdKey,
+  { clock, clocks, idKey }: AtOnceDeps,
   tried: readonly Numbered[],
-  clocks: AccountClocks,
 ): { readonly rows: Row[]; readonly tenants: Tenant[]; readonly input: JsonArray } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
+  const now = clock.now();
   const drafts = [...byTenant.entries()].flatMap(([tenant, group]) => {
-    const now = new Date(Math.max(...group.map(({ request }) => request.now.getTime())));
     const known = clocks.timeOf(tenant);
     const time = { created: createdAt(known, now), aheadSeconds: known.aheadSeconds };
     clocks.learn(tenant, { ...known, stampedAt: time.created });
@@ -285,7 +288,7 @@ const runAtOnce: RunCreate = ({ pipeline }, { text, values }) => pipeline.run(te
  */
 export const runUnderLocks: RunCreate = async ({ pipeline, clocks }, statement, tenants) => {
   const { locked, rows } = await pipeline.runLocked<TimeRow, OutcomeRow>(
-    lockOrders(tenants),
+    lockingStatement(tenants),
     statement,
   );
   for (const [tenant, time] of toTimes(locked)) clocks.learn(tenant, time);
@@ -366,12 +369,16 @@ export async function createAtOnce(
   requests: readonly CreateRequest[],
   run: RunCreate = runAtOnce,
 ): Promise<CreatedAtOnce> {
-  const { pipeline, clocks, idKey, numbers } = deps;
+  const { pipeline, idKey, numbers } = deps;
   const tried = candidates(idKey, requests, pipeline.watch);
   if (tried.length === 0) return untouched(requests);
   const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
-  const numbered = tried.map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }));
-  const { rows, tenants, input } = toRows(idKey, numbered, clocks);
+  // Drawing may have opened a connection, and that one may have met another database.
+  const numbered = tried
+    .map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }))
+    .filter(({ request }) => pipeline.watch.serves(request.standing.tenant.livemode));
+  if (numbered.length === 0) return settle(deps, requests, { drawn, written: NOTHING });
+  const { rows, tenants, input } = toRows(deps, numbered);
   const values = [input.bytes, CREATED, topicsOf(CREATED)];
   const written = await run(deps, { text: CREATE, values }, tenants)
     .then((found) => ({ rows, found }))

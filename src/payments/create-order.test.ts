@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs, type Clock, FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Pipeline } from '#db/database.ts';
 import { AccountClocks } from '#payments/account-clocks.ts';
@@ -74,10 +74,17 @@ async function timesOf({ standing, db }: TestStore): Promise<Date[]> {
   return rows.map(({ created }) => created);
 }
 
+/** The clock of a process that is so far ahead, or behind. It does not move. */
+function clockOff(ms: number): Clock {
+  const at = addMs(clock.now(), ms);
+  return { now: () => at };
+}
+
 /** Creates as another process does, which knows nothing of the account yet. */
-function elsewhere(run?: RunCreate) {
-  const own = { ...store, pipeline: store.db.openPipeline(), clocks: new AccountClocks() };
+function elsewhere(run?: RunCreate, ownClock: Clock = clock) {
+  const fresh = { pipeline: store.db.openPipeline(), clocks: new AccountClocks() };
   return async (request: CreateRequest) => {
+    const own = { ...store, ...fresh, clock: ownClock };
     const { outcomes } = await createAtOnce(own, [request], run);
     return outcomes[0]?.created ?? null;
   };
@@ -85,12 +92,12 @@ function elsewhere(run?: RunCreate) {
 
 test('a create is stored with the time of its answer, never before an earlier row', async () => {
   const shop = await addStore(store, clock);
-  const at = (ms: number) => newCreate(shop, {}, { now: addMs(clock.now(), ms) });
-  assert.equal(await elsewhere()(at(900)), true);
-  assert.equal(await elsewhere()(at(100)), null);
-  const answer = see(await createIntentCreator(store)(at(100)));
+  assert.equal(await elsewhere(undefined, clockOff(900))(newCreate(shop)), true);
+  assert.equal(await elsewhere(undefined, clockOff(100))(newCreate(shop)), null);
+  const create = createIntentCreator({ ...store, clock: clockOff(100) });
+  const answer = see(await create(newCreate(shop)));
   const late = addMs(clock.now(), 900);
-  assert.equal(answer.body['created'], late.toISOString());
+  assert.equal(answer.body.created, late.toISOString());
   assert.deepEqual(await timesOf(shop), [late, late]);
 });
 

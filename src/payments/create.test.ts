@@ -5,6 +5,7 @@ import { FakeClock } from '#core/clock.ts';
 import { claim, keyExpiry } from '#idempotency/run-once.ts';
 import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
+import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
 
@@ -34,6 +35,28 @@ async function storedKey(key: string) {
   );
   return rows[0];
 }
+
+test('nothing is written on a ledger that was closed while its number was drawn', async () => {
+  const taken: DrawnNumber[] = [];
+  const unused: DrawnNumber[] = [];
+  let reopen = () => {};
+  const numbers: SettlementNumbers = {
+    ...store.numbers,
+    take: async (modes) => {
+      const drawn = await store.numbers.take(modes);
+      taken.push(...drawn);
+      reopen = store.db.watch.guard(false, () => {});
+      return drawn;
+    },
+    putBack: (some) => unused.push(...some),
+  };
+  const before = await intents();
+  const creator = createIntentCreator({ ...store, numbers });
+  const [seen] = await createAll([newCreate(store)], creator).finally(() => reopen());
+  assert.deepEqual([seen?.status, seen?.said], [503, 'service_unavailable']);
+  assert.equal(await intents(), before);
+  assert.deepEqual(unused, taken);
+});
 
 test('an intent, its event and its stored response are the same, and there together', async () => {
   const request = newCreate(store, { amount: 1, orderId: 'A-1', metadata: { table: '7' } });

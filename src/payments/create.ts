@@ -1,6 +1,7 @@
 import type { Answer, Refusal } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
 import { activeTraceparent } from '#core/tracing.ts';
-import { createBatcher } from '#db/batching.ts';
+import { type Batcher, createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable, type Pipeline } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
@@ -24,11 +25,19 @@ const MAX_ITEMS = 24;
 const BUSY = 'busy';
 /**
  * For accounts for which other processes write too: their order changes hands once per batch. One
- * batch at a time, so that what arrives meanwhile shares the next one: several would only wait for
- * each other's locks, and each would be smaller.
+ * batch at a time, so that what arrives meanwhile shares the next one: several batches would wait
+ * for each other's locks and hold fewer creates each. It may be large, because a change of hands
+ * costs more than a few creates.
  */
 const UNDER_LOCK = { maxInFlight: 1, maxItems: 64 } as const;
+/**
+ * A batch waits for its locks with the time that it was sent at. A later one may have been written
+ * meanwhile, and then its creates are sent again: with that time, or a later one.
+ */
+const TRIES_UNDER_LOCK = 3;
+
 interface CreatorDeps extends IntentIds {
+  readonly clock: Clock;
   readonly db: Database;
   readonly wakeups: Wakeups;
 }
@@ -57,6 +66,17 @@ function pipelineOf(db: Database): () => Pipeline {
     pipeline ??= db.openPipeline();
     return pipeline;
   };
+}
+
+async function addUnderLock(
+  batcher: Batcher<CreateRequest, AtOnce | typeof BUSY>,
+  request: CreateRequest,
+): Promise<AtOnce> {
+  for (let tries = 0; tries < TRIES_UNDER_LOCK; tries++) {
+    const done = await batcher.add(request);
+    if (done !== BUSY) return done;
+  }
+  return null;
 }
 
 /**
@@ -114,8 +134,8 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
       contended.note(request, { inVain: done === BUSY });
       if (done !== BUSY) return done.answer;
     }
-    const done = await underLock.add(request);
-    return done === null || done === BUSY ? others.add(request) : done.answer;
+    const done = await addUnderLock(underLock, request);
+    return done === null ? others.add(request) : done.answer;
   };
   return (asked) => {
     const traceparent = activeTraceparent();
