@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { connectionWait } from '#core/meters.ts';
 import { DatabaseUnavailable, toFault } from '#db/faults.ts';
-import { type DatabaseWatch, SIGHT, toSight } from '#db/watch.ts';
+import { type DatabaseWatch, SIGHT, toSight, walPosition } from '#db/watch.ts';
 
 const statementNames = new Map<string, string>();
 
@@ -65,4 +65,26 @@ export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise
   const sight = toSight((await client.query(SIGHT)).rows[0]);
   if (sight === null) throw isReplica();
   watch.meet(sight, highest);
+}
+
+/** What a server says of its log. */
+export interface LogPlace {
+  /** Everything before it is on disk. */
+  readonly position: string;
+  readonly timeline: string;
+}
+
+/**
+ * Looks again when it is not the log that we know. Whatever it was said with has its own answer, so
+ * this never throws.
+ * @param before What was the highest when it was asked.
+ */
+export async function notePlace(
+  client: pg.PoolClient,
+  watch: DatabaseWatch,
+  { place, before }: { readonly place: LogPlace; readonly before: bigint },
+): Promise<void> {
+  const position = walPosition(place.position);
+  if (!watch.isOther({ timeline: place.timeline, position }, before)) return watch.note(position);
+  await look(client, watch).catch(() => {});
 }

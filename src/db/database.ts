@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { checkout, look, run, type Source } from '#db/connections.ts';
+import { checkout, type LogPlace, look, notePlace, run, type Source } from '#db/connections.ts';
 import {
   CommitUnknown,
   codeOf,
@@ -14,7 +14,7 @@ import {
 import { openPipeline, type Pipeline } from '#db/pipeline.ts';
 import { openStandby } from '#db/standby.ts';
 import { typeParsers } from '#db/type-parsers.ts';
-import { DatabaseWatch, walPosition } from '#db/watch.ts';
+import { DatabaseWatch } from '#db/watch.ts';
 
 /** Something that runs SQL: the pool (each statement its own transaction) or one transaction. */
 export interface Sql {
@@ -123,11 +123,8 @@ const FLUSHED = `
 async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
   try {
-    const [row] = await run<{ position: string; timeline: string }>(client, FLUSHED);
-    if (row === undefined) return;
-    const position = walPosition(row.position);
-    if (watch.isOther({ timeline: row.timeline, position }, highest)) await look(client, watch);
-    else watch.note(position);
+    const [place] = await run<LogPlace>(client, FLUSHED);
+    if (place !== undefined) await notePlace(client, watch, { place, before: highest });
   } catch {
     // The commit has its own answer, and so has the connection.
   }

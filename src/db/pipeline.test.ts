@@ -262,3 +262,24 @@ test('the only connection goes back to the pool when nothing is under way', asyn
   await db.transaction((tx) => tx.query('select 1'));
   await db.close();
 });
+
+test('a server that turns out to be another one is looked at again', async () => {
+  const db = openDatabase({ url: database.url, maxConnections: 1 });
+  const on = db.openPipeline();
+  const says = (timeline: string) => ({
+    text: `select pg_current_wal_flush_lsn()::text as wal_position, ${timeline} as wal_timeline`,
+    values: [],
+  });
+  const own = says('substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8)');
+  await Promise.all([on.run(own.text, []), on.run(own.text, [])]);
+  assert.equal(db.watch.changes, 0);
+  assert.ok(db.watch.highest > 0n);
+  // As if the database that we know had come further than this one.
+  db.watch.note(1n << 60n);
+  assert.equal((await on.run(own.text, [])).length, 1, 'its answer stays');
+  assert.equal(db.watch.changes, 1);
+  db.watch.note(1n << 60n);
+  await on.runLocked({ text: 'select 1', values: [] }, own);
+  assert.equal(db.watch.changes, 2);
+  await db.close();
+});

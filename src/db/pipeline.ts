@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { checkout, run, type Source } from '#db/connections.ts';
+import { checkout, type LogPlace, notePlace, run, type Source } from '#db/connections.ts';
 import {
   CommitUnknown,
   codeOf,
@@ -9,7 +9,7 @@ import {
   requireCommitted,
   requireReplicated,
 } from '#db/faults.ts';
-import { type DatabaseWatch, walPosition } from '#db/watch.ts';
+import type { DatabaseWatch } from '#db/watch.ts';
 
 /** A statement with its parameters. */
 export interface Statement {
@@ -20,7 +20,8 @@ export interface Statement {
 /**
  * One transaction after the other, in the order in which they were asked for. The next is sent
  * before the one before it has answered, so the server never waits for us between them. If
- * the last statement returns `wal_position`, the log counts as acknowledged up to there.
+ * the last statement returns `wal_position` and `wal_timeline`, it says what of the log is on disk,
+ * and whether the server is still the one that we know.
  */
 export interface Pipeline {
   readonly watch: DatabaseWatch;
@@ -45,10 +46,11 @@ export interface LockedRows<Locked, Row> {
   readonly rows: Row[];
 }
 
-/** A statement that commits by itself says in its first row how far the log had come before it. */
-function noteRow(row: unknown, watch: DatabaseWatch): void {
-  if (typeof row !== 'object' || row === null || !('wal_position' in row)) return;
-  watch.note(walPosition(String(row.wal_position)));
+/** What the first row says of the log as it was before the statement's own commit. */
+function placeOf(row: unknown): LogPlace | null {
+  if (typeof row !== 'object' || row === null) return null;
+  if (!('wal_position' in row && 'wal_timeline' in row)) return null;
+  return { position: String(row.wal_position), timeline: String(row.wal_timeline) };
 }
 
 /** A connection that a pipeline has from the pool, and how many of its statements are under way. */
@@ -59,9 +61,12 @@ interface Taken {
 }
 
 /** @throws CommitUnknown unless the server says that it refused the statement. */
-async function runAlone<Row>(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
+async function runAlone<Row>(
+  client: pg.PoolClient,
+  { text, values }: Statement,
+): Promise<{ readonly rows: Row[] }> {
   try {
-    return await run<Row>(client, text, values);
+    return { rows: await run<Row>(client, text, values) };
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable) || REFUSED.test(codeOf(error.cause))) throw error;
     throw commitUnknown('the connection broke in a statement', error);
@@ -99,7 +104,10 @@ export function openPipeline(source: Source): Pipeline {
     if (taken === from && (from.underWay === 0 || from.broken !== undefined)) taken = null;
     if (from.underWay === 0) (await from.client).release(from.broken);
   };
-  const onClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const { watch } = source;
+  const onClient = async <T extends { readonly rows: readonly unknown[] }>(
+    work: (client: pg.PoolClient) => Promise<T>,
+  ): Promise<T> => {
     taken ??= { client: checkout(source), underWay: 0 };
     const on = taken;
     on.underWay++;
@@ -108,8 +116,11 @@ export function openPipeline(source: Source): Pipeline {
       throw error;
     });
     try {
+      const before = watch.highest;
       const result = await work(client);
       requireReplicated(client);
+      const place = placeOf(result.rows[0]);
+      if (place !== null) await notePlace(client, watch, { place, before });
       return result;
     } catch (error) {
       // Not to be used again: another connection may lead to the new primary.
@@ -120,18 +131,11 @@ export function openPipeline(source: Source): Pipeline {
       await leave(on);
     }
   };
-  const { watch } = source;
   return {
     watch,
-    run: async <Row>(text: string, values: readonly unknown[]) => {
-      const rows = await onClient((client) => runAlone<Row>(client, { text, values }));
-      noteRow(rows[0], watch);
-      return rows;
-    },
-    runLocked: async <Locked, Row>(lock: Statement, then: Statement) => {
-      const done = await onClient((client) => runBehind<Locked, Row>(client, [lock, then]));
-      noteRow(done.rows[0], watch);
-      return done;
-    },
+    run: async <Row>(text: string, values: readonly unknown[]) =>
+      (await onClient((client) => runAlone<Row>(client, { text, values }))).rows,
+    runLocked: <Locked, Row>(lock: Statement, then: Statement) =>
+      onClient((client) => runBehind<Locked, Row>(client, [lock, then])),
   };
 }

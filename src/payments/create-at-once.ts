@@ -115,7 +115,8 @@ const CREATE = `
   ), ${APPEND_STEPS}
   select array(select item from plain) as items, array(select item from open) as open,
     (select count(*) from due) as deliveries,
-    pg_current_wal_insert_lsn()::text as wal_position, known.*
+    pg_current_wal_flush_lsn()::text as wal_position,
+    substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as wal_timeline, known.*
   from (values (1)) one left join known on true`;
 
 const CREATED = 'payment_intent.created';
