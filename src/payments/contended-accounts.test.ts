@@ -30,11 +30,18 @@ test('each try in vain makes the pause twice as long, up to 1.6 s', () => {
   assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 1_600]);
 });
 
-test('after a try that succeeds, the next pause is short again', () => {
+test('each try that succeeds makes the next pause half as long, down to 50 ms', () => {
   const request = newCreate(store);
-  pauseAfter(request);
+  for (let n = 0; n < 4; n++) pauseAfter(request);
   accounts.note(request, { inVain: false });
+  assert.equal(accounts.has(request), false);
+  assert.equal(pauseAfter(request), 400);
+  for (let n = 0; n < 10; n++) accounts.note(request, { inVain: false });
   assert.equal(pauseAfter(request), 50);
+});
+
+test('a pause is not shortened by what succeeded before it', () => {
+  const request = newCreate(store);
   accounts.note(request, { inVain: true });
   accounts.note(request, { inVain: false });
   assert.ok(accounts.has(request));

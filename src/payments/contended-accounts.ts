@@ -4,7 +4,7 @@ import type { CreateRequest } from '#payments/create-request.ts';
 /**
  * After this the way that does not wait is tried again: long next to a batch, short in a shop's
  * day. Each time that it is tried in vain makes the pause twice as long, up to the longest: a try
- * costs a batch.
+ * costs a batch. Each time that it succeeds makes the next one half as long.
  */
 const CONTENDED_MS = 50;
 const CONTENDED_MAX_MS = 1_600;
@@ -38,7 +38,14 @@ export class ContendedAccounts {
     // During a pause it was a batch from before the pause.
     if (this.has(request)) return;
     if (inVain) this.#pause(account);
-    else this.#pauses.delete(account);
+    else this.#shorten(account);
+  }
+
+  /** Not forgotten at once: between two writers, some tries succeed by chance. */
+  #shorten(account: string): void {
+    const ms = (this.#pauses.get(account)?.ms ?? 0) / 2;
+    if (ms < CONTENDED_MS) this.#pauses.delete(account);
+    else this.#pauses.set(account, { until: 0, ms });
   }
 
   #pause(account: string): void {
