@@ -18,10 +18,12 @@ import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
-/** One batch is at work in the database, one waits there, and one is being prepared. */
-const MAX_IN_FLIGHT = 3;
-/** Larger batches save little more, and the first of them waits for the last. */
-const MAX_ITEMS = 24;
+const BATCHES = {
+  /** One is at work in the database, one waits there, and one is being prepared. */
+  maxInFlight: 3,
+  /** Larger batches save little more, and the first of them waits for the last. */
+  maxItems: 24,
+} as const;
 const BUSY = 'busy';
 /**
  * For accounts for which other processes write too: their order changes hands once per batch. One
@@ -86,13 +88,13 @@ async function addUnderLock(
  * account, by the same statement under the account's lock. The rest shares batches that decide one
  * request at a time.
  */
-export function createIntentCreator(deps: CreatorDeps): CreateIntent {
-  const { db, wakeups } = deps;
-  const size = { maxInFlight: MAX_IN_FLIGHT, maxItems: MAX_ITEMS };
+export function createIntentCreator(
+  deps: CreatorDeps,
+  contended = new ContendedAccounts(),
+): CreateIntent {
   // Those that wait for locks have a connection of their own.
-  const [pipeline, lockPipeline] = [pipelineOf(db), pipelineOf(db)];
+  const [pipeline, lockPipeline] = [pipelineOf(deps.db), pipelineOf(deps.db)];
   const clocks = new AccountClocks();
-  const contended = new ContendedAccounts();
   /** A lost statement may create these yet: no caller is told that nothing was done. */
   const unknown = new WeakSet<CreateRequest>();
   const finish = async (requests: readonly CreateRequest[], work: Promise<CreatedAtOnce>) => {
@@ -100,11 +102,11 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
       if (error instanceof CommitUnknown) for (const request of requests) unknown.add(request);
       throw error;
     });
-    wake(wakeups, requests, done);
+    wake(deps.wakeups, requests, done);
     return requests.map((_, item) => (done.busy.has(item) ? BUSY : (done.outcomes[item] ?? null)));
   };
   const plain = createBatcher<CreateRequest, AtOnce | typeof BUSY>({
-    ...size,
+    ...BATCHES,
     run: (requests) => {
       const own = { ...deps, pipeline: pipeline(), clocks };
       return finish(requests, createAtOnce(own, requests));
@@ -119,10 +121,10 @@ export function createIntentCreator(deps: CreatorDeps): CreateIntent {
     },
   });
   const others = createBatcher<CreateRequest, Answer | Refusal>({
-    ...size,
+    ...BATCHES,
     run: async (requests) => {
       const done = await contended.track(requests, createCarefully(deps, requests));
-      wake(wakeups, requests, done);
+      wake(deps.wakeups, requests, done);
       return done.outcomes.map(({ answer }) => answer);
     },
   });
