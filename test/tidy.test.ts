@@ -193,6 +193,35 @@ test('parameters and private functions are named after what they are', () => {
   assert.deepEqual(nameless, []);
 });
 
+/**
+ * Calls that nobody waits for, of something that works in a transaction. If one fails, nobody hears
+ * of it, so Node ends the process; and a deadlock is not tried again.
+ */
+function unawaited({ name, text }: Source): string[] {
+  const found: string[] = [];
+  const note = (node: { readonly start: number; readonly end: number }) => {
+    const call = text.slice(node.start, node.end);
+    if (/\btx\b/.test(call)) found.push(`${name}: ${call.split('\n')[0]}`);
+  };
+  const visitor = new Visitor({
+    UnaryExpression: (node) => {
+      if (node.operator === 'void') note(node);
+    },
+    ExpressionStatement: ({ expression }) => {
+      const isQuery =
+        expression.type === 'CallExpression' &&
+        /^tx\.query\b/.test(text.slice(expression.start, expression.end));
+      if (isQuery) note(expression);
+    },
+  });
+  visitor.visit(parseSync(name, text).program);
+  return found;
+}
+
+test('what works in a transaction is awaited', () => {
+  assert.deepEqual(product.flatMap(unawaited), []);
+});
+
 test('nothing but tests imports the test support, and nobody imports main', () => {
   const problems = product.flatMap((source) =>
     importsOf(source)

@@ -9,95 +9,12 @@ export interface Proof {
   readonly proof: string;
 }
 
-/** Of a statement of a transaction whose rows nobody reads: `void` instead of `await`. */
-const IN_ORDER =
-  'The statements of one connection run in the order in which they were sent, and the commit ' +
-  'comes last. One that fails ends the transaction, and the commit notices (db/database.ts).';
-
 const PROOFS: readonly Proof[] = [
-  {
-    file: 'src/payments/queries.ts',
-    from: 'await ',
-    behind: 'traceparent: intent.traceparent ?? null,\n  }));\n  ',
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/settlement/relayer/transaction-queries.ts',
-    from: 'await ',
-    behind: 'readonly noop: boolean;\n  },\n  now: Date,\n): Promise<void> {\n  ',
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/settlement/relayer/end-dead.ts',
-    from: 'await ',
-    behind: 'await db.transaction(async (tx) => {\n    ',
-    proof: `${IN_ORDER} It is one statement, and nobody reads which outcomes were written.`,
-  },
-  {
-    file: 'src/settlement/relayer/end-dead.ts',
-    from: 'await ',
-    behind: 'await writeOutcomes(tx, outcomes);\n    ',
-    proof: `${IN_ORDER} It is one statement for all alarms.`,
-  },
   {
     file: 'src/settlement/relayer/finish.ts',
     from: '>',
     behind: 'if (followed.length ',
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
-  },
-  {
-    file: 'src/settlement/relayer/recovery.ts',
-    from: 'await ',
-    behind: 'nextNonce: chainNonce });\n    ',
-    proof: `${IN_ORDER} It is one statement for all alarms.`,
-  },
-  {
-    file: 'src/settlement/relayer/finish.ts',
-    from: 'await ',
-    behind: 'alarms.push(...differences(before, one.result));\n  }\n  ',
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/refunds/create.ts',
-    from: 'await ',
-    behind: "status: 'failed', failure, txHash: null };\n    ",
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/refunds/create.ts',
-    from: 'await ',
-    behind: 'const answer = answerWith(201, renderRefund(rebuilt));\n  ',
-    proof: `${IN_ORDER} Its assertion cannot fail: the key is claimed by this transaction.`,
-  },
-  {
-    file: 'src/refunds/create.ts',
-    from: 'await ',
-    behind: 'return { refund, deliveries: await appendEvents(tx, drafts) };\n  }\n  ',
-    proof: `${IN_ORDER} Its assertion cannot fail: the payment is locked and was looked at.`,
-  },
-  {
-    file: 'src/payouts/withdrawal-queries.ts',
-    from: 'await ',
-    behind: 'readonly id: string; readonly number: bigint },\n): Promise<void> {\n  ',
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/webhooks/delivery-queries.ts',
-    from: 'await ',
-    behind: 'moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<void> {\n  ',
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/refunds/queries.ts',
-    from: 'await ',
-    behind: 'readonly id: string; readonly reference: Buffer },\n): Promise<void> {\n  ',
-    proof: IN_ORDER,
-  },
-  {
-    file: 'src/settlement/relayer/lane-queries.ts',
-    from: 'await ',
-    behind: 'readonly nextNonce: bigint },\n): Promise<void> {\n  ',
-    proof: IN_ORDER,
   },
   {
     file: 'src/settlement/relayer/end-dead.ts',

@@ -43,6 +43,7 @@ const DEADLINES = [
 ];
 const LANES = [
   'src/settlement/relayer/lane-queries.test.ts',
+  'src/settlement/relayer/outcome-queries.test.ts',
   'src/settlement/relayer/lane-fences.test.ts',
   'src/settlement/relayer/relayer-lanes.test.ts',
   'src/settlement/relayer/configure-lanes.test.ts',
