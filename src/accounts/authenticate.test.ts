@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createKeyAuthenticator } from '#accounts/authenticate.ts';
+import { isRefusal } from '#core/answer.ts';
+import { newSecret } from '#core/secrets.ts';
+import type { Database } from '#db/database.ts';
+import { addTestKey } from '#testing/merchants.ts';
+import { underWay } from '#testing/open-transactions.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { eventually } from '#testing/webhooks.ts';
+
+let store: TestStore;
+before(async () => {
+  store = await openStore();
+});
+after(() => store.close());
+
+const addKey = () => addTestKey(store.db, store.standing.tenant, { now: new Date() });
+
+async function isNoted(id: string): Promise<boolean> {
+  const sql = 'select last_used_at is not null as noted from api_keys where id = $1';
+  return (await store.db.query<{ noted: boolean }>(sql, [id]))[0]?.noted === true;
+}
+
+/** An authenticator with an empty cache, and how many statements of a kind it has sent. */
+function authenticator() {
+  const sent: string[] = [];
+  const query: Database['query'] = (text, values) => {
+    sent.push(text);
+    return store.db.query(text, values);
+  };
+  const authenticate = createKeyAuthenticator({ ...store.db, query });
+  const ask = (secret: string) =>
+    authenticate({
+      authorization: `Bearer ${secret}`,
+      address: '203.0.113.9',
+      now: new Date(),
+      mustStand: false,
+    });
+  return { ask, count: (begin: string) => sent.filter((text) => text.startsWith(begin)).length };
+}
+
+test('keys that arrive together share statements, and each opens what is its own', async () => {
+  const keys = await Promise.all(Array.from({ length: 20 }, addKey));
+  const { ask, count } = authenticator();
+  const secrets = [...keys.map(({ secret }) => secret), newSecret('apiKeyTest')];
+  const seen = await Promise.all(secrets.map(ask));
+  assert.deepEqual(
+    seen.map((one) => (isRefusal(one) ? one.code : one.keyId)),
+    [...keys.map(({ id }) => id), 'api_key_invalid'],
+  );
+  await eventually('all uses are noted', async () => {
+    const noted = await Promise.all(keys.map(({ id }) => isNoted(id)));
+    return noted.every((one) => one);
+  });
+  assert.deepEqual([count('select'), count('update')], [1, 1]);
+});
+
+test('a key that somebody else is writing keeps the use of no other from being noted', async () => {
+  const [held, free] = [await addKey(), await addKey()];
+  const other = await underWay(store.db, (tx) =>
+    tx.query('select from api_keys where id = $1 for update', [held.id]),
+  );
+  const { ask } = authenticator();
+  await Promise.all([held, free].map(({ secret }) => ask(secret)));
+  await eventually('the use of the other is noted', () => isNoted(free.id));
+  assert.equal(await isNoted(held.id), false);
+  await other.commit();
+});
