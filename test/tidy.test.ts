@@ -194,8 +194,8 @@ test('parameters and private functions are named after what they are', () => {
 });
 
 /**
- * Calls that nobody waits for, of something that works in a transaction. If one fails, nobody hears
- * of it, so Node ends the process; and a deadlock is not tried again.
+ * Calls with a transaction that are not awaited. When such a call fails, nothing handles its error:
+ * Node ends the process, and a deadlock is not tried again.
  */
 function unawaited({ name, text }: Source): string[] {
   const found: string[] = [];

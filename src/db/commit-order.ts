@@ -151,7 +151,10 @@ export async function stampOrders(
     all.map(({ tenant }) => tenant.accountId),
     all.map(({ tenant }) => tenant.livemode),
   ];
-  if (all.length > 1) await tx.query(LOCK, [accountIds, modes]);
+  if (all.length > 1) {
+    const lock = lockingStatement(all.map(({ tenant }) => tenant));
+    await tx.query(lock.text, lock.values);
+  }
   const counts = all.map(({ count }) => count);
   const rows = await tx.query<StampRow>(STAMP, [accountIds, modes, counts, now]);
   assert(rows.length === all.length, 'an account has no row for its mode');

@@ -43,16 +43,16 @@ const PROOFS: readonly Proof[] = [
     from: ' for update',
     behind: 'from refunds where id = any($1) order by id',
     proof:
-      'Whoever ends a refund holds the lock of its one chain request (takeOutcomes) until it ' +
-      'commits, and a rebuilt refund has no request. So nobody else changes the row meanwhile.',
+      'A refund is ended under the lock of its one chain request (takeOutcomes), which is held ' +
+      'until the commit. A rebuilt refund has no request. So nobody else changes the row.',
   },
   {
     file: 'src/payouts/withdrawal-queries.ts',
     from: ' for update',
     behind: 'from withdrawals where id = any($1) order by id',
     proof:
-      'Whoever ends a withdrawal holds the lock of its one chain request (takeOutcomes) until it ' +
-      'commits, and a rebuilt withdrawal has no request. So nobody else changes the row meanwhile.',
+      'A withdrawal is ended under the lock of its one chain request (takeOutcomes), which is ' +
+      'held until the commit. A rebuilt withdrawal has no request. So nobody else changes the row.',
   },
 ];
 
