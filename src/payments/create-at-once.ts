@@ -4,26 +4,13 @@ import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { type IdKey, newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import {
-  createdAt,
-  lockingStatement,
-  stampSteps,
-  type TimeRow,
-  tenantKey,
-  toTimes,
-} from '#db/commit-order.ts';
+import type { ColumnValues } from '#db/columns.ts';
+import { createdAt, lockingStatement, type TimeRow, tenantKey, toTimes } from '#db/commit-order.ts';
 import { codeOf, type Pipeline } from '#db/database.ts';
-import { type JsonArray, jsonArrayOf } from '#db/json-array.ts';
 import type { Statement } from '#db/pipeline.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
-import { APPEND_STEPS, eventHead, topicsOf } from '#events/append.ts';
-import { NEW_KEY_COLUMNS } from '#idempotency/batch-queries.ts';
-import {
-  IDEMPOTENCY_HOURS,
-  type IdempotentRequest,
-  keyOf,
-  meetUnderWay,
-} from '#idempotency/request.ts';
+import { eventHead, topicsOf } from '#events/append.ts';
+import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
 import { decideReplay, type StoredAnswer } from '#idempotency/run-once.ts';
 import type { AccountClocks } from '#payments/account-clocks.ts';
 import {
@@ -33,91 +20,9 @@ import {
   PLACES_PER_CREATE,
   toNewIntent,
 } from '#payments/create-request.ts';
-import { NEW_INTENT_COLUMNS } from '#payments/queries.ts';
+import { CREATE, NEW_CREATES, type NewCreate } from '#payments/create-statement.ts';
 import { renderIntent } from '#payments/render.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
-
-/**
- * What is plain goes in one statement that is a transaction of its own: keys with their responses,
- * intents, events and deliveries, in the account's order. A row is plain when its key and order id
- * are new, its terminal is there and active, the API key or device key that asks still stands, its
- * settlement number is still good, and nobody else holds the account's order. Rows of known
- * idempotency keys come back, so that a batch of replays writes nothing.
- *
- * Sub-queries that pick one row each by its whole key: as a join, the plan used only a part of it.
- * A plan that was made while the tables were empty stays in use, so no other index may look as good
- * as the right one at that moment: that is why the terminal's account is not a condition, and the
- * order id is an ordered range.
- */
-const CREATE = `
-  with input as materialized (
-    select * from json_to_recordset($1::json) as t (
-      item int, place int, account_id text, livemode boolean, created timestamptz,
-      caller text, key text, fingerprint text, method text, path text, key_created timestamptz,
-      id text, number bigint, epoch bigint, amount bigint, terminal_id text, order_id text,
-      order_id_given boolean, description text, metadata jsonb, source text, split_group text,
-      expires_at timestamptz, picked_up_at timestamptz, ahead_seconds bigint, tipping jsonb,
-      key_hash text, traceparent text, body json, event_id text, event_head text)
-  ), known as materialized (
-    select i.item, k.*
-    from input i cross join lateral (
-      select fingerprint, status, response_status, response_body, expires_at
-      from idempotency_keys k
-      where k.account_id = i.account_id and k.livemode = i.livemode
-        and k.caller = i.caller and k.key = i.key
-      offset 0) k
-  ), ended as materialized (
-    select h.key_hash
-    from (select distinct key_hash from input where key_hash is not null) h
-    where not coalesce((
-        select coalesce(k.revoked_at > now(), true) and coalesce(k.expires_at > now(), true)
-        from api_keys k where k.hash = decode(h.key_hash, 'base64')
-      ), (
-        select coalesce(d.revoked_at > now(), true)
-        from device_keys d where d.hash = decode(h.key_hash, 'base64')
-      ), false)
-  ), open as materialized (
-    select * from input i
-    where i.item <> all (array(select item from known))
-      and (
-        select t.status = 'active' and t.account_id = i.account_id and t.livemode = i.livemode
-        from terminals t where t.id = i.terminal_id)
-      and (i.key_hash is null or i.key_hash <> all (array(select key_hash from ended)))
-      and i.epoch = case when i.livemode
-        then (select epoch from settlement_number_blocks where livemode)
-        else (select epoch from settlement_number_blocks where not livemode) end
-      and (not i.order_id_given or (
-        select 1 from payment_intents p
-        where p.account_id = i.account_id and p.livemode = i.livemode
-          and p.order_id between i.order_id and i.order_id
-        order by p.order_id limit 1
-      ) is null)
-  ), ${stampSteps(PLACES_PER_CREATE)}, plain as materialized (
-    select o.*, s.before + o.place as position
-    from open o join stamped s on s.account_id = o.account_id and s.livemode = o.livemode
-  ), keys as (
-    insert into idempotency_keys (${NEW_KEY_COLUMNS})
-    select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
-      'completed', id, 201, body, key_created,
-      key_created + interval '${IDEMPOTENCY_HOURS} hours'
-    from plain
-  ), intents as (
-    insert into payment_intents (${NEW_INTENT_COLUMNS})
-    select id, account_id, livemode, position, created, amount, terminal_id, order_id,
-      description, metadata, source, split_group, expires_at, picked_up_at,
-      'requires_payment_method', number, ahead_seconds, tipping, traceparent
-    from plain
-  ), happened as (
-    select event_id as id, account_id, livemode, position + 1 as position, created,
-      $2 as type, $3::text[] as topics, id as object_id,
-      event_head || (position + 1) || ',"data":{"object":' || body || '}}' as body
-    from plain
-  ), ${APPEND_STEPS}
-  select array(select item from plain) as items, array(select item from open) as open,
-    (select count(*) from due) as deliveries,
-    pg_current_wal_flush_lsn()::text as wal_position,
-    substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as wal_timeline, known.*
-  from (values (1)) one left join known on true`;
 
 const CREATED = 'payment_intent.created';
 
@@ -195,13 +100,13 @@ interface Row {
   readonly answer: Answer;
 }
 
-/** A row, and what the statement is told about it: JSON. */
+/** A row, and what the statement is told about it. */
 interface Draft {
   readonly row: Row;
-  readonly text: string;
+  readonly columns: NewCreate;
 }
 
-function toRow(
+function toDraft(
   idKey: IdKey,
   { request, orderId, drawn, item }: Numbered,
   stamped: { readonly place: number; readonly created: Date; readonly aheadSeconds: number },
@@ -212,64 +117,64 @@ function toRow(
   const intent = toNewIntent(idKey, request, { drawn, orderId, created, aheadSeconds });
   const answer = answerWith(201, renderIntent(intent));
   const eventId = newId('event', created);
-  // Times as texts: an object that holds a Date takes JSON.stringify three times as long.
-  const columns = JSON.stringify({
+  const columns: NewCreate = {
     item,
     place,
     account_id: accountId,
     livemode,
-    created: created.toISOString(),
+    created,
     caller: idempotency.caller,
     key: idempotency.key,
-    fingerprint: idempotency.fingerprint.toString('base64'),
+    fingerprint: idempotency.fingerprint,
     method: idempotency.method,
     path: idempotency.path,
-    key_created: now.toISOString(),
+    key_created: now,
     id: intent.id,
-    number: drawn.number.toString(),
-    epoch: drawn.epoch.toString(),
-    amount: input.amount,
+    number: drawn.number,
+    epoch: drawn.epoch,
+    amount: intent.amount,
     terminal_id: intent.terminalId,
     order_id: intent.orderId,
     // Nobody has one that we made up; if somebody does, the unique index says so.
     order_id_given: input.orderId !== null,
     description: intent.description,
-    metadata: intent.metadata,
+    metadata: JSON.stringify(intent.metadata),
     source: intent.source,
     split_group: intent.splitGroup,
-    expires_at: intent.expiresAt.toISOString(),
-    picked_up_at: intent.pickedUpAt?.toISOString() ?? null,
+    expires_at: intent.expiresAt,
+    picked_up_at: intent.pickedUpAt,
     ahead_seconds: aheadSeconds,
-    tipping: intent.tipping,
-    traceparent: intent.traceparent ?? undefined,
-    key_hash: standing.keyHash?.toString('base64') ?? null,
+    tipping: intent.tipping === null ? null : JSON.stringify(intent.tipping),
+    key_hash: standing.keyHash ?? null,
+    traceparent: intent.traceparent ?? null,
+    body: answer.body,
     event_id: eventId,
     event_head: eventHead({ id: eventId, type: CREATED, livemode, created }),
-  });
-  // As JSON inside JSON, not as a text in it: then nothing in the body has to be escaped.
-  const text = `${columns.slice(0, -1)},"body":${answer.body}}`;
-  return { row: { item, request: idempotency, drawn, answer }, text };
+  };
+  return { row: { item, request: idempotency, drawn, answer }, columns };
 }
 
 /**
  * The requests of each account and mode are numbered from the first place that is not taken. They
  * count as created now, not when they arrived: what other processes send for the account later has
- * a later time then, so it is rare that one has to be left out. The rows do not keep their texts,
+ * a later time then, so it is rare that one has to be left out. The rows do not keep their columns,
  * which nobody needs while the statement is under way.
  */
 function toRows(
   { clock, clocks, idKey }: AtOnceDeps,
   tried: readonly Numbered[],
-): { readonly rows: Row[]; readonly tenants: Tenant[]; readonly input: JsonArray } {
+): { readonly rows: Row[]; readonly tenants: Tenant[]; readonly input: ColumnValues } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
   const now = clock.now();
   const drafts = [...byTenant.entries()].flatMap(([tenant, group]) => {
     const known = clocks.timeOf(tenant);
     const time = { created: createdAt(known, now), aheadSeconds: known.aheadSeconds };
     clocks.learn(tenant, { ...known, stampedAt: time.created });
-    return group.map((one, n) => toRow(idKey, one, { ...time, place: 1 + n * PLACES_PER_CREATE }));
+    return group.map((one, n) =>
+      toDraft(idKey, one, { ...time, place: 1 + n * PLACES_PER_CREATE }),
+    );
   });
-  const input = jsonArrayOf(drafts.map(({ text }) => text));
+  const input = NEW_CREATES.valuesOf(drafts.map(({ columns }) => columns));
   const tenants = [...byTenant.values()].flatMap(([first]) => first?.request.standing.tenant ?? []);
   return { rows: drafts.map(({ row }) => row), tenants, input };
 }
@@ -345,8 +250,7 @@ function settle(
   const { rows, found } = written;
   const items = new Set(found[0]?.items);
   const used = new Set(rows.flatMap((row) => (items.has(row.item) ? [row.drawn] : [])));
-  const unused = drawn.filter((one) => !used.has(one));
-  if (unused.length > 0) numbers.putBack(unused);
+  numbers.putBack(drawn.filter((one) => !used.has(one)));
   return {
     outcomes: outcomesOf(requests, rows, found),
     busy: new Set(found[0]?.open.filter((item) => !items.has(item))),
@@ -380,7 +284,7 @@ export async function createAtOnce(
     .filter(({ request }) => pipeline.watch.serves(request.standing.tenant.livemode));
   if (numbered.length === 0) return settle(deps, requests, { drawn, written: NOTHING });
   const { rows, tenants, input } = toRows(deps, numbered);
-  const values = [input.bytes, CREATED, topicsOf(CREATED)];
+  const values = [CREATED, topicsOf(CREATED), ...input.values];
   const written = await run(deps, { text: CREATE, values }, tenants)
     .then((found) => ({ rows, found }))
     .catch(nothingIfMet)

@@ -23,7 +23,7 @@ const PROOFS: readonly Proof[] = [
     proof: 'The greater of two numbers is the same whichever is named first.',
   },
   {
-    file: 'src/payments/create-at-once.ts',
+    file: 'src/payments/create-statement.ts',
     from: ' and s.livemode = o.livemode',
     behind: 'from open o join stamped s on s.account_id = o.account_id',
     proof:

@@ -62,6 +62,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/payments/expire.test.ts',
   ],
   'src/payments/create-at-once.ts': CREATE,
+  'src/payments/create-statement.ts': CREATE,
   'src/payments/create-carefully.ts': CREATE,
   'src/payments/queries.ts': [
     'src/payments/cancel.test.ts',

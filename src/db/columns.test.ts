@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { columnsFrom, type RowOf } from '#db/columns.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+
+const TYPES = {
+  name: 'text',
+  hash: 'bytea',
+  notes: 'jsonb',
+  open: 'boolean',
+  count: 'int',
+  atoms: 'bigint',
+  created: 'timestamptz',
+} as const;
+type Row = RowOf<typeof TYPES>;
+
+const columns = columnsFrom(1, TYPES);
+const NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
+
+const NOTHING: Row = {
+  ...{ name: null, hash: null, notes: null, open: null, count: null },
+  ...{ atoms: null, created: null },
+};
+const ROWS: readonly Row[] = [
+  {
+    name: 'Zoë pays € 5 ☕ 𝄞',
+    hash: Buffer.from([0, 1, 254, 255]),
+    notes: '{"table": "7 ☕"}',
+    open: true,
+    count: 2 ** 31 - 1,
+    atoms: 2n ** 63n - 1n,
+    created: new Date('2026-11-21T12:34:56.789Z'),
+  },
+  NOTHING,
+  {
+    name: '',
+    hash: Buffer.alloc(0),
+    notes: '[]',
+    open: false,
+    count: -(2 ** 31),
+    atoms: -(2n ** 63n),
+    created: new Date('1969-12-31T23:59:59.999Z'),
+  },
+  { ...NOTHING, atoms: Number.MAX_SAFE_INTEGER, created: new Date('2000-01-01T00:00:00Z') },
+  { ...NOTHING, atoms: Number.MIN_SAFE_INTEGER, created: new Date('9999-12-31T23:59:59.999Z') },
+  { ...NOTHING, atoms: 2 ** 32 },
+  { ...NOTHING, atoms: -1 },
+];
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.close());
+
+/** What PostgreSQL makes of them. */
+async function readBack(rows: readonly Row[]): Promise<unknown[]> {
+  const input = columns.valuesOf(rows);
+  const found = await database.db.query(
+    `select ${NAMES.map((name) => `${columns.at(name, 'n')} as ${name}`).join(', ')}
+     from generate_series(1, cardinality(${columns.all('name')})) n`,
+    input.values,
+  );
+  input.release();
+  return found;
+}
+
+/** As a query returns it: JSON is read, and every bigint is one. */
+function asRead({ notes, atoms, ...rest }: Row): unknown {
+  return {
+    ...rest,
+    notes: notes === null ? null : JSON.parse(notes),
+    atoms: atoms === null ? null : BigInt(atoms),
+  };
+}
+
+describe('columns of a statement', () => {
+  test('arrive in PostgreSQL as they are, whatever they hold', async () => {
+    assert.deepEqual(await readBack(ROWS), ROWS.map(asRead));
+  });
+
+  test('of no rows are empty arrays', async () => {
+    assert.deepEqual(await readBack([]), []);
+  });
+
+  test('have room for what is larger than usual', async () => {
+    const large = { ...NOTHING, name: '€'.repeat(200_000), hash: Buffer.alloc(300_000, 7) };
+    const rows = [large, { ...NOTHING, name: 'small' }, large];
+    assert.deepEqual(await readBack(rows), rows);
+  });
+
+  test('are parameters from the first number on', () => {
+    const two = columnsFrom(3, { name: 'text', count: 'int' });
+    assert.equal(two.at('name', 'n'), '($3::text[])[n]');
+    assert.equal(two.all('count'), '$4::int[]');
+  });
+
+  test('keep their bytes until they are released, whatever others are made meanwhile', () => {
+    const first = columns.valuesOf(ROWS);
+    const bytes = first.values.map((value) => value.toString('hex'));
+    const second = columns.valuesOf([NOTHING]);
+    second.release();
+    columns.valuesOf([NOTHING, NOTHING]).release();
+    assert.deepEqual(
+      first.values.map((value) => value.toString('hex')),
+      bytes,
+    );
+    first.release();
+  });
+
+  test('use released memory again, and for one only though it was released twice', () => {
+    const first = columns.valuesOf(ROWS);
+    first.release();
+    first.release();
+    const [second, third] = [columns.valuesOf(ROWS), columns.valuesOf(ROWS)];
+    assert.equal(second.values[0]?.buffer, first.values[0]?.buffer);
+    assert.notEqual(third.values[0]?.buffer, second.values[0]?.buffer);
+    second.release();
+    third.release();
+  });
+});

@@ -1,0 +1,197 @@
+/** Values as columns: how many rows reach a statement, each column as one array in binary form. */
+
+/** What a column holds: a PostgreSQL type, and what stands for it here. All may be null. */
+interface Values {
+  readonly text: string;
+  readonly bytea: Uint8Array;
+  /** JSON text. */
+  readonly jsonb: string;
+  readonly boolean: boolean;
+  readonly int: number;
+  /** A number is a safe integer. */
+  readonly bigint: bigint | number;
+  readonly timestamptz: Date;
+}
+
+type ColumnType = keyof Values;
+
+export type ColumnTypes = Readonly<Record<string, ColumnType>>;
+
+/** A row of such columns. */
+export type RowOf<Types extends ColumnTypes> = {
+  readonly [Name in keyof Types]: Values[Types[Name]] | null;
+};
+
+/** The parameters of a statement that takes columns. */
+export interface ColumnValues {
+  readonly values: readonly Buffer[];
+  /** When the statement has its answer: the memory goes to the next one. */
+  release(): void;
+}
+
+export interface Columns<Types extends ColumnTypes> {
+  /** The SQL of this column's value in the row of that number, counted from 1. */
+  at(name: keyof Types & string, row: string): string;
+  /** The SQL of a whole column: an array. */
+  all(name: keyof Types & string): string;
+  /** The parameters for these rows, in the order of the columns. */
+  valuesOf(rows: readonly RowOf<Types>[]): ColumnValues;
+}
+
+/** Of the types in PostgreSQL's catalog, where these numbers never change. */
+const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
+  text: 25,
+  bytea: 17,
+  jsonb: 3802,
+  boolean: 16,
+  int: 23,
+  bigint: 20,
+  timestamptz: 1184,
+};
+
+/** Two batches of usual rows. What is used of it stays in memory, what is not never gets there. */
+const BYTES = 256 * 1024;
+/** Of UTF-8 for one code unit of a string. */
+const MAX_BYTES_PER_UNIT = 3;
+const LENGTH_BYTES = 4;
+const NULL_LENGTH = -1;
+const JSONB_VERSION = 1;
+/** 2000-01-01, from where PostgreSQL counts microseconds. */
+const EPOCH_MS = Date.UTC(2000);
+const MICROSECONDS_PER_MS = 1000;
+const LOW_WORD = 2 ** 32;
+
+/**
+ * Memory outside of the heap that is used again and again. As strings, batches made half of what
+ * V8 moved to its old generation under load, and a new buffer for each counts against the heap's
+ * limit: either way full collections came twice as often, and the slowest hundredth of the creates
+ * took 19 ms instead of 15.
+ */
+const free: Buffer[] = [];
+
+class Writer {
+  memory = free.pop() ?? Buffer.allocUnsafe(BYTES);
+  at = 0;
+
+  reserve(bytes: number): void {
+    if (this.at + bytes <= this.memory.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.at + bytes));
+    this.memory.copy(larger, 0, 0, this.at);
+    this.memory = larger;
+  }
+
+  int(value: number): void {
+    this.at = this.memory.writeInt32BE(value, this.at);
+  }
+
+  /** A safe integer as 64 bits. */
+  long(value: number): void {
+    this.int(Math.floor(value / LOW_WORD));
+    this.at = this.memory.writeUInt32BE(value >>> 0, this.at);
+  }
+
+  /** Its length and its bytes, with so many bytes before them. */
+  text(value: string, before?: number): void {
+    this.reserve(LENGTH_BYTES + 1 + value.length * MAX_BYTES_PER_UNIT);
+    const start = this.at;
+    this.at += LENGTH_BYTES;
+    if (before !== undefined) this.at = this.memory.writeUInt8(before, this.at);
+    this.at += this.memory.write(value, this.at);
+    this.memory.writeInt32BE(this.at - start - LENGTH_BYTES, start);
+  }
+}
+
+type Write<Type extends ColumnType> = (to: Writer, value: Values[Type]) => void;
+
+const WRITES: { readonly [Type in ColumnType]: Write<Type> } = {
+  text: (to, value) => to.text(value),
+  jsonb: (to, value) => to.text(value, JSONB_VERSION),
+  bytea: (to, value) => {
+    to.reserve(LENGTH_BYTES + value.length);
+    to.int(value.length);
+    to.memory.set(value, to.at);
+    to.at += value.length;
+  },
+  boolean: (to, value) => {
+    to.int(1);
+    to.at = to.memory.writeUInt8(value ? 1 : 0, to.at);
+  },
+  int: (to, value) => {
+    to.int(4);
+    to.int(value);
+  },
+  bigint: (to, value) => {
+    to.int(8);
+    if (typeof value === 'number') to.long(value);
+    else to.at = to.memory.writeBigInt64BE(value, to.at);
+  },
+  timestamptz: (to, value) => {
+    to.int(8);
+    to.long((value.getTime() - EPOCH_MS) * MICROSECONDS_PER_MS);
+  },
+};
+
+/** The largest value of fixed length, and the head of an array. */
+const FIXED_BYTES = 20;
+
+/** One dimension, counted from 1. */
+function writeHead(to: Writer, type: ColumnType, count: number): void {
+  to.reserve(FIXED_BYTES);
+  to.int(1);
+  to.int(1);
+  to.int(TYPE_IDS[type]);
+  to.int(count);
+  to.int(1);
+}
+
+function writeColumn<Type extends ColumnType>(
+  to: Writer,
+  type: Type,
+  { rows, name }: { readonly rows: readonly RowOf<Record<string, Type>>[]; readonly name: string },
+): void {
+  const write = WRITES[type];
+  writeHead(to, type, rows.length);
+  for (const row of rows) {
+    const value = row[name] ?? null;
+    to.reserve(FIXED_BYTES);
+    if (value === null) to.int(NULL_LENGTH);
+    else write(to, value);
+  }
+}
+
+/**
+ * The columns of a statement, whose first parameter has that number. As arrays, in binary form and
+ * read by their index, 16 rows of 29 columns took PostgreSQL half the time that they took it as
+ * JSON (`json_to_recordset`) or as arrays that are unnested.
+ */
+export function columnsFrom<const Types extends ColumnTypes>(
+  first: number,
+  types: Types,
+): Columns<Types> {
+  const entries = Object.entries(types);
+  const order = new Map(entries.map(([name, type], index) => [name, { index, type }]));
+  const all = (name: string) => {
+    const column = order.get(name);
+    return `$${first + (column?.index ?? 0)}::${column?.type}[]`;
+  };
+  return {
+    all,
+    at: (name, row) => `(${all(name)})[${row}]`,
+    valuesOf: (rows) => {
+      const writer = new Writer();
+      const ends = entries.map(([name, type]) => {
+        writeColumn(writer, type, { rows, name });
+        return writer.at;
+      });
+      const { memory } = writer;
+      let released = false;
+      return {
+        values: ends.map((end, index) => memory.subarray(ends[index - 1] ?? 0, end)),
+        release: () => {
+          if (!released && memory.length === BYTES) free.push(memory);
+          released = true;
+        },
+      };
+    },
+  };
+}
