@@ -1,3 +1,4 @@
+import { RecentMap } from '#core/recent-map.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 
@@ -8,6 +9,8 @@ import type { CreateRequest } from '#payments/create-request.ts';
  */
 const CONTENDED_MS = 50;
 const CONTENDED_MAX_MS = 1_600;
+/** What is forgotten is found out again, at the cost of one batch. */
+const MOST_ACCOUNTS = 10_000;
 
 /** A batch that waits for its accounts' orders or has them. */
 interface LockedBatch {
@@ -24,7 +27,7 @@ function accountOf({ standing }: CreateRequest): string {
  * the account's order from the start: the statement that never waits would do nothing.
  */
 export class ContendedAccounts {
-  readonly #pauses = new Map<string, { readonly until: number; readonly ms: number }>();
+  readonly #pauses = new RecentMap<{ readonly until: number; readonly ms: number }>(MOST_ACCOUNTS);
   readonly #batches = new Set<LockedBatch>();
   readonly #nowMs: () => number;
 
