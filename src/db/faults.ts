@@ -15,11 +15,13 @@ export class CommitUnknown extends Error {
 /**
  * SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that broke, or
  * were refused at the door (28, 3D000: credentials or the database are being changed), a server
- * that has become a replica (25006) or runs out of something, and whatever took too long.
+ * that has become a replica (25006) or runs out of something, and whatever took too long. Also a
+ * connection that has not prepared what we think it has (26000): a call before this one was to
+ * prepare it, and was canceled.
  */
-const UNAVAILABLE = /^(08|25006|25P0[34]|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
+const UNAVAILABLE = /^(08|25006|25P0[34]|26000|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
 /** Of these, what the server says of a statement that it refused: for sure nothing was done. */
-export const REFUSED = /^(25006|53|55P03)/;
+export const REFUSED = /^(25006|26000|53|55P03)/;
 const UNAVAILABLE_NODE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -235,6 +235,23 @@ test('one that is canceled is unknown: the next has another, who waited is serve
   assert.equal(await isThere(canceled), false);
 });
 
+test('one behind another that was canceled while it was prepared has done nothing', async () => {
+  const [id = 0] = next(1);
+  const text = 'insert into notes (id) values ($1) returning id as added';
+  const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  const lock = await underWay(database.db, (tx) => tx.query('lock table notes'));
+  const both = Promise.allSettled([pipeline.run(text, [id]), pipeline.run(text, [id])]);
+  await waitingForLocks(database.db, 1);
+  await database.db.query(cancel);
+  const [canceled, behind] = await both;
+  await lock.commit();
+  assert.ok(canceled?.status === 'rejected' && canceled.reason instanceof CommitUnknown);
+  assert.ok(behind?.status === 'rejected' && behind.reason instanceof DatabaseUnavailable);
+  assert.equal(await isThere(id), false);
+  assert.equal((await pipeline.run(text, [id])).length, 1);
+});
+
 test('no connection means unavailable, and the next statement tries again', async () => {
   const away = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   const on = away.openPipeline();
