@@ -159,6 +159,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/webhooks/queue-queries.ts': DELIVERIES,
   'src/webhooks/delivery-queries.ts': [
     'src/webhooks/resend.test.ts',
+    'src/apis/dashboard/insight.test.ts',
     'test/api/webhook-deliveries.test.ts',
   ],
   'src/webhooks/recorder.ts': ['src/webhooks/recorder.test.ts', ...DELIVERIES],
