@@ -6,6 +6,30 @@ import { connectRpc, type Rpc, RpcRefusal, RpcUnavailable } from '#settlement/ch
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
 const CHAIN = 7;
+const HASH = `0x${'11'.repeat(32)}`;
+const OTHER_HASH = `0x${'22'.repeat(32)}`;
+const BLOCK_HASH = `0x${'33'.repeat(32)}`;
+const ADDRESS = `0x${'aa'.repeat(20)}`;
+const LOG = {
+  address: ADDRESS,
+  topics: [],
+  data: '0x',
+  transactionHash: HASH,
+  blockHash: BLOCK_HASH,
+  blockNumber: '0x9',
+  logIndex: '0x0',
+  removed: false,
+};
+/** Of a transaction that has reverted: no log names it a second time. */
+const RECEIPT = {
+  transactionHash: HASH,
+  status: '0x0',
+  blockNumber: '0x9',
+  blockHash: BLOCK_HASH,
+  from: ADDRESS,
+  gasUsed: '0x5208',
+  logs: [],
+};
 
 describe('JSON-RPC over several nodes', () => {
   const nodes: ScriptedNode[] = [];
@@ -178,6 +202,34 @@ describe('JSON-RPC over several nodes', () => {
     for (const result of [null, '0x', '5208', 21_000, {}, '0x1']) {
       a.reply = () => ({ body: { result } });
       assert.equal(await connect(a, b).call('eth_estimateGas', []), '0x5208');
+    }
+  });
+
+  it("asks the next node when one answers with another transaction's receipt", async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    a.reply = () => ({ body: { result: { ...RECEIPT, transactionHash: OTHER_HASH } } });
+    b.reply = () => ({ body: { result: RECEIPT } });
+    const receipt = await connect(a, b).call('eth_getTransactionReceipt', [HASH]);
+    assert.deepEqual(receipt, RECEIPT);
+    assert.deepEqual(a.calls, ['eth_chainId', 'eth_getTransactionReceipt']);
+  });
+
+  it('asks the next node when one answers with a log whose block has left the chain', async () => {
+    const mined = { ...RECEIPT, status: '0x1' };
+    const questions = [
+      { method: 'eth_getLogs', params: [{ address: ADDRESS }], give: (log: unknown) => [log] },
+      {
+        method: 'eth_getTransactionReceipt',
+        params: [HASH],
+        give: (log: unknown) => ({ ...mined, logs: [log] }),
+      },
+    ];
+    for (const { method, params, give } of questions) {
+      const [a, b] = [await startNode('a'), await startNode('b')];
+      a.reply = () => ({ body: { result: give({ ...LOG, removed: true }) } });
+      b.reply = () => ({ body: { result: give(LOG) } });
+      assert.deepEqual(await connect(a, b).call(method, params), give(LOG));
+      assert.deepEqual(a.calls, ['eth_chainId', method]);
     }
   });
 
