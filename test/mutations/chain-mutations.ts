@@ -131,7 +131,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a refund that came at the wrong moment is given up',
     file: 'src/settlement/relayer/resolve.ts',
-    by: 'src/settlement/relayer/relayer-reorders.test.ts',
+    by: 'src/settlement/relayer/relayer-blocked.test.ts',
     from: 'request.owed || waits || request.tries + 1 < MAX_TRIES',
     to: 'request.owed || (waits && false) || request.tries + 1 < MAX_TRIES',
   },

@@ -97,6 +97,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/relayer/resolve.ts': [
     ...OUTCOMES,
     'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-blocked.test.ts',
   ],
   'src/settlement/relayer/outcome-queries.ts': [
     'src/settlement/relayer/outcome-queries.test.ts',

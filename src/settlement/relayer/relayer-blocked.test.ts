@@ -9,6 +9,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import {
   askWithdrawal,
   type OddWorld,
+  postSwitch,
   settleSale,
   startOddWorld,
   switchContract,
@@ -134,5 +135,28 @@ describe('a refund that is refused for now', () => {
     const paid = await refund();
     await world.outcomes([paid]);
     assert.equal(await end(paid), false);
+  });
+
+  /** Three: whatever else the contract gives no answer to is given up after so many. */
+  it('because it is mined at the wrong moment, three times, is paid the fourth time', async () => {
+    const { network } = world;
+    await stopMining();
+    const before = await network.usdcOf(payer.address);
+    const id = await refund();
+    for (let times = 0; times < 3; times++) {
+      await network.pending();
+      // In the order of what they offer: the pause, the refund, the end of the pause, in one block.
+      const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
+      const offered = await world.count('select max(max_fee_per_gas) as count from chain_attempts');
+      await postSwitch(network, 'pauseRefunding', BigInt(offered) * 2n);
+      await postSwitch(network, 'unpauseRefunding', baseFee);
+      await network.mine();
+    }
+    stopMining = network.mineEvery(60);
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(await network.usdcOf(payer.address), before + 1_000_000n);
+    const tries = `select tries as count from chain_requests where subject_id = '${id}'`;
+    assert.equal(await world.count(tries), 3);
   });
 });
