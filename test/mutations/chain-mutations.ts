@@ -125,6 +125,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a no-op that was mined answers what its nonce was for',
     file: 'src/settlement/relayer/resolve.ts',
+    by: 'src/settlement/relayer/relayer-lanes.test.ts',
     from: ".noop) return { status: 'again' };",
     to: ".noop && !receipt.succeeded) return { status: 'again' };",
   },

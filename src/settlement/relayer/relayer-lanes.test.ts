@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEther } from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
@@ -92,25 +92,48 @@ describe('relayer lanes', () => {
     assert.equal(outcome?.succeeded, true);
   });
 
+  const noops = () => world.count('select count(*) from chain_attempts where noop');
+
+  /** The node refuses transactions with more gas than this, until a no-op is signed for one. */
+  async function refuseAbove(gasLimit: Hex, ask: () => Promise<string[]>): Promise<string[]> {
+    await world.network.rpc.call('evm_setBlockGasLimit', [gasLimit]);
+    const ids = await ask();
+    await until(submitted, (count) => count === ids.length);
+    for (let i = 0; i < 300 && (await noops()) === 0; i++) {
+      await world.network.mine();
+      await sleep(30);
+    }
+    assert((await noops()) > 0);
+    await world.network.rpc.call('evm_setBlockGasLimit', ['0x1c9c380']);
+    stopMining = world.network.mineEvery(50);
+    return ids;
+  }
+
   it('fill a nonce with a no-op when no node takes its transaction', async () => {
     world.startRelayer();
     await until('select count(*) from relayer_lanes where lease_owner is not null', (n) => n === 5);
-    // The node refuses transactions above this; our batches ask for more.
-    await world.network.rpc.call('evm_setBlockGasLimit', ['0x50000']);
-    const ids = await world.payMany(payers.map((payer) => ({ payer })));
-    await until(submitted, (count) => count === 6);
-    for (let i = 0; i < 300; i++) {
-      await world.network.mine();
-      await sleep(30);
-      const noops = await world.count('select count(*) from chain_attempts where noop');
-      if (noops > 0) break;
-    }
-    await world.network.rpc.call('evm_setBlockGasLimit', ['0x1c9c380']);
-    stopMining = world.network.mineEvery(50);
+    // Our batches ask for more.
+    const ids = await refuseAbove('0x50000', () =>
+      world.payMany(payers.map((payer) => ({ payer }))),
+    );
     const outcomes = await world.outcomes(ids);
     assert(outcomes.every((outcome) => outcome.succeeded));
-    assert((await world.count('select count(*) from chain_attempts where noop')) > 0);
     assert.equal((await settledNumbers(world.network)).length, 6);
+  });
+
+  it('call nothing done because a no-op was mined in its place: it is sent again', async () => {
+    world.startRelayer();
+    const to = privateKeyToAccount(generatePrivateKey()).address;
+    const payload = { to, amount: '7000000' };
+    // More than it needs, and less than it asks for.
+    const ids = await refuseAbove('0x14000', async () => [
+      await world.ask({ kind: 'faucet', payload }),
+    ]);
+    const [outcome] = await world.outcomes(ids);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal(await world.network.usdcOf(to), 7_000_000n);
+    const mined = `select count(*) from chain_transactions where status = 'mined'`;
+    assert((await world.count(mined)) > 1);
   });
 
   it('give up a nonce that a foreign transaction has used, and settle once', async () => {
