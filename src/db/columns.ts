@@ -1,4 +1,4 @@
-/** Values as columns: how many rows reach a statement, each column as one array in binary form. */
+/** Columns: how many rows reach one statement, as an array in binary form for each column. */
 
 /** What a column holds: a PostgreSQL type, and what stands for it here. All may be null. */
 interface Values {
@@ -90,12 +90,12 @@ class Writer {
     this.at = this.memory.writeUInt32BE(value >>> 0, this.at);
   }
 
-  /** Its length and its bytes, with so many bytes before them. */
-  text(value: string, before?: number): void {
+  /** Its length and its bytes, with one more byte in front if there is one. */
+  text(value: string, front?: number): void {
     this.reserve(LENGTH_BYTES + 1 + value.length * MAX_BYTES_PER_UNIT);
     const start = this.at;
     this.at += LENGTH_BYTES;
-    if (before !== undefined) this.at = this.memory.writeUInt8(before, this.at);
+    if (front !== undefined) this.at = this.memory.writeUInt8(front, this.at);
     this.at += this.memory.write(value, this.at);
     this.memory.writeInt32BE(this.at - start - LENGTH_BYTES, start);
   }
