@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAtOnce, type RunCreate } from '#payments/create-at-once.ts';
+import { CREATE } from '#payments/create-statement.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { newCreate } from '#testing/store-payments.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
@@ -79,4 +80,25 @@ test('each table is looked up by a whole key, whatever the planner knows of it',
   assert.deepEqual(await readings(), LOOK_UPS, 'many, and not counted yet');
   await store.db.query('analyze');
   assert.deepEqual(await readings(), LOOK_UPS, 'many of one account');
+});
+
+/** PostgreSQL plans so many calls for their own values before it compares. */
+const PLANNED_CALLS = 5;
+
+test('a plan is kept, however few a batch has', async () => {
+  // Its connections have planned nothing yet.
+  const fresh = await openStore();
+  const pipeline = fresh.db.openPipeline();
+  for (let call = 0; call < 2 * PLANNED_CALLS; call++) {
+    await createAtOnce({ ...fresh, pipeline }, [newCreate(fresh)]);
+  }
+  const plans = await pipeline.run<{ custom: number; kept: number }>(
+    `select custom_plans::int as custom, generic_plans::int as kept
+     from pg_prepared_statements where statement = $1`,
+    [CREATE],
+  );
+  await fresh.close();
+  assert.equal(plans.length, 1);
+  assert.equal(plans[0]?.custom, PLANNED_CALLS);
+  assert.ok(Number(plans[0]?.kept) >= PLANNED_CALLS);
 });
