@@ -57,7 +57,7 @@ after(() => database.close());
 async function readBack(rows: readonly Row[]): Promise<unknown[]> {
   const input = columns.valuesOf(rows);
   const found = await database.db.query(
-    `select ${NAMES.map((name) => `${columns.at(name, 'n')} as ${name}`).join(', ')}
+    `select ${columns.select(NAMES, 'n')}
      from generate_series(1, cardinality(${columns.all('name')})) n`,
     input.values,
   );
@@ -92,6 +92,10 @@ describe('columns of a statement', () => {
   test('are parameters from the first number on', () => {
     const two = columnsFrom(3, { name: 'text', count: 'int' });
     assert.equal(two.at('name', 'n'), '($3::text[])[n]');
+    assert.equal(
+      two.select(['count', 'name'], 'n'),
+      '($4::int[])[n] as count, ($3::text[])[n] as name',
+    );
     assert.equal(two.all('count'), '$4::int[]');
   });
 

@@ -32,6 +32,8 @@ export interface ColumnValues {
 export interface Columns<Types extends ColumnTypes> {
   /** The SQL of this column's value in the row of that number, counted from 1. */
   at(name: keyof Types & string, row: string): string;
+  /** The SQL of several, each under its name. */
+  select(names: readonly (keyof Types & string)[], row: string): string;
   /** The SQL of a whole column: an array. */
   all(name: keyof Types & string): string;
   /** The parameters for these rows, in the order of the columns. */
@@ -174,9 +176,11 @@ export function columnsFrom<const Types extends ColumnTypes>(
     const column = order.get(name);
     return `$${first + (column?.index ?? 0)}::${column?.type}[]`;
   };
+  const at = (name: string, row: string) => `(${all(name)})[${row}]`;
   return {
     all,
-    at: (name, row) => `(${all(name)})[${row}]`,
+    at,
+    select: (names, row) => names.map((name) => `${at(name, row)} as ${name}`).join(', '),
     valuesOf: (rows) => {
       const writer = new Writer();
       const ends = entries.map(([name, type]) => {

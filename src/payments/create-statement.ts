@@ -87,7 +87,7 @@ const DECIDING: readonly Name[] = [
  */
 export const CREATE = `
   with input as materialized (
-    select item, n::int as n, ${DECIDING.map((name) => `${at(name)} as ${name}`).join(', ')}
+    select item, n::int as n, ${NEW_CREATES.select(DECIDING, 'n')}
     from unnest((select ${NEW_CREATES.all('item')})) with ordinality as t (item, n)
   ), known as materialized (
     select i.item, k.*
