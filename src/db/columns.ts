@@ -1,6 +1,6 @@
-/** Columns: how many rows reach one statement, as an array in binary form for each column. */
+/** Sends many rows to one statement: as one binary array per column. */
 
-/** What a column holds: a PostgreSQL type, and what stands for it here. All may be null. */
+/** The PostgreSQL types of columns, and the values that they take here. All may be null. */
 interface Values {
   readonly text: string;
   readonly bytea: Uint8Array;

@@ -76,14 +76,15 @@ const DECIDING: readonly Name[] = [
  * settlement number is still good, and nobody else holds the account's order. Rows of known
  * idempotency keys come back, so that a batch of replays writes nothing.
  *
- * The steps hand on the numbers of rows and what the next step decides by. What is only written is
- * read from the parameters where it is written: each step copies what it hands on.
+ * The steps pass on the numbers of rows and the columns that the next step decides by. All other
+ * columns are read from the parameters where they are written, because every step copies what it
+ * passes on.
  *
  * Sub-queries that pick one row each by its whole key: as a join, the plan used only a part of it.
  * A plan that was made while the tables were empty stays in use, so no other index may look as good
  * as the right one at that moment: that is why the terminal's account is not a condition, and the
- * order id is an ordered range. The planner must not see how many rows there are (`select` around
- * the array): for fewer than it supposes, it would plan each call anew, which takes a millisecond.
+ * order id is an ordered range. Nor may the planner see how many rows there are, hence the `select`
+ * around the array: for few rows it would make a new plan for each call, which takes a millisecond.
  */
 export const CREATE = `
   with input as materialized (
