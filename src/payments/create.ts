@@ -19,10 +19,13 @@ import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
 const BATCHES = {
-  /** One is at work in the database, one waits there, and one is being prepared. */
-  maxInFlight: 3,
-  /** Larger batches save little more, and the first of them waits for the last. */
-  maxItems: 24,
+  /**
+   * One is at work in the database, and one waits there. With three of 24, batches were smaller: a
+   * create took 9 % more processor time, and 64 connections made 5 % fewer of them.
+   */
+  maxInFlight: 2,
+  /** With 64 there were no more creates, and the slowest hundredth took longer. */
+  maxItems: 32,
 } as const;
 const BUSY = 'busy';
 /**
