@@ -27,6 +27,13 @@ const BLOCK = 256n;
 /** The next block is drawn when fewer are left: it comes long before a busy process needs it. */
 const FEW = 160;
 /**
+ * A process that has drawn within a second draws several blocks at once. Each draw is a commit that
+ * creates wait behind: with 23 of them a second, 64 connections made 3 to 5 % fewer creates. What a
+ * process has left when it stops is nobody's.
+ */
+const BLOCKS_WHEN_BUSY = 8;
+const BUSY_MS = 1_000;
+/**
  * How far numbers are raised above what chain and ledger know. Numbers that were drawn in the lost
  * time and have not reached the chain lie below, unless a million intents were created in that
  * time.
@@ -41,6 +48,8 @@ interface Block {
 interface Stock {
   readonly blocks: Block[];
   drawing: Promise<void> | null;
+  /** By `performance.now()`. */
+  drawnMs: number;
 }
 
 /** Where a number was drawn from. */
@@ -62,18 +71,37 @@ interface Stocks {
   readonly epoch: number;
 }
 
-async function drawBlock(db: Pick<Database, 'query'>, livemode: boolean): Promise<Block> {
-  const rows = await db.query<{ block: bigint; epoch: bigint }>(
-    `update settlement_number_blocks set next_block = next_block + 1
-     where livemode = $1 returning next_block - 1 as block, epoch`,
-    [livemode],
-  );
-  const { block, epoch } = present(rows[0], 'settlement number block');
+function toBlock(block: bigint, epoch: bigint): Block {
   const first = block * BLOCK;
   // From the end, because `pop` takes the last.
   const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BLOCK - 1n - BigInt(n));
   // The contract has no number zero.
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
+}
+
+async function drawBlocks(
+  db: Pick<Database, 'query'>,
+  livemode: boolean,
+  count: number,
+): Promise<Block[]> {
+  const rows = await db.query<{ first: bigint; epoch: bigint }>(
+    `update settlement_number_blocks set next_block = next_block + $2
+     where livemode = $1 returning next_block - $2 as first, epoch`,
+    [livemode, count],
+  );
+  const { first, epoch } = present(rows[0], 'settlement number block');
+  return Array.from({ length: count }, (_, n) => toBlock(first + BigInt(n), epoch));
+}
+
+/** When the stock was dropped meanwhile, so is what was drawn for it. */
+async function drawInto(
+  db: Pick<Database, 'query'>,
+  stock: Stock,
+  livemode: boolean,
+): Promise<void> {
+  const isBusy = performance.now() - stock.drawnMs < BUSY_MS;
+  stock.blocks.push(...(await drawBlocks(db, livemode, isBusy ? BLOCKS_WHEN_BUSY : 1)));
+  stock.drawnMs = performance.now();
 }
 
 /**
@@ -82,7 +110,7 @@ async function drawBlock(db: Pick<Database, 'query'>, livemode: boolean): Promis
  * that was drawn is used any more.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
-  const empty = (): Stock => ({ blocks: [], drawing: null });
+  const empty = (): Stock => ({ blocks: [], drawing: null, drawnMs: Number.NEGATIVE_INFINITY });
   const begin = (epoch: number): Stocks => ({ test: empty(), live: empty(), epoch });
   let stocks = begin(0);
   const origins = new WeakMap<DrawnNumber, Origin>();
@@ -91,14 +119,11 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
     if (stocks.epoch !== epoch) stocks = begin(epoch);
     return livemode ? stocks.live : stocks.test;
   };
-  const draw = (livemode: boolean): Promise<void> => {
+  const draw = (livemode: boolean) => {
     const stock = stockOf(livemode);
-    stock.drawing ??= drawBlock(db, livemode)
-      // Added to the stock that it was drawn for: when that was dropped meanwhile, so is the block.
-      .then((block) => void stock.blocks.push(block))
-      .finally(() => {
-        stock.drawing = null;
-      });
+    stock.drawing ??= drawInto(db, stock, livemode).finally(() => {
+      stock.drawing = null;
+    });
     return stock.drawing;
   };
   const takeOne = async (livemode: boolean): Promise<DrawnNumber> => {
