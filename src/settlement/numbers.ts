@@ -28,15 +28,14 @@ const BLOCK = 256n;
 const FEW = 160;
 /**
  * A process that has drawn within a second draws several blocks at once. Each draw is a commit that
- * creates wait behind: with 23 of them a second, 64 connections made 3 to 5 % fewer creates. What a
- * process has left when it stops is nobody's.
+ * creates wait behind: with 23 of them a second, 64 connections made 3 to 5 % fewer creates.
+ * Numbers that a process has left when it stops are never used.
  */
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
  * How far numbers are raised above what chain and ledger know. Numbers that were drawn in the lost
- * time and have not reached the chain lie below, unless a million intents were created in that
- * time.
+ * time and have not reached the chain lie below, unless a million were drawn in that time.
  */
 const RAISE_BY = 1_048_576n;
 
