@@ -17,34 +17,45 @@ export interface Connections {
   owesAnswer(socket: Duplex): boolean;
 }
 
-interface Latest {
-  readonly response: ServerResponse;
-  /** It came before the one in front of it was answered. */
-  readonly isPipelined: boolean;
+/** One object per connection: each request would need a new one. */
+interface Known {
+  /** The answer to the latest request; null: something malformed came first. */
+  latest: ServerResponse | null;
+  /** That request came before the one in front of it was answered. */
+  isPipelined: boolean;
+  isDistrusted: boolean;
 }
 
 export function createConnections(): Connections {
-  const latest = new WeakMap<Duplex, Latest>();
-  const distrusted = new WeakSet<Duplex>();
+  const connections = new WeakMap<Duplex, Known>();
+  const knownOf = (socket: Duplex): Known => {
+    const found = connections.get(socket);
+    if (found !== undefined) return found;
+    const known = { latest: null, isPipelined: false, isDistrusted: false };
+    connections.set(socket, known);
+    return known;
+  };
   return {
     begin: (socket, response) => {
-      if (distrusted.has(socket)) return false;
-      const before = latest.get(socket);
-      const isPipelined = before?.response.writableFinished === false;
+      const known = knownOf(socket);
+      if (known.isDistrusted) return false;
+      const before = known.latest;
+      known.isPipelined = before?.writableFinished === false;
       // An answer that closes the connection would leave this request without one.
-      if (isPipelined && !before.response.headersSent) before.response.shouldKeepAlive = true;
-      latest.set(socket, { response, isPipelined });
+      if (before?.writableFinished === false && !before.headersSent) before.shouldKeepAlive = true;
+      known.latest = response;
       return true;
     },
     distrust: (socket) => {
-      const isNew = !distrusted.has(socket);
-      distrusted.add(socket);
+      const known = knownOf(socket);
+      const isNew = !known.isDistrusted;
+      known.isDistrusted = true;
       return isNew;
     },
     owesAnswer: (socket) => {
-      const last = latest.get(socket);
-      if (last === undefined || last.response.writableFinished) return false;
-      return last.isPipelined || last.response.headersSent || last.response.req.complete;
+      const { latest, isPipelined } = knownOf(socket);
+      if (latest === null || latest.writableFinished) return false;
+      return isPipelined || latest.headersSent || latest.req.complete;
     },
   };
 }

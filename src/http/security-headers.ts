@@ -7,12 +7,13 @@ export type SecurityHeaders = Readonly<Record<string, string>>;
 
 /**
  * What every answer carries. A page sets a Content-Security-Policy of its own. Over plain http
- * browsers ignore Strict-Transport-Security, and a sandbox must not be locked to https.
+ * browsers ignore Strict-Transport-Security, and a sandbox must not be locked to https. In lower
+ * case: see `call.ts`.
  */
 export function securityHeaders(served: { readonly https: boolean }): SecurityHeaders {
   return {
-    'Content-Security-Policy': DATA_POLICY,
-    'X-Content-Type-Options': 'nosniff',
-    ...(served.https ? { 'Strict-Transport-Security': HSTS } : {}),
+    'content-security-policy': DATA_POLICY,
+    'x-content-type-options': 'nosniff',
+    ...(served.https ? { 'strict-transport-security': HSTS } : {}),
   };
 }

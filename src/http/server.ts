@@ -9,7 +9,7 @@ import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
-import { type Call, callOf, findCall, openCall, sendRefusal } from '#http/call.ts';
+import { type Call, keepCalls, openCall, sendRefusal } from '#http/call.ts';
 import { checkRequest, type Target } from '#http/checks.ts';
 import { createClientErrorHandler } from '#http/client-error.ts';
 import { type Connections, createConnections } from '#http/connections.ts';
@@ -115,7 +115,7 @@ async function refuseEarly(
   asked: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   options: ServerOptions,
 ): Promise<FastifyReply> {
-  const call = findCall(asked.request) ?? startCall(asked.request, options);
+  const call = asked.request.call ?? startCall(asked.request, options);
   call.rate ??= await options.limiter.take(addressKey(asked.request.ip), call.now.getTime());
   return sendRefusal(asked.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
 }
@@ -210,8 +210,7 @@ function addCommonAnswers(
   };
   app.setNotFoundHandler(options.notFound ?? notFound);
   app.addHook('onResponse', (request, reply, done) => {
-    const call = findCall(request);
-    if (call !== undefined) options.onAnswered?.(request, callOf(request), reply.statusCode);
+    if (request.call !== null) options.onAnswered?.(request, request.call, reply.statusCode);
     done();
   });
   // An expectation that we do not know is no reason to answer outside of the rules above.
@@ -250,6 +249,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const connections = createConnections();
   const drain = options.drain ?? createDrain();
   const app = createApp(options, connections);
+  keepCalls(app);
   app.removeAllContentTypeParsers();
   // Of every type: what a route takes is checked with the body, and an empty one has no type.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
