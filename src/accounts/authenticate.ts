@@ -86,8 +86,7 @@ export function decideKey(
     return refuse('ip_not_allowed', "The request's address is not on this key's allowlist.");
   }
   const tenant = { accountId: row.account_id, livemode: row.livemode };
-  const ahead = Number(row.ahead_seconds);
-  return {
+  const caller: MerchantCaller = {
     tenant,
     keyId: row.id,
     rateKey: row.id,
@@ -95,7 +94,6 @@ export function decideKey(
     scopes: row.scopes,
     apiVersion: row.api_version,
     address: at.address,
-    ...(ahead === 0 ? {} : { responseHeaders: testClock(at.now, ahead) }),
     standing: {
       tenant,
       name: row.account_name,
@@ -104,6 +102,8 @@ export function decideKey(
       keyHash: row.hash,
     },
   };
+  const ahead = Number(row.ahead_seconds);
+  return ahead === 0 ? caller : { ...caller, responseHeaders: testClock(at.now, ahead) };
 }
 
 function isApiKey(secret: string): boolean {

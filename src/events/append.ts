@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
+import { isoTime } from '#core/iso-time.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Stamp } from '#db/commit-order.ts';
@@ -49,7 +50,7 @@ export function eventHead(event: {
     api_version: CURRENT_API_VERSION,
     livemode: event.livemode,
     network: networkOf(event.livemode),
-    created: event.created.toISOString(),
+    created: isoTime(event.created),
   });
   return `${head.slice(0, -1)},"sequence":`;
 }

@@ -1,5 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import { addSeconds } from '#core/clock.ts';
+import { isoTime } from '#core/iso-time.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline.ts';
@@ -10,7 +11,7 @@ import { receiptUrl } from '#payments/receipt-url.ts';
 type JsonObject = { [key: string]: Json };
 
 function iso(at: Date | null): string | null {
-  return at === null ? null : at.toISOString();
+  return at === null ? null : isoTime(at);
 }
 
 function nextAction(intent: ShownIntent): Json {
@@ -18,7 +19,7 @@ function nextAction(intent: ShownIntent): Json {
   return {
     type: 'payer_confirmation',
     reason_code: intent.attempt.reasonCode,
-    expires_at: byAccountClock(intent, intent.confirmBy).toISOString(),
+    expires_at: isoTime(byAccountClock(intent, intent.confirmBy)),
   };
 }
 
@@ -36,8 +37,10 @@ const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   refunded: 'The whole amount was sent back to your wallet.',
 };
 
-/** Only rebuilt objects have the field. */
-const RECOVERED = { recovered: true } as const;
+/** Only rebuilt objects have the field. (Spread into each object, nothing would cost 0.5 us.) */
+function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boolean }) {
+  return recovered ? { ...shown, recovered } : shown;
+}
 
 /**
  * The payment intent as behavior.md 5 shows it. Pass `asOf(intent, now)`: no response shows
@@ -46,7 +49,7 @@ const RECOVERED = { recovered: true } as const;
 export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
   const canceled = intent.status === 'canceled' ? intent : null;
-  return {
+  const shown = {
     id: intent.id,
     object: 'payment_intent',
     livemode: intent.tenant.livemode,
@@ -70,16 +73,16 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     split_group: intent.splitGroup,
     picked_up_at: iso(intent.pickedUpAt),
     tapped_at: iso(intent.tappedAt),
-    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
-    created: intent.created.toISOString(),
-    ...(intent.recovered ? RECOVERED : {}),
+    expires_at: isoTime(byAccountClock(intent, intent.expiresAt)),
+    created: isoTime(intent.created),
   };
+  return markRebuilt(shown, intent);
 }
 
 /** The payment as behavior.md 6 shows it. */
 export function renderPayment(payment: Payment): JsonObject {
   const { fees } = payment;
-  return {
+  const shown = {
     id: payment.id,
     object: 'payment',
     livemode: payment.tenant.livemode,
@@ -109,9 +112,9 @@ export function renderPayment(payment: Payment): JsonObject {
     tx_hash: payment.place.txHash,
     block_number: Number(payment.place.blockNumber),
     log_index: payment.place.logIndex,
-    settled_at: payment.settledAt.toISOString(),
-    refundable_until: addSeconds(payment.refundableUntil, payment.aheadSeconds).toISOString(),
-    created: payment.created.toISOString(),
-    ...(payment.recovered ? RECOVERED : {}),
+    settled_at: isoTime(payment.settledAt),
+    refundable_until: isoTime(addSeconds(payment.refundableUntil, payment.aheadSeconds)),
+    created: isoTime(payment.created),
   };
+  return markRebuilt(shown, payment);
 }
