@@ -24,20 +24,29 @@ function pauseAfter(request: CreateRequest): number {
   return nowMs - begun;
 }
 
-test('each try in vain makes the pause twice as long, up to 1.6 s', () => {
+test('each try in vain makes the pause twice as long, up to 3.2 s', () => {
   const request = newCreate(store);
-  const pauses = Array.from({ length: 7 }, () => pauseAfter(request));
-  assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 1_600]);
+  const pauses = Array.from({ length: 8 }, () => pauseAfter(request));
+  assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 3_200, 3_200]);
 });
 
-test('each try that succeeds makes the next pause half as long, down to 50 ms', () => {
+test('each try that succeeds makes the next pause a tenth shorter, down to 50 ms', () => {
   const request = newCreate(store);
   for (let n = 0; n < 4; n++) pauseAfter(request);
   accounts.note(request, { inVain: false });
   assert.equal(accounts.has(request), false);
-  assert.equal(pauseAfter(request), 400);
-  for (let n = 0; n < 10; n++) accounts.note(request, { inVain: false });
+  assert.equal(pauseAfter(request), 720);
+  for (let n = 0; n < 33; n++) accounts.note(request, { inVain: false });
   assert.equal(pauseAfter(request), 50);
+});
+
+test('tries of which every second succeeds make the pause longer, not shorter', () => {
+  const request = newCreate(store);
+  for (let n = 0; n < 10; n++) {
+    pauseAfter(request);
+    accounts.note(request, { inVain: false });
+  }
+  assert.ok(pauseAfter(request) > 1_600);
 });
 
 test('a pause is not shortened by what succeeded before it', () => {
