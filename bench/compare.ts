@@ -35,16 +35,31 @@ interface Ground {
   readonly terminal: string;
 }
 
+/** The next message. @throws when the process ends instead: nobody would hear of it. */
+async function hear<T>(child: ChildProcess): Promise<T> {
+  const heard = new AbortController();
+  const { signal } = heard;
+  const ended = async () => {
+    const [code] = await once(child, 'exit', { signal });
+    throw new Error(`a process of the measurement ended with ${code}`);
+  };
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), ended()]);
+    return message as T;
+  } finally {
+    heard.abort();
+  }
+}
+
 async function openGround(root: string): Promise<Ground> {
   const child = fork(path.join(root, 'bench/compare-ground.ts'), { cwd: root });
-  const [message] = (await once(child, 'message')) as [Omit<Ground, 'child'>];
-  return { child, ...message };
+  return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
 async function load(ground: Ground, kind: Kind): Promise<number> {
   // What was written before is written out now, and not during the measurement of the other.
   ground.child.send('checkpoint');
-  await once(ground.child, 'message');
+  await hear(ground.child);
   const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
   const { port, key, terminal } = ground;
   const job: Job = {
@@ -55,17 +70,25 @@ async function load(ground: Ground, kind: Kind): Promise<number> {
     targets: kind === 'get' ? READ_TARGETS : [],
   };
   child.send(job);
-  const [result] = (await once(child, 'message')) as [Result];
+  const result = await hear<Result>(child);
   child.disconnect();
   if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
   return result.perSecond;
 }
 
-/** This tree's journey, whose test parts lay in another folder once. */
+/**
+ * This tree's journey. Its test parts lay in another folder once, and before that the database was
+ * an argument of its own.
+ */
 async function copyJourney(root: string): Promise<void> {
   const text = await readFile(path.join(import.meta.dirname, 'journey.ts'), 'utf8');
   const inFolder = existsSync(path.join(root, 'src/testing/chaos'));
-  const fitting = inFolder ? text : text.replaceAll('#testing/chaos/', '#testing/');
+  const folder = inFolder ? '#testing/chaos/' : '#testing/';
+  const world = path.join(root, 'src', folder.slice(1), 'chaos-world.ts');
+  const isThird = (await readFile(world, 'utf8')).includes('  db: Database,\n  of: {');
+  const fitting = text
+    .replaceAll('#testing/chaos/', folder)
+    .replace('fillWorld(place,', isThird ? 'fillWorld(ground, db,' : 'fillWorld(place,');
   await writeFile(path.join(root, 'bench/journey.ts'), fitting);
 }
 
@@ -76,14 +99,14 @@ async function openJourney(root: string): Promise<ChildProcess> {
     env: { ...process.env, BENCH_SECONDS: String(SECONDS) },
     execArgv: startFlags(),
   });
-  await once(child, 'message');
+  await hear(child);
   return child;
 }
 
 /** Median milliseconds from a tap's block to its answer, at so many taps a second. */
 async function tapMs(journey: ChildProcess, perSecond: number): Promise<number> {
   journey.send(perSecond);
-  const [[line]] = (await once(journey, 'message')) as [BenchLine[]];
+  const [line] = await hear<BenchLine[]>(journey);
   if (line?.failures !== 0) throw new Error(`taps failed: ${JSON.stringify(line)}`);
   return line.p50Ms ?? Number.NaN;
 }

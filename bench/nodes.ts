@@ -21,6 +21,11 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const NODES = (process.env.BENCH_NODES ?? '1,2,3').split(',').map(Number);
 const ACCOUNTS = (process.env.BENCH_ACCOUNTS ?? '1,16,256').split(',').map(Number);
 const CREATE_CLIENTS = 64;
+/**
+ * By itself, before anything is measured: V8 compiles what has run often, and a node that has
+ * created little takes twice the processor time for each. Of several, each creates less.
+ */
+const WARM_UP_SECONDS = 10;
 /** Each waits for its block: a second and more. */
 const TAP_CLIENTS = 256;
 /** More than one machine does of them. */
@@ -187,12 +192,25 @@ async function gasPerPayment({ db, rpcUrl }: NodesGround): Promise<number> {
   return gas / rows.reduce((sum, { payments }) => sum + payments, 0);
 }
 
+async function warmUp({ nodes, sellers }: NodesGround): Promise<void> {
+  const job = {
+    sellers,
+    passes: [],
+    intents: [],
+    clients: CREATE_CLIENTS,
+    kind: 'create',
+  } as const;
+  for (const { origin } of nodes) {
+    await load({ ...job, origins: [origin], seconds: WARM_UP_SECONDS });
+  }
+}
+
 async function main(): Promise<void> {
   const [accounts, nodes] = [Math.max(...ACCOUNTS), Math.max(...NODES)];
   const ground = await openNodesGround({ accounts, nodes });
   try {
-    const cell = { nodes, accounts };
-    await measureCell(ground, cell);
+    await warmUp(ground);
+    await measureCell(ground, { nodes, accounts });
     const lines: BenchLine[] = [];
     for (const count of ACCOUNTS) lines.push(...(await measureAccounts(ground, count)));
     lines.push(await writtenPerSale(ground));
