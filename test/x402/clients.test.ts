@@ -30,7 +30,7 @@ after(() => ground?.close());
 describe('@x402/fetch', () => {
   test('is asked with 402, pays with one signature, and gets the resource', async () => {
     const buyer = await ground.newBuyer(FUNDS);
-    const before = await ground.merchantBalance();
+    const before = await ground.merchantReceived();
     assert.equal((await fetch(shop)).status, 402);
 
     const response = await payingFetch(ground, buyer)(shop);
@@ -41,7 +41,7 @@ describe('@x402/fetch', () => {
     const receipt = decodePaymentResponseHeader(response.headers.get('PAYMENT-RESPONSE') ?? '');
     assert.equal(receipt.success, true);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
-    assert.equal(await ground.merchantBalance(), before + BigInt(PRICE));
+    assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
     assert.equal(await ground.usdcOf(ground.bridge.address), 0n);
     const { data } = (
       await ground.merchant.get(`/payments?payment_intent=${body.paymentIntent}&limit=1`)
@@ -53,7 +53,7 @@ describe('@x402/fetch', () => {
   test('gets its money back when the merchant cannot be paid', async () => {
     await ground.limitBridge(PRICE - 1);
     const buyer = await ground.newBuyer(FUNDS);
-    const before = await ground.merchantBalance();
+    const before = await ground.merchantReceived();
     const response = await payingFetch(ground, buyer)(shop);
     await ground.limitBridge(null);
     assert.equal(response.status, 402);
@@ -61,7 +61,7 @@ describe('@x402/fetch', () => {
     assert.equal(body.error, 'limit_exceeded');
     assert.match(body.message, /The money was given back\./);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS);
-    assert.equal(await ground.merchantBalance(), before);
+    assert.equal(await ground.merchantReceived(), before);
   });
 
   test('without enough USDC is refused before anything moves', async () => {

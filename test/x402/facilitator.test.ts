@@ -98,7 +98,7 @@ test('the routes say what they take', async () => {
 describe('settle', () => {
   test('asked ten times at once and ten times after, takes the money once', async () => {
     const buyer = await ground.newBuyer(FUNDS);
-    const before = await ground.merchantBalance();
+    const before = await ground.merchantReceived();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/once');
     assert.equal((await client.verify(payload, requirements)).isValid, true);
     // On a busy machine an answer may be "pending" at first.
@@ -109,7 +109,7 @@ describe('settle', () => {
     assert.equal(first?.success, true, JSON.stringify(first));
     for (const settled of together) assert.deepEqual(settled, first);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
-    assert.equal(await ground.merchantBalance(), before + BigInt(PRICE));
+    assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
     // What was bought is not sold again.
     const { isValid, invalidReason } = await client.verify(payload, requirements);
     assert.deepEqual([isValid, invalidReason], [false, 'invalid_exact_evm_nonce_already_used']);
@@ -118,7 +118,7 @@ describe('settle', () => {
   test('by two processes at once, takes the money once', async () => {
     const other = await ground.another();
     const buyer = await ground.newBuyer(FUNDS);
-    const before = await ground.merchantBalance();
+    const before = await ground.merchantReceived();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/two');
     const both = await Promise.all(
       [ground.facilitator, other].map((one) =>
@@ -132,7 +132,7 @@ describe('settle', () => {
     );
     assert.equal(both[0]?.transaction, both[1]?.transaction);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
-    assert.equal(await ground.merchantBalance(), before + BigInt(PRICE));
+    assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
   });
 
   test('says "pending" while nobody knows, and goes on from there', async () => {

@@ -35,7 +35,8 @@ export interface X402Ground {
   fund(account: Address, atoms: bigint): Promise<void>;
   newBuyer(atoms: bigint): Promise<PrivateKeyAccount>;
   usdcOf(account: Address): Promise<bigint>;
-  merchantBalance(): Promise<bigint>;
+  /** Atoms that the merchant got from the bridge. Others sell in the same sandbox meanwhile. */
+  merchantReceived(): Promise<bigint>;
   /** Lowers what the bridge may pay for one sale; null lifts the limit. */
   limitBridge(atoms: number | null): Promise<void>;
   /** A shop with a paywall. @returns its address */
@@ -80,11 +81,7 @@ export async function openX402Ground(): Promise<X402Ground> {
       await fund(buyer.address, atoms);
       return buyer;
     },
-    merchantBalance: async () => {
-      const { body } = await merchant.get('/balance');
-      const { available } = body as { available: { amount: number }[] };
-      return BigInt(available[0]?.amount ?? 0);
-    },
+    merchantReceived: () => received(merchant, bridge.address),
     limitBridge: async (atoms) => {
       const token = await signInWallet(web_url, bridge, { chainId: mode.chain_id });
       await caller(`${baseUrl}/payer/v1`, token).send('PATCH', '/limits', {
@@ -99,6 +96,32 @@ export async function openX402Ground(): Promise<X402Ground> {
       await shared.close();
     },
   };
+}
+
+interface Payments {
+  readonly data: readonly {
+    readonly id: string;
+    readonly payer: string;
+    readonly amount: number;
+  }[];
+  readonly next_cursor: string | null;
+}
+
+/** What this payer has paid the merchant in all, over all pages of its payments. */
+async function received(merchant: Caller, payer: Address): Promise<bigint> {
+  let sum = 0n;
+  let cursor: string | null = null;
+  do {
+    const { body } = await merchant.get(`/payments?limit=100${cursor ? `&cursor=${cursor}` : ''}`);
+    const { data, next_cursor } = body as unknown as Payments;
+    for (const payment of data) if (isSame(payment.payer, payer)) sum += BigInt(payment.amount);
+    cursor = next_cursor;
+  } while (cursor !== null);
+  return sum;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** The sandbox's chain, as a faucet sees it. */
