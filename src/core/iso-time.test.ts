@@ -11,7 +11,9 @@ test('a time is written as toISOString writes it', () => {
   const edges = [0, 1, 999, 1_000, 59_999, 60_000, 3_599_999, 3_600_000, DAY_MS - 1, DAY_MS];
   const years = [-LIMIT_MS, Date.UTC(-1, 0), -1, Date.UTC(10_000, 0), LIMIT_MS];
   const spread = Array.from({ length: 2_000 }, (_, n) => noon + n * 7_919_113);
-  for (const time of [...edges, ...edges.map((ms) => noon + ms), ...years, ...spread]) {
+  // Two days whose texts are remembered in the same place.
+  const rivals = [noon, noon + 512 * DAY_MS, noon];
+  for (const time of [...edges, ...edges.map((ms) => noon + ms), ...years, ...spread, ...rivals]) {
     const at = new Date(time);
     assert.equal(isoTime(at), at.toISOString());
   }

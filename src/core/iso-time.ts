@@ -7,13 +7,13 @@ function texts(count: number, digits: number): readonly string[] {
 const TWO_DIGITS = texts(60, 2);
 const THREE_DIGITS = texts(1000, 3);
 
-/** `2026-10-01T` of so many days that were asked for before: each has one place. */
+/** The texts of this many days are remembered (`2026-10-01T`); a day has one place for its text. */
 const DAYS = 512;
 const days = new Float64Array(DAYS).fill(Number.NaN);
 const dayTexts = new Array<string>(DAYS).fill('');
 
 function dayText(day: number, at: Date): string {
-  // Of a day before 1970 too: no remainder of it is negative.
+  // Days before 1970 are negative, and so are their remainders.
   const place = ((day % DAYS) + DAYS) % DAYS;
   if (days[place] !== day) {
     const text = at.toISOString();
@@ -24,8 +24,8 @@ function dayText(day: number, at: Date): string {
 }
 
 /**
- * What `toISOString` returns, in a tenth of the time (586 ns), which matters because every answer,
- * event and log line holds two or three times.
+ * What `toISOString` returns, which takes ten times as long (586 ns). Every answer, event and log
+ * line needs it up to three times.
  */
 export function isoTime(at: Date): string {
   const time = at.getTime();

@@ -25,12 +25,12 @@ export interface Call {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the request has come so far. (A WeakMap beside it cost 2 us per request.) */
+    /** Null until the checks begin. (A WeakMap from requests to calls cost 2 us per request.) */
     call: Call | null;
   }
 }
 
-/** Before the first request: each has a place for its call. */
+/** Gives every request of this server the property `call`. Call it before routes are added. */
 export function keepCalls(app: FastifyInstance): void {
   app.decorateRequest('call', null);
 }
@@ -59,8 +59,8 @@ export function callOf(request: FastifyRequest): Call {
 }
 
 /**
- * The headers that every response of a surface carries (behavior.md 2.2). In lower case, like all
- * of them in here: Fastify would convert each name again for each response.
+ * The headers that every response of a surface carries (behavior.md 2.2). Their names are in lower
+ * case because Fastify would otherwise convert each of them for every response.
  */
 function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
   reply

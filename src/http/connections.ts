@@ -17,7 +17,7 @@ export interface Connections {
   owesAnswer(socket: Duplex): boolean;
 }
 
-/** One object per connection: each request would need a new one. */
+/** What is known of one connection. Requests change it, so that none of them needs an object. */
 interface Known {
   /** The answer to the latest request; null: something malformed came first. */
   latest: ServerResponse | null;

@@ -7,8 +7,8 @@ export type SecurityHeaders = Readonly<Record<string, string>>;
 
 /**
  * What every answer carries. A page sets a Content-Security-Policy of its own. Over plain http
- * browsers ignore Strict-Transport-Security, and a sandbox must not be locked to https. In lower
- * case: see `call.ts`.
+ * browsers ignore Strict-Transport-Security, and a sandbox must not be locked to https. The
+ * names are in lower case for the reason given in `call.ts`.
  */
 export function securityHeaders(served: { readonly https: boolean }): SecurityHeaders {
   return {

@@ -69,6 +69,17 @@ test('a batch is waited for by the accounts of its requests, and by no other', a
   await Promise.all([tracked, unlocked]);
 });
 
+test('of very many accounts, those that were seen last are remembered', () => {
+  const request = (n: number) => {
+    const { standing } = store;
+    const tenant = { ...standing.tenant, accountId: `acct_${n}` };
+    return newCreate(store, {}, { standing: { ...standing, tenant } });
+  };
+  for (let n = 0; n <= 10_000; n++) accounts.note(request(n), { inVain: true });
+  assert.ok(accounts.has(request(1)));
+  assert.equal(accounts.has(request(0)), false);
+});
+
 function neighbour(): CreateRequest['standing'] {
   const { standing } = store;
   return { ...standing, tenant: { ...standing.tenant, accountId: 'acct_neighbour' } };

@@ -37,7 +37,7 @@ const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   refunded: 'The whole amount was sent back to your wallet.',
 };
 
-/** Only rebuilt objects have the field. (Spread into each object, nothing would cost 0.5 us.) */
+/** Only rebuilt objects have the field. (An empty spread in every object would cost 0.5 us.) */
 function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boolean }) {
   return recovered ? { ...shown, recovered } : shown;
 }

@@ -71,6 +71,19 @@ describe('settlement numbers', () => {
     assert.equal(rest.at(-1)?.number, before * 256n + 999n);
   });
 
+  it('of one block at a time are drawn by a process that creates seldom', async (t) => {
+    let nowMs = 0;
+    const clock = t.mock.method(performance, 'now', () => nowMs);
+    const numbers = createSettlementNumbers(db);
+    const before = await nextBlock();
+    await numbers.take(many(1));
+    nowMs += 1_000;
+    await numbers.take(many(149));
+    clock.mock.restore();
+    await eventually('the next is drawn', async () => (await nextBlock()) > before + 1n);
+    assert.equal(await nextBlock(), before + 2n);
+  });
+
   it('that are given back are taken again, also those of a block that is used up', async () => {
     const numbers = createSettlementNumbers(db);
     const first = (await nextBlock()) * 256n;
