@@ -88,6 +88,19 @@ test('statements sent together stand or fall together', async () => {
   assert.equal(await readNote(good), undefined);
 });
 
+test('a next step is not written once a statement beside it has failed', async () => {
+  const id = ++ids;
+  const fault = new Error('no');
+  let late: Promise<unknown> = Promise.resolve();
+  const failing = database.db.transaction(async (tx) => {
+    late = tx.query('select pg_sleep(0.1)').then(() => writeNote(tx, id));
+    await Promise.all([Promise.reject(fault), late]);
+  });
+  await assert.rejects(failing, (error) => error === fault);
+  await assert.rejects(late, Bug);
+  assert.equal(await readNote(id), undefined);
+});
+
 test('two transactions that wait for each other both succeed: one runs again', async () => {
   const [a, b] = [++ids, ++ids];
   await database.db.transaction((tx) => Promise.all([writeNote(tx, a), writeNote(tx, b)]));

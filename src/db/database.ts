@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { assert } from '#core/assert.ts';
 import { checkout, type LogPlace, look, notePlace, run, type Source } from '#db/connections.ts';
 import {
   CommitUnknown,
@@ -148,6 +149,7 @@ async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void
 async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {
   const client = await checkout(source);
   let broken: Error | undefined;
+  let isOpen = true;
   try {
     // Not awaited: the connection is pipelined, so BEGIN travels with the first statement.
     const begun = client.query('BEGIN').catch((error) => {
@@ -165,9 +167,15 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       hint: (topic, key) => {
         hints.set(`${topic} ${key}`, [topic, key]);
       },
-      query: (text, values) => run(client, text, values),
+      // Of statements that are sent together, one may fail while another has a next step: behind
+      // our rollback that would be written for good.
+      query: async (text, values) => {
+        assert(isOpen, 'a statement came after the end of its transaction');
+        return run(client, text, values);
+      },
     };
     const result = await work(tx);
+    isOpen = false;
     if (result instanceof Abandon) {
       broken = await rollBack(client, null);
       return result.value;
@@ -178,6 +186,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
     for (const hint of hints.values()) source.carryHint(...hint);
     return result;
   } catch (error) {
+    isOpen = false;
     broken = await rollBack(client, error);
     throw error;
   } finally {
