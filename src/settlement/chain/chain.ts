@@ -37,6 +37,8 @@ export interface Receipt {
   readonly from: Hex;
   readonly gasUsed: bigint;
   readonly logs: readonly RawLog[];
+  /** The host of the address that gave it. */
+  readonly host: string;
 }
 
 type BlockTag = 'latest' | 'finalized' | bigint;
@@ -209,7 +211,7 @@ function chainOver(
     },
     receipts: (hashes) => {
       const params = hashes.map((hash) => [hash]);
-      const read = (raw: unknown) => toReceipt(raw as RawReceipt);
+      const read = (raw: unknown, host: string) => toReceipt(raw as RawReceipt, host);
       return readEach(rpc, 'eth_getTransactionReceipt', params, read);
     },
     calls: async (calls, at = 'latest', priority = {}) => {
@@ -240,12 +242,12 @@ async function readEach<T>(
   rpc: Rpc,
   method: string,
   params: readonly (readonly unknown[])[],
-  read: (raw: unknown) => T | null,
+  read: (raw: unknown, host: string) => T | null,
 ): Promise<(T | null | undefined)[]> {
   const answers = await rpc.batch(params.map((one) => ({ method, params: one })));
   return answers.map((answer) => {
     if (!answer.ok) return undefined;
-    return answer.result === null ? null : read(answer.result);
+    return answer.result === null ? null : read(answer.result, answer.host);
   });
 }
 
@@ -355,7 +357,7 @@ interface RawReceipt {
   logs: RawLog[];
 }
 
-function toReceipt(raw: RawReceipt): Receipt | null {
+function toReceipt(raw: RawReceipt, host: string): Receipt | null {
   if (raw.blockNumber === null) return null;
   return {
     txHash: raw.transactionHash,
@@ -365,5 +367,6 @@ function toReceipt(raw: RawReceipt): Receipt | null {
     from: raw.from,
     gasUsed: BigInt(raw.gasUsed),
     logs: raw.logs,
+    host,
   };
 }

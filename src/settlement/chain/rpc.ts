@@ -18,7 +18,8 @@ export class RpcUnavailable extends Error {
 }
 
 type RpcAnswer =
-  | { readonly ok: true; readonly result: unknown }
+  /** `host`: of the address that said so. */
+  | { readonly ok: true; readonly result: unknown; readonly host: string }
   /** The chain refuses, or no node had an answer for this one call. */
   | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
 
@@ -112,19 +113,22 @@ export function connectRpc(options: RpcOptions): Rpc {
   };
 }
 
+/** With the host of the address that gave it. */
+type ToldReply = Reply & { readonly host: string };
+
 /** Asks one address after the other for what the earlier ones left open. */
 async function askRound(
   addresses: readonly Address[],
   calls: readonly RpcCall[],
   options: { readonly urgent: boolean },
-): Promise<Reply[]> {
-  const replies: Reply[] = [];
+): Promise<ToldReply[]> {
+  const replies: ToldReply[] = [];
   let left = calls.map((_, at) => at);
   for (const address of addresses) {
     const asked = left.map((at) => calls[at] as RpcCall);
     const got = await address.ask(asked, options);
     left.forEach((at, place) => {
-      replies[at] = merge(replies[at], got[place] as Reply);
+      replies[at] = merge(replies[at], { ...(got[place] as Reply), host: address.host });
     });
     left = left.filter((at) => replies[at]?.status === 'passed');
     if (left.length === 0) break;
@@ -169,15 +173,15 @@ function inOrderOf(addresses: readonly Address[]): Address[] {
 const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
 /** What is known about a call after another address was asked. */
-function merge(before: Reply | undefined, now: Reply): Reply {
+function merge(before: ToldReply | undefined, now: ToldReply): ToldReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
   // An address that might answer later outweighs one that has said no.
   return TOLD_NO.includes(before.fault.kind) ? now : before;
 }
 
-function toAnswer(reply: Reply): RpcAnswer {
-  if (reply.status === 'answered') return { ok: true, result: reply.result };
+function toAnswer(reply: ToldReply): RpcAnswer {
+  if (reply.status === 'answered') return { ok: true, result: reply.result, host: reply.host };
   if (reply.status === 'refused') return { ok: false, refusal: reply.refusal };
   const { kind, refusal } = reply.fault;
   if (refusal !== null && TOLD_NO.includes(kind)) return { ok: false, refusal };

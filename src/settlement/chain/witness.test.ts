@@ -11,8 +11,9 @@ const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
 /** More than two looks at a head take: the second one, with blocks on top, has ended as well. */
-const ASKED = 9;
+const ASKED = 10;
 const WAIT_MS = 15_000;
+const SLOW_MS = 250;
 
 /** How often an odd address was asked which block holds a transaction. */
 let asked: number;
@@ -64,6 +65,20 @@ describe('success at inclusion', () => {
     assert.equal(outcome?.succeeded, true);
   });
 
+  it('asks two addresses while the receipt is still on its way', async () => {
+    const heard: string[] = [];
+    const hears = (method: string): NonNullable<Behaviour['answer']> => {
+      return (call, own) => {
+        if (call.method === method && own.result !== null) heard.push(method);
+        return own;
+      };
+    };
+    is(0, { delayMs: () => SLOW_MS, answer: hears('eth_getTransactionReceipt') });
+    is(1, { answer: hears(BY_HASH) });
+    await world.outcomes([await include()]);
+    assert.deepEqual(heard, [BY_HASH, 'eth_getTransactionReceipt']);
+  });
+
   for (const [name, behaviour] of [
     ['does not know the transaction', names(null)],
     ['names another block', names(LATER)],
@@ -81,6 +96,21 @@ describe('success at inclusion', () => {
       assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
     });
   }
+
+  it('does not count one address twice: for its receipt, and for its word', async () => {
+    const denies = names(null);
+    is(0, {
+      answer: (call, own, head) =>
+        call.method === 'eth_getTransactionReceipt'
+          ? { error: { code: -32_601, message: 'the method does not exist' } }
+          : denies.answer?.(call, own, head),
+    });
+    const id = await include();
+    const isAsked = await waitUntil(() => asked >= 1, WAIT_MS);
+    await headFollowed(node(0));
+    assert.equal(await world.outcome(id), null);
+    assert(isAsked);
+  });
 
   it('counts one block later while no second address answers', async () => {
     is(1, { whole: () => 'cut' });

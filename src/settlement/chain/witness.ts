@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 /** Addresses that have to name the same block. */
 const AGREEING = 2;
@@ -17,18 +18,51 @@ const DEPTH_UNWITNESSED = 1n;
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
+ * By transaction, the block that one address names: null where the transaction is in none,
+ * undefined where there was no answer.
+ */
+type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
+
+/** The word of a second address on the receipts of a first one. */
+export interface SecondWord {
+  /** The host of the first. */
+  readonly on: string;
+  readonly blocks: NamedBlocks;
+}
+
+/**
+ * What the second of two addresses says of transactions that a head lists. The first one is asked
+ * for their receipts meanwhile, so customers do not wait for one round trip after the other.
+ */
+export async function askSecond(
+  { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
+  hashes: readonly Hex[],
+): Promise<SecondWord | null> {
+  if (config.receiptWitnesses < AGREEING || hashes.length === 0) return null;
+  const [first, second] = witnessesOf(rpc.inOrder());
+  if (first === undefined || second === undefined) return null;
+  return { on: first.host, blocks: await blocksOf(second, hashes) };
+}
+
+function agrees(word: SecondWord | null, { host, txHash, blockHash }: Receipt): boolean {
+  return word?.on === host && word.blocks.get(txHash) === blockHash;
+}
+
+/**
  * The receipts that may be believed, where success at inclusion needs the word of two addresses:
  * both name the same block for the transaction, or no second one answers and another block lies on
  * top. The others are undefined: nobody knows yet. One address that denies it is enough to wait.
+ * Nobody is asked about receipts on which `second` agrees.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,
   receipts: readonly (Receipt | null | undefined)[],
-  head: Pick<Block, 'number'>,
+  seen: { readonly head: Pick<Block, 'number'>; readonly second: SecondWord | null },
 ): Promise<(Receipt | null | undefined)[]> {
   if (chain.config.receiptWitnesses < AGREEING) return [...receipts];
   const found = receipts.flatMap((receipt) => receipt ?? []);
   const words = new Map<Receipt, Word>();
+  for (const receipt of found) if (agrees(seen.second, receipt)) words.set(receipt, 'agreed');
   for (let look = 0; look < LOOKS; look++) {
     const open = found.filter((receipt) => !isSettled(words.get(receipt)));
     if (open.length === 0) break;
@@ -39,7 +73,7 @@ export async function believe(
   return receipts.map((receipt) => {
     if (receipt === null || receipt === undefined) return receipt;
     const word = words.get(receipt);
-    const isDeep = head.number - receipt.blockNumber >= DEPTH_UNWITNESSED;
+    const isDeep = seen.head.number - receipt.blockNumber >= DEPTH_UNWITNESSED;
     return word === 'agreed' || (word === 'silent' && isDeep) ? receipt : undefined;
   });
 }
@@ -51,28 +85,24 @@ function isSettled(word: Word | undefined): boolean {
 
 async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]> {
   const addresses = witnessesOf(rpc.inOrder());
-  const agreeing = receipts.map(() => 0);
-  const denying = receipts.map(() => 0);
+  const hashes = receipts.map(({ txHash }) => txHash);
+  const said: NamedBlocks[] = [];
   // Two at once; the others only where these do not agree.
-  for (let from = 0; from < addresses.length; ) {
-    const count = from === 0 ? AGREEING : 1;
-    const said = await Promise.all(
-      addresses.slice(from, from + count).map((address) => blocksOf(address, receipts)),
-    );
-    for (const blocks of said) {
-      receipts.forEach((receipt, index) => {
-        const block = blocks[index];
-        if (block === undefined) return;
-        const tally = block === receipt.blockHash ? agreeing : denying;
-        tally[index] = (tally[index] ?? 0) + 1;
-      });
-    }
-    from += count;
-    if (agreeing.every((times) => times >= AGREEING)) break;
+  while (said.length < addresses.length) {
+    const next = addresses.slice(said.length, said.length === 0 ? AGREEING : said.length + 1);
+    said.push(...(await Promise.all(next.map((address) => blocksOf(address, hashes)))));
+    if (tally(receipts, said).every((word) => word === 'agreed')) break;
   }
-  return receipts.map((_, index) => {
-    if ((agreeing[index] ?? 0) >= AGREEING) return 'agreed';
-    return (denying[index] ?? 0) > 0 ? 'denied' : 'silent';
+  return tally(receipts, said);
+}
+
+/** A word for each receipt. */
+function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word[] {
+  return receipts.map(({ txHash, blockHash }) => {
+    const named = said.map((blocks) => blocks.get(txHash)).filter((block) => block !== undefined);
+    const agreeing = named.filter((block) => block === blockHash).length;
+    if (agreeing >= AGREEING) return 'agreed';
+    return agreeing < named.length ? 'denied' : 'silent';
   });
 }
 
@@ -86,19 +116,15 @@ function witnessesOf(addresses: readonly Address[]): Address[] {
   });
 }
 
-/** The block's hash; null where the transaction is in none, undefined where there was no answer. */
-async function blocksOf(
-  address: Address,
-  receipts: readonly Receipt[],
-): Promise<(string | null | undefined)[]> {
-  const calls = receipts.map(({ txHash }) => ({
-    method: 'eth_getTransactionByHash',
-    params: [txHash],
-  }));
+async function blocksOf(address: Address, hashes: readonly Hex[]): Promise<NamedBlocks> {
+  const calls = hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] }));
   const replies = await address.ask(calls, { urgent: false });
-  return replies.map((reply) => {
-    if (reply.status !== 'answered') return undefined;
-    const transaction = reply.result as { readonly blockHash: string | null } | null;
-    return transaction?.blockHash ?? null;
-  });
+  return new Map(
+    hashes.map((hash, index) => {
+      const reply = replies[index];
+      if (reply?.status !== 'answered') return [hash, undefined];
+      const transaction = reply.result as { readonly blockHash: string | null } | null;
+      return [hash, transaction?.blockHash ?? null];
+    }),
+  );
 }

@@ -1,10 +1,11 @@
 import { describeError } from '#core/log.ts';
 import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { believe } from '#settlement/chain/witness.ts';
+import { askSecond, believe } from '#settlement/chain/witness.ts';
 import { suggestFees, TIP_BLOCKS, TIP_PERCENTILE } from '#settlement/relayer/fees.ts';
 import { finish } from '#settlement/relayer/finish.ts';
 import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
+import { inPortions } from '#settlement/relayer/portions.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/relayer-state.ts';
 import { type Mined, type Resolution, resolve } from '#settlement/relayer/resolve.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -17,19 +18,26 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   const wanted = candidates(relayer, head);
   if (wanted.length === 0) return 0;
   relayer.recheckAll = true;
-  const told = await relayer.chain.receipts(wanted.map((one) => one.hash));
-  const receipts = await believe(relayer.chain, told, head);
+  const hashes = wanted.map((one) => one.hash);
+  const listed = new Set(head.transactions);
+  const [told, second] = await Promise.all([
+    relayer.chain.receipts(hashes),
+    askSecond(
+      relayer.chain,
+      hashes.filter((hash) => listed.has(hash)),
+    ),
+  ]);
+  const receipts = await believe(relayer.chain, told, { head, second });
   const deep = wanted.flatMap((one, index) => {
     const receipt = receipts[index] ?? null;
     return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
   });
   const mined = await withBlocks(relayer.chain, head, deep);
-  for (const portion of inPortions(mined)) {
+  for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
     await finish(relayer, await resolveEach(relayer, portion));
   }
   relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
   // A node that lags has no receipt for what the head lists: the next look asks again.
-  const listed = new Set(head.transactions);
   wanted.forEach(({ transaction, hash }, index) => {
     const isMissing = receipts[index] === null && listed.has(hash);
     transaction.unread = receipts[index] === undefined;
@@ -77,30 +85,6 @@ async function tellUnreadable(
   await relayer.db.transaction((tx) => insertAlarms(tx, livemode, alarms, relayer.clock.now()));
   const fields = { network, txHash, blockNumber, error };
   relayer.log.error('no node says what a transaction has done', fields);
-}
-
-/**
- * Requests written down together: the payments domain goes on with the first portion while the
- * next one is read. They grow, because the first should not wait for the last, but each portion is
- * a transaction here and one there.
- */
-const FIRST_PORTION = 64;
-const PORTION_GROWTH = 2;
-
-function inPortions(mined: readonly Mined[]): Mined[][] {
-  const portions: Mined[][] = [];
-  let limit = FIRST_PORTION / PORTION_GROWTH;
-  let size = limit;
-  for (const one of mined) {
-    if (size >= limit) {
-      portions.push([]);
-      size = 0;
-      limit *= PORTION_GROWTH;
-    }
-    portions.at(-1)?.push(one);
-    size += one.transaction.requests.length;
-  }
-  return portions;
 }
 
 interface Candidate {
