@@ -1,19 +1,33 @@
 import { createBatcher } from '#db/batching.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
-export interface WaitOptions<T> {
-  /** Whether this state ends the wait. */
-  readonly accept: (item: T | undefined) => boolean;
-  /** Milliseconds; 0 reads once. */
+export interface WaitLimits {
+  /** Milliseconds; 0 looks once. */
   readonly waitMs: number;
   /** The client is gone, or the process ends: so does the wait. */
   readonly gone?: AbortSignal;
+}
+
+export interface WaitOptions<T> extends WaitLimits {
+  /** Whether this state ends the wait. */
+  readonly accept: (item: T | undefined) => boolean;
 }
 
 /** Long polls on rows of one kind, thousands at a time. */
 export interface WaitingRoom<T> {
   /** The row as soon as it is accepted, or as it is when the time is up. */
   wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
+  /**
+   * Looks now, and again whenever the row may have changed. Returns what a look finds; undefined
+   * when the time is up.
+   */
+  until<Found>(
+    key: string,
+    limits: WaitLimits,
+    look: () => Promise<Found | undefined>,
+  ): Promise<Found | undefined>;
+  /** The row as it is now, in one statement with others that are asked for at the same time. */
+  read(key: string): Promise<T | undefined>;
 }
 
 export interface WaitingRoomOptions<T> {
@@ -88,25 +102,36 @@ export function createWaitingRoom<T>(options: WaitingRoomOptions<T>): WaitingRoo
     maxInFlight: MAX_IN_FLIGHT,
     maxItems: MAX_KEYS,
   });
-  return {
-    wait: async (key, { accept, waitMs, gone }) => {
-      const deadline = performance.now() + waitMs;
-      const bell = createBell();
-      // Listening starts before the first read: a change in between rings the bell.
-      const stops = [wakeups.on(topic, key, bell.ring), poll.join(bell.ring)];
-      gone?.addEventListener('abort', bell.ring, { once: true });
-      try {
-        for (;;) {
-          bell.reset();
-          const item = await reader.add(key);
-          const leftMs = deadline - performance.now();
-          if (accept(item) || leftMs <= 0 || gone?.aborted) return item;
-          await bell.heard(leftMs);
-        }
-      } finally {
-        for (const stop of stops) stop();
-        gone?.removeEventListener('abort', bell.ring);
+  const read = (key: string) => reader.add(key);
+  const until: WaitingRoom<T>['until'] = async (key, { waitMs, gone }, look) => {
+    const deadline = performance.now() + waitMs;
+    const bell = createBell();
+    // Listening starts before the first look: a change in between rings the bell.
+    const stops = [wakeups.on(topic, key, bell.ring), poll.join(bell.ring)];
+    gone?.addEventListener('abort', bell.ring, { once: true });
+    try {
+      for (;;) {
+        bell.reset();
+        const found = await look();
+        const leftMs = deadline - performance.now();
+        if (found !== undefined || leftMs <= 0 || gone?.aborted) return found;
+        await bell.heard(leftMs);
       }
+    } finally {
+      for (const stop of stops) stop();
+      gone?.removeEventListener('abort', bell.ring);
+    }
+  };
+  return {
+    read,
+    until,
+    wait: async (key, { accept, ...limits }) => {
+      let seen: { readonly item: T | undefined } = { item: undefined };
+      await until(key, limits, async () => {
+        seen = { item: await read(key) };
+        return accept(seen.item) ? seen : undefined;
+      });
+      return seen.item;
     },
   };
 }

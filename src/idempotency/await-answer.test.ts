@@ -118,7 +118,8 @@ test('a real response that comes in the last moment wins over the late one', asy
   const answer = await wait(begun, {
     waitMs: 0,
     room: {
-      wait: async () => {
+      ...room(),
+      read: async () => {
         done = finish(begun.id);
         await done;
         return { id: begun.id, status: 'running' };
@@ -149,7 +150,8 @@ test('without a key the object itself is the answer', async () => {
 test('when the database goes away nobody hears that nothing was done', async () => {
   const begun = await begin();
   const away = {
-    wait: async () => {
+    ...room(),
+    until: async () => {
       throw new DatabaseUnavailable('away');
     },
   };

@@ -30,29 +30,32 @@ export interface AwaitAnswerDeps {
   readonly clock: Clock;
 }
 
-function answerOf(row: KeyRow | undefined): Answer | null {
-  if (row?.status !== 'completed') return null;
+function answerOf(row: KeyRow | undefined): Answer | undefined {
+  if (row?.status !== 'completed') return undefined;
   return {
     status: present(row.response_status, 'stored status'),
     body: present(row.response_body, 'stored body'),
   };
 }
 
-/**
- * The response that is stored first counts: this one, unless the worker has stored the final one.
- * Usually it has, and then one read is enough.
- */
+async function readStored(
+  { readKey, clock }: AwaitAnswerDeps,
+  request: IdempotentRequest,
+): Promise<Answer | undefined> {
+  return answerOf(await readKey(request, clock.now()));
+}
+
+/** The response that is stored first counts: this one, unless the worker has stored the final. */
 async function store(
   deps: AwaitAnswerDeps,
   request: IdempotentRequest,
   kept: { readonly answer: Answer; readonly resource: string },
 ): Promise<Answer> {
-  const now = deps.clock.now();
-  const stored = answerOf(await deps.readKey(request, now));
-  if (stored !== null) return stored;
+  const stored = await readStored(deps, request);
+  if (stored !== undefined) return stored;
   return deps.db.transaction(async (tx) => {
     await updateCompleted(tx, request, { ...kept.answer, resource: kept.resource });
-    const row = await selectKey(tx, request.tenant, { ...request, now });
+    const row = await selectKey(tx, request.tenant, { ...request, now: deps.clock.now() });
     return present(answerOf(row), 'stored response');
   });
 }
@@ -66,17 +69,26 @@ async function store(
  * that nothing was done.
  */
 export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>): Promise<Answer> {
-  const { room, resource, isDone, waitMs, request, gone } = awaited;
-  try {
-    const object = await room.wait(resource, {
-      accept: (seen) => seen === undefined || isDone(seen),
-      waitMs,
-      ...(gone === undefined ? {} : { gone }),
-    });
-    const answer = awaited.answer(present(object, 'object of a request'));
+  const { room, resource, waitMs, request, gone } = awaited;
+  const answerNow = async (object: T) => {
+    const answer = awaited.answer(object);
     // Nobody reads an answer to a client that is gone: the key goes on waiting for the final one.
     if (request === null || isClientGone(gone)) return answer;
-    return await store(deps, request, { answer, resource });
+    return store(deps, request, { answer, resource });
+  };
+  const read = async () => present(await room.read(resource), 'object of a request');
+  let isRung = false;
+  const look = async () => {
+    // Who rings has usually stored the response as well, and then the object need not be read.
+    const stored = isRung && request !== null ? await readStored(deps, request) : undefined;
+    isRung = true;
+    if (stored !== undefined) return stored;
+    const object = await read();
+    return awaited.isDone(object) ? answerNow(object) : undefined;
+  };
+  try {
+    const limits = gone === undefined ? { waitMs } : { waitMs, gone };
+    return (await room.until(resource, limits, look)) ?? (await answerNow(await read()));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
     throw new CommitUnknown('the database went away before the answer came', { cause: error });
