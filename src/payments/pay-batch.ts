@@ -375,12 +375,13 @@ async function writePaid(
       : [],
   );
   if (answered.length > 0) await renewPayLinks(tx, answered);
-  await Promise.all([
+  const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertDecided(tx, toDecided(items, paid, ground)),
+    // Last: it takes the accounts' order, which is held until the commit.
+    saveSteps(tx, [...ground.changes.values()] satisfies Change[], now),
   ]);
-  // Last: it takes the accounts' order, which is held until the commit.
-  return saveSteps(tx, [...ground.changes.values()] satisfies Change[], now);
+  return deliveries;
 }
 
 /**

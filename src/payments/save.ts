@@ -55,12 +55,12 @@ export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<vo
 export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): Promise<number> {
   const effective = changes.filter((change) => change.steps.length > 0);
   if (effective.length === 0) return 0;
-  await saveStates(tx, effective);
   const wanted = effective.map(({ before, steps }) => ({
     tenant: before.tenant,
     count: steps.length,
   }));
-  const stampOf = await stampOrders(tx, wanted, now);
+  // Sent together; the accounts' order, which is held until the commit, is taken last.
+  const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
   const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
   return appendEvents(tx, drafts);
 }

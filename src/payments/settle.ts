@@ -205,13 +205,21 @@ async function applyBatch(
     if (one === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
     else decided.push(one);
   }
-  const { payments, drafts } = await prepare(tx, decided, now);
+  // What needs no place in the account's order is sent first: the order is held until the commit.
   // One connection runs them one after the other; only the round trips are saved.
-  const written = await Promise.all([
+  const [, , { payments, drafts }] = await Promise.all([
     saveStates(
       tx,
       decided.map((one) => one.change),
     ),
+    applied(
+      tx,
+      due.map((outcome) => outcome.requestId),
+      now,
+    ),
+    prepare(tx, decided, now),
+  ]);
+  const [, deliveries] = await Promise.all([
     insertPayments(tx, payments),
     appendEvents(tx, drafts),
     // A caller that tapped or confirmed, and whose process died, gets this answer when it asks
@@ -220,13 +228,8 @@ async function applyBatch(
       tx,
       decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
     ),
-    applied(
-      tx,
-      due.map((outcome) => outcome.requestId),
-      now,
-    ),
   ]);
-  return { decided, deliveries: written[2] };
+  return { decided, deliveries };
 }
 
 /**

@@ -42,10 +42,11 @@ export async function finish(
     })),
   );
   const { alarms, owed } = await relayer.db.transaction(async (tx) => {
-    await holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]);
     const settled = resolutions.flatMap((one) => one.settled);
-    // One connection runs them one after the other; only the round trips are saved.
-    const [ids] = await Promise.all([
+    // One connection runs them one after the other; only the round trips are saved. Without its
+    // lanes nothing of it is committed.
+    const [, ids] = await Promise.all([
+      holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]),
       writeOutcomes(tx, answered),
       markMined(tx, resolutions.map(toMined)),
       requeue(tx, resolutions.flatMap(toRequeued)),

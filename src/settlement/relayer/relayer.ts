@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { CommitUnknown } from '#db/database.ts';
-import { NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
+import { blockInterval, NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import { checkBalances, createBalanceRound } from '#settlement/relayer/check-balances.ts';
@@ -205,6 +206,18 @@ interface WakeOthers {
   readonly keeper: () => void;
 }
 
+/**
+ * Upkeep waits this long for what a block has decided: outcomes are booked and customers are
+ * answered meanwhile. Beside it each of them waited a fifth longer.
+ */
+const UPKEEP_PAUSE_MS = 60;
+/** Of a quick chain's interval, so that the next block is not seen late. */
+const UPKEEP_PAUSE_SHARE = 1 / 8;
+
+function upkeepPauseMs({ rhythm }: RelayerState): number {
+  return Math.min(UPKEEP_PAUSE_MS, (blockInterval(rhythm) ?? 0) * UPKEEP_PAUSE_SHARE);
+}
+
 /** Receipts first, because somebody waits for them; then upkeep. */
 function createFollower(
   relayer: RelayerState,
@@ -215,9 +228,10 @@ function createFollower(
   return async ({ kind, block }) => {
     const isReorganised = kind === 'reorganised';
     if (isReorganised) relayer.recheckAll = true;
-    await collectReceipts(relayer, block);
+    const found = await collectReceipts(relayer, block);
     relayer.head = block;
     wake.senders();
+    if (found > 0) await sleep(upkeepPauseMs(relayer));
     const first = relayer.fees === null;
     await readFees(relayer, block);
     if (first) wake.keeper();
