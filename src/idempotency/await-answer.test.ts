@@ -89,6 +89,24 @@ test('the answer is the one that the worker stored together with the outcome', a
   assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
 });
 
+test('who is woken reads the stored response, and not the object once more', async () => {
+  const begun = await begin();
+  const shared = room();
+  const looked = Promise.withResolvers<void>();
+  let reads = 0;
+  const read = async (key: string) => {
+    const job = await shared.read(key);
+    reads++;
+    looked.resolve();
+    return job;
+  };
+  const waiting = wait(begun, { room: { ...shared, read } });
+  await looked.promise;
+  await finish(begun.id);
+  assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
+  assert.equal(reads, 1);
+});
+
 test('work that was done before the wait began is answered at once', async () => {
   const begun = await begin();
   await finish(begun.id);

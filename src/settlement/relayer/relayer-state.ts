@@ -29,11 +29,11 @@ export interface RelayerState extends Required<RelayerDeps> {
   readonly lanes: Map<number, HeldLane>;
   head: Block | null;
   /** Something contradicts the head; null: nothing does. */
+  doubt: HeadDoubt | null;
   /**
    * By how many blocks nodes behind one address were seen to differ: a block that lags is not lost.
    */
   spread: bigint;
-  doubt: HeadDoubt | null;
   /** This worker's view of the chain, as all processes get it. */
   readonly sight: ChainSight;
   /** What to offer now; null until a block was seen. */

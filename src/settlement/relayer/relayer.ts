@@ -207,11 +207,11 @@ interface WakeOthers {
 }
 
 /**
- * Upkeep waits this long for what a block has decided: outcomes are booked and customers are
- * answered meanwhile. Beside it each of them waited a fifth longer.
+ * After a block that decided payments, upkeep waits this long. Meanwhile the outcomes are booked
+ * and customers are answered; when upkeep ran beside that, they waited a fifth longer.
  */
 const UPKEEP_PAUSE_MS = 60;
-/** Of a quick chain's interval, so that the next block is not seen late. */
+/** At most this part of the time between blocks, so that the next block is not seen late. */
 const UPKEEP_PAUSE_SHARE = 1 / 8;
 
 function upkeepPauseMs({ rhythm }: RelayerState): number {
