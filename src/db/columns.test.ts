@@ -89,6 +89,27 @@ describe('columns of a statement', () => {
     assert.deepEqual(await readBack(rows), rows);
   });
 
+  test('are a table behind other parameters, however many rows there are', async () => {
+    const second = columnsFrom(2, TYPES);
+    const text = `select $1::text as given, t.* from ${second.table('t')}`;
+    for (const rows of [ROWS, [NOTHING], []]) {
+      const found = await second.run(database.db, text, { before: ['a'], rows });
+      assert.deepEqual(
+        found,
+        rows.map((row) => ({ given: 'a', ...(asRead(row) as object) })),
+      );
+    }
+  });
+
+  test('give their memory back when the statement fails', async () => {
+    const first = columns.valuesOf(ROWS);
+    first.release();
+    await assert.rejects(columns.run(database.db, 'select 1 / 0', { rows: ROWS }));
+    const again = columns.valuesOf(ROWS);
+    assert.equal(again.values[0]?.buffer, first.values[0]?.buffer);
+    again.release();
+  });
+
   test('are parameters from the first number on', () => {
     const two = columnsFrom(3, { name: 'text', count: 'int' });
     assert.equal(two.at('name', 'n'), '($3::text[])[n]');

@@ -1,4 +1,6 @@
 /** Sends many rows to one statement: as one binary array per column. */
+import { present } from '#core/assert.ts';
+import type { Sql } from '#db/database.ts';
 
 /** The PostgreSQL types of columns, and the values that they take here. All may be null. */
 interface Values {
@@ -30,14 +32,28 @@ export interface ColumnValues {
 }
 
 export interface Columns<Types extends ColumnTypes> {
+  readonly names: readonly (keyof Types & string)[];
   /** The SQL of this column's value in the row of that number, counted from 1. */
   at(name: keyof Types & string, row: string): string;
   /** The SQL of several, each under its name. */
   select(names: readonly (keyof Types & string)[], row: string): string;
   /** The SQL of a whole column: an array. */
   all(name: keyof Types & string): string;
+  /** The SQL of a table with all rows and columns, for `from`. */
+  table(name: string): string;
   /** The parameters for these rows, in the order of the columns. */
   valuesOf(rows: readonly RowOf<Types>[]): ColumnValues;
+  /** Runs a statement with these rows. `before` are the parameters in front of the columns. */
+  run<Row>(
+    sql: Sql,
+    text: string,
+    input: { readonly rows: readonly RowOf<Types>[]; readonly before?: readonly unknown[] },
+  ): Promise<Row[]>;
+}
+
+/** The value of a column of JSON. */
+export function jsonText(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
 }
 
 /** Of the types in PostgreSQL's catalog, where these numbers never change. */
@@ -177,25 +193,43 @@ export function columnsFrom<const Types extends ColumnTypes>(
     return `$${first + (column?.index ?? 0)}::${column?.type}[]`;
   };
   const at = (name: string, row: string) => `(${all(name)})[${row}]`;
+  const select = (names: readonly string[], row: string) =>
+    names.map((name) => `${at(name, row)} as ${name}`).join(', ');
+  const names = [...order.keys()];
+  const valuesOf = (rows: readonly RowOf<Types>[]): ColumnValues => {
+    const writer = new Writer();
+    const ends = entries.map(([name, type]) => {
+      writeColumn(writer, type, { rows, name });
+      return writer.at;
+    });
+    const { memory } = writer;
+    let released = false;
+    return {
+      values: ends.map((end, index) => memory.subarray(ends[index - 1] ?? 0, end)),
+      release: () => {
+        if (!released && memory.length === BYTES) free.push(memory);
+        released = true;
+      },
+    };
+  };
   return {
+    names,
     all,
     at,
-    select: (names, row) => names.map((name) => `${at(name, row)} as ${name}`).join(', '),
-    valuesOf: (rows) => {
-      const writer = new Writer();
-      const ends = entries.map(([name, type]) => {
-        writeColumn(writer, type, { rows, name });
-        return writer.at;
-      });
-      const { memory } = writer;
-      let released = false;
-      return {
-        values: ends.map((end, index) => memory.subarray(ends[index - 1] ?? 0, end)),
-        release: () => {
-          if (!released && memory.length === BYTES) free.push(memory);
-          released = true;
-        },
-      };
+    select,
+    // The planner must not see how many rows there are, hence the `select` around the array: for
+    // few rows it would make a new plan for each call.
+    table: (name) =>
+      `(select ${select(names, 'n')} from unnest((select ${all(present(names[0], 'column'))}))
+         with ordinality as rows_of (first_column, n)) as ${name}`,
+    valuesOf,
+    run: async <Row>(
+      sql: Sql,
+      text: string,
+      { rows, before = [] }: { rows: readonly RowOf<Types>[]; before?: readonly unknown[] },
+    ) => {
+      const input = valuesOf(rows);
+      return sql.query<Row>(text, [...before, ...input.values]).finally(() => input.release());
     },
   };
 }

@@ -142,13 +142,9 @@ export async function writeEvents(
 ): Promise<{ readonly events: readonly WrittenEvent[]; readonly deliveries: number }> {
   const rows = drafts.map(toRow);
   for (const { tenant } of drafts) tx.hint(EVENTS_TOPIC, eventsKey(tenant));
-  const input = EVENTS.valuesOf(rows);
-  const counted = await tx
-    .query<{ deliveries: bigint }>(APPEND, input.values)
-    .then((found) => only(found, 'count'))
-    .finally(() => input.release());
+  const found = await EVENTS.run<{ deliveries: bigint }>(tx, APPEND, { rows });
   const events = rows.map(({ id, created, position, body }) => ({ id, created, position, body }));
-  return { events, deliveries: Number(counted.deliveries) };
+  return { events, deliveries: Number(only(found, 'count').deliveries) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Answer } from '#core/answer.ts';
+import { columnsFrom } from '#db/columns.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import { RunAgain, type Sql, type Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
@@ -56,6 +57,34 @@ export interface DecidedRequest {
 export const NEW_KEY_COLUMNS = `account_id, livemode, caller, key, fingerprint, method, path,
   status, resource, response_status, response_body, created, expires_at`;
 
+const NEW_KEYS = columnsFrom(1, {
+  account_id: 'text',
+  livemode: 'boolean',
+  caller: 'text',
+  key: 'text',
+  fingerprint: 'bytea',
+  method: 'text',
+  path: 'text',
+  status: 'text',
+  resource: 'text',
+  response_status: 'int',
+  response_body: 'text',
+  created: 'timestamptz',
+  expires_at: 'timestamptz',
+});
+
+const INSERT_KEYS = `
+  insert into idempotency_keys as k (${NEW_KEY_COLUMNS})
+  select ${NEW_KEY_COLUMNS} from ${NEW_KEYS.table('t')}
+  order by account_id, livemode, caller, key
+  on conflict (account_id, livemode, caller, key) do update
+  set fingerprint = excluded.fingerprint, method = excluded.method, path = excluded.path,
+    status = excluded.status, resource = excluded.resource,
+    response_status = excluded.response_status, response_body = excluded.response_body,
+    created = excluded.created, expires_at = excluded.expires_at
+  where k.expires_at <= excluded.created
+  returning key`;
+
 /**
  * Stores requests that were decided in this transaction. If another request has claimed a key since
  * we looked for it, the transaction runs again and then finds the row.
@@ -67,7 +96,7 @@ export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]):
     livemode: request.tenant.livemode,
     caller: request.caller,
     key: request.key,
-    fingerprint: request.fingerprint.toString('base64'),
+    fingerprint: request.fingerprint,
     method: request.method,
     path: request.path,
     status: answer === null ? 'in_progress' : 'completed',
@@ -77,23 +106,6 @@ export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]):
     created,
     expires_at: expiresAt,
   }));
-  const written = await tx.query(
-    `insert into idempotency_keys as k (${NEW_KEY_COLUMNS})
-     select account_id, livemode, caller, key, decode(fingerprint, 'base64'), method, path,
-       status, resource, response_status, response_body, created, expires_at
-     from jsonb_to_recordset($1::jsonb) as t
-       (account_id text, livemode boolean, caller text, key text, fingerprint text, method text,
-        path text, status text, resource text, response_status int, response_body text,
-        created timestamptz, expires_at timestamptz)
-     order by account_id, livemode, caller, key
-     on conflict (account_id, livemode, caller, key) do update
-     set fingerprint = excluded.fingerprint, method = excluded.method, path = excluded.path,
-       status = excluded.status, resource = excluded.resource,
-       response_status = excluded.response_status, response_body = excluded.response_body,
-       created = excluded.created, expires_at = excluded.expires_at
-     where k.expires_at <= excluded.created
-     returning key`,
-    [JSON.stringify(rows)],
-  );
+  const written = await NEW_KEYS.run(tx, INSERT_KEYS, { rows });
   if (written.length < rows.length) throw new RunAgain('an idempotency key was claimed meanwhile');
 }

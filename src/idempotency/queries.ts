@@ -1,4 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
+import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
@@ -100,18 +101,20 @@ export async function updateCompleted(
   return rows.length === 1;
 }
 
+const RESPONSES = columnsFrom(1, { resource: 'text', status: 'int', body: 'text' });
+
+const UPDATE_WAITING = `
+  update idempotency_keys k
+  set status = 'completed', response_status = r.status, response_body = r.body
+  from ${RESPONSES.table('r')}
+  where k.resource = r.resource and k.status = 'in_progress'`;
+
 /** The work of these objects is done: gives their waiting requests the final response. */
 export async function updateWaiting(
   tx: Tx,
   responses: readonly { resource: string; status: number; body: string }[],
 ): Promise<void> {
-  await tx.query(
-    `update idempotency_keys k
-     set status = 'completed', response_status = r.status, response_body = r.body
-     from jsonb_to_recordset($1::jsonb) as r (resource text, status int, body text)
-     where k.resource = r.resource and k.status = 'in_progress'`,
-    [JSON.stringify(responses)],
-  );
+  await RESPONSES.run(tx, UPDATE_WAITING, { rows: responses });
 }
 
 /** @returns how many of at most `limit` expired keys were dropped. */

@@ -1,4 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
+import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, type Place, selectPage } from '#db/paging.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
@@ -91,13 +92,50 @@ export async function selectPayerPayments(
   return rows.map((row) => ({ payment: toPayment(row), merchantName: row.merchant_name }));
 }
 
+const NEW_PAYMENTS = columnsFrom(1, {
+  id: 'text',
+  recovered: 'boolean',
+  account_id: 'text',
+  livemode: 'boolean',
+  position: 'bigint',
+  created: 'timestamptz',
+  ahead_seconds: 'bigint',
+  payment_intent_id: 'text',
+  terminal_id: 'text',
+  payer_id: 'text',
+  payer_address: 'text',
+  order_id: 'text',
+  split_group: 'text',
+  method_type: 'text',
+  credential_type: 'text',
+  amount: 'bigint',
+  tip: 'bigint',
+  fee_acquirer: 'bigint',
+  fee_protocol: 'bigint',
+  fee_cashback: 'bigint',
+  chain_id: 'bigint',
+  settlement_number: 'bigint',
+  batch_number: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  log_index: 'int',
+  settled_at: 'timestamptz',
+  refundable_until: 'timestamptz',
+});
+
+const NEW_PAYMENT_COLUMNS = NEW_PAYMENTS.names.join(', ');
+
+const INSERT_PAYMENTS = `
+  insert into payments (${NEW_PAYMENT_COLUMNS})
+  select ${NEW_PAYMENT_COLUMNS} from ${NEW_PAYMENTS.table('t')}`;
+
 export async function insertPayments(tx: Tx, payments: readonly Payment[]): Promise<void> {
   const rows = payments.map((payment) => ({
     id: payment.id,
     recovered: payment.recovered,
     account_id: payment.tenant.accountId,
     livemode: payment.tenant.livemode,
-    position: payment.position.toString(),
+    position: payment.position,
     created: payment.created,
     ahead_seconds: payment.aheadSeconds,
     payment_intent_id: payment.paymentIntentId,
@@ -108,35 +146,19 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     split_group: payment.splitGroup,
     method_type: payment.method.type,
     credential_type: payment.method.credential,
-    amount: payment.amount.toString(),
-    tip: payment.tip.toString(),
-    fee_acquirer: payment.fees.acquirer.toString(),
-    fee_protocol: payment.fees.protocol.toString(),
-    fee_cashback: payment.fees.cashback.toString(),
+    amount: payment.amount,
+    tip: payment.tip,
+    fee_acquirer: payment.fees.acquirer,
+    fee_protocol: payment.fees.protocol,
+    fee_cashback: payment.fees.cashback,
     chain_id: payment.chainId,
-    settlement_number: payment.settlementNumber.toString(),
-    batch_number: payment.batchNumber.toString(),
+    settlement_number: payment.settlementNumber,
+    batch_number: payment.batchNumber,
     tx_hash: payment.place.txHash,
-    block_number: payment.place.blockNumber.toString(),
+    block_number: payment.place.blockNumber,
     log_index: payment.place.logIndex,
     settled_at: payment.settledAt,
     refundable_until: payment.refundableUntil,
   }));
-  await tx.query(
-    `insert into payments
-       (id, recovered, account_id, livemode, position, created, ahead_seconds, payment_intent_id,
-        terminal_id, payer_id, payer_address, order_id, split_group, method_type,
-        credential_type, amount, tip,
-        fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number,
-        tx_hash, block_number, log_index, settled_at, refundable_until)
-     select * from jsonb_to_recordset($1::jsonb) as t
-       (id text, recovered boolean, account_id text, livemode boolean, position bigint,
-        created timestamptz, ahead_seconds bigint, payment_intent_id text, terminal_id text,
-        payer_id text,
-        payer_address text, order_id text, split_group text, method_type text, credential_type text,
-        amount bigint, tip bigint, fee_acquirer bigint, fee_protocol bigint, fee_cashback bigint,
-        chain_id bigint, settlement_number bigint, batch_number bigint, tx_hash text,
-        block_number bigint, log_index int, settled_at timestamptz, refundable_until timestamptz)`,
-    [JSON.stringify(rows)],
-  );
+  await NEW_PAYMENTS.run(tx, INSERT_PAYMENTS, { rows });
 }

@@ -1,5 +1,6 @@
 import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
+import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.ts';
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
@@ -182,39 +183,80 @@ export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, 
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
   status, settlement_number, ahead_seconds, tipping, traceparent`;
 
+const NEW_INTENTS = columnsFrom(1, {
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
+  position: 'bigint',
+  created: 'timestamptz',
+  amount: 'bigint',
+  terminal_id: 'text',
+  order_id: 'text',
+  description: 'text',
+  metadata: 'jsonb',
+  source: 'text',
+  split_group: 'text',
+  expires_at: 'timestamptz',
+  picked_up_at: 'timestamptz',
+  status: 'text',
+  settlement_number: 'bigint',
+  ahead_seconds: 'bigint',
+  tipping: 'jsonb',
+  traceparent: 'text',
+});
+
+const INSERT_INTENTS = `
+  insert into payment_intents (${NEW_INTENT_COLUMNS})
+  select ${NEW_INTENT_COLUMNS} from ${NEW_INTENTS.table('t')}`;
+
 export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
   const rows = intents.map((intent) => ({
     id: intent.id,
     account_id: intent.tenant.accountId,
     livemode: intent.tenant.livemode,
-    position: intent.position.toString(),
+    position: intent.position,
     created: intent.created,
-    amount: intent.amount.toString(),
+    amount: intent.amount,
     terminal_id: intent.terminalId,
     order_id: intent.orderId,
     description: intent.description,
-    metadata: intent.metadata,
+    metadata: jsonText(intent.metadata),
     source: intent.source,
     split_group: intent.splitGroup,
     expires_at: intent.expiresAt,
     picked_up_at: intent.pickedUpAt,
     status: intent.status,
-    settlement_number: intent.settlementNumber?.toString(),
+    settlement_number: intent.settlementNumber,
     ahead_seconds: intent.aheadSeconds,
-    tipping: intent.tipping,
+    tipping: jsonText(intent.tipping),
     traceparent: intent.traceparent ?? null,
   }));
-  await tx.query(
-    `insert into payment_intents (${NEW_INTENT_COLUMNS})
-     select * from jsonb_to_recordset($1::jsonb) as t
-       (id text, account_id text, livemode boolean, position bigint, created timestamptz,
-        amount bigint, terminal_id text, order_id text, description text, metadata jsonb,
-        source text, split_group text, expires_at timestamptz, picked_up_at timestamptz,
-        status text, settlement_number bigint, ahead_seconds bigint, tipping jsonb,
-        traceparent text)`,
-    [JSON.stringify(rows)],
-  );
+  await NEW_INTENTS.run(tx, INSERT_INTENTS, { rows });
 }
+
+const NEW_STATES = columnsFrom(1, {
+  id: 'text',
+  from_status: 'text',
+  status: 'text',
+  attempt: 'jsonb',
+  confirm_by: 'timestamptz',
+  last_payment_error: 'jsonb',
+  payment_id: 'text',
+  tx_hash: 'text',
+  cancellation_reason: 'text',
+  canceled_at: 'timestamptz',
+  tapped_at: 'timestamptz',
+});
+
+const UPDATE_STATES = `
+  update payment_intents i
+  set status = n.status, attempt = n.attempt, confirm_by = n.confirm_by,
+    last_payment_error = n.last_payment_error, payment_id = n.payment_id,
+    tx_hash = n.tx_hash, cancellation_reason = n.cancellation_reason,
+    canceled_at = n.canceled_at, tapped_at = n.tapped_at
+  from ${NEW_STATES.table('n')}
+  where i.id = n.id and i.status = n.from_status
+  returning i.id`;
 
 /**
  * Writes new states. The WHERE repeats each row's expected status: a row that is not what was
@@ -224,26 +266,18 @@ export async function updateIntentStates(
   tx: Tx,
   changes: readonly { readonly from: IntentStatus; readonly intent: PaymentIntent }[],
 ): Promise<void> {
-  const rows = changes.map(({ from, intent }) => ({
-    id: intent.id,
-    from_status: from,
-    tapped_at: intent.tappedAt,
-    ...toStateColumns(intent),
-  }));
-  const updated = await tx.query(
-    `update payment_intents i
-     set status = n.status, attempt = n.attempt, confirm_by = n.confirm_by,
-       last_payment_error = n.last_payment_error, payment_id = n.payment_id,
-       tx_hash = n.tx_hash, cancellation_reason = n.cancellation_reason,
-       canceled_at = n.canceled_at, tapped_at = n.tapped_at
-     from jsonb_to_recordset($1::jsonb) as n
-       (id text, from_status text, status text, attempt jsonb, confirm_by timestamptz,
-        last_payment_error jsonb, payment_id text, tx_hash text, cancellation_reason text,
-        canceled_at timestamptz, tapped_at timestamptz)
-     where i.id = n.id and i.status = n.from_status
-     returning i.id`,
-    [JSON.stringify(rows)],
-  );
+  const rows = changes.map(({ from, intent }) => {
+    const state = toStateColumns(intent);
+    return {
+      ...state,
+      id: intent.id,
+      from_status: from,
+      tapped_at: intent.tappedAt,
+      attempt: jsonText(state.attempt),
+      last_payment_error: jsonText(state.last_payment_error),
+    };
+  });
+  const updated = await NEW_STATES.run(tx, UPDATE_STATES, { rows });
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }
 

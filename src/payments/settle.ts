@@ -207,7 +207,7 @@ async function applyBatch(
   }
   // What needs no place in the account's order is sent first: the order is held until the commit.
   // One connection runs them one after the other; only the round trips are saved.
-  const [, , { payments, drafts }] = await Promise.all([
+  const [, , , { payments, drafts }] = await Promise.all([
     saveStates(
       tx,
       decided.map((one) => one.change),
@@ -217,17 +217,17 @@ async function applyBatch(
       due.map((outcome) => outcome.requestId),
       now,
     ),
-    prepare(tx, decided, now),
-  ]);
-  const [, deliveries] = await Promise.all([
-    insertPayments(tx, payments),
-    appendEvents(tx, drafts),
     // A caller that tapped or confirmed, and whose process died, gets this answer when it asks
     // again.
     updateWaiting(
       tx,
       decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
     ),
+    prepare(tx, decided, now),
+  ]);
+  const [, deliveries] = await Promise.all([
+    insertPayments(tx, payments),
+    appendEvents(tx, drafts),
   ]);
   return { decided, deliveries };
 }

@@ -72,12 +72,12 @@ test('an endpoint that is disabled after it was leased is sent nothing more', as
 
 test('each endpoint is failing since its own first failure', async () => {
   const leased = await claim();
-  const fenceOf = new Map(leased.map((row) => [row.endpoint_id, row.fence.toString()]));
+  const fenceOf = new Map(leased.map((row) => [row.endpoint_id, row.fence]));
   const results = (await fetchAll()).map((row) => ({
     endpoint_id: row.endpoint_id,
-    fence: fenceOf.get(row.endpoint_id) ?? '',
+    fence: fenceOf.get(row.endpoint_id) ?? 0n,
     event_created: row.event_created,
-    event_position: row.event_position.toString(),
+    event_position: row.event_position,
     status: 'pending' as const,
     attempt: 1,
     finished: now,
@@ -90,7 +90,7 @@ test('each endpoint is failing since its own first failure', async () => {
   const since = [now, addMs(now, -60_000)];
   const health = ids.map((endpoint_id, index) => ({
     endpoint_id,
-    fence: fenceOf.get(endpoint_id) ?? '',
+    fence: fenceOf.get(endpoint_id) ?? 0n,
     consecutive_failures: 1,
     not_before: null,
     failing_since: since[index] ?? null,

@@ -1,3 +1,4 @@
+import { columnsFrom } from '#db/columns.ts';
 import type { Database, Tx } from '#db/database.ts';
 
 /** What a worker needs to know of an endpoint, and its lease. */
@@ -178,9 +179,9 @@ export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): P
 /** What became of one delivery in one attempt. */
 export interface ResultRow {
   readonly endpoint_id: string;
-  readonly fence: string;
+  readonly fence: bigint;
   readonly event_created: Date;
-  readonly event_position: string;
+  readonly event_position: bigint;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly attempt: number;
   readonly finished: Date;
@@ -191,21 +192,43 @@ export interface ResultRow {
   readonly next_attempt_at: Date | null;
 }
 
+const RESULTS = columnsFrom(2, {
+  endpoint_id: 'text',
+  fence: 'bigint',
+  event_created: 'timestamptz',
+  event_position: 'bigint',
+  status: 'text',
+  attempt: 'int',
+  finished: 'timestamptz',
+  response_status: 'int',
+  response_body: 'text',
+  error: 'text',
+  duration_ms: 'int',
+  next_attempt_at: 'timestamptz',
+});
+
+type ResultColumn = (typeof RESULTS.names)[number];
+
+/** The value of one column, read where it is written: the steps pass on only what they need. */
+function at(name: ResultColumn): string {
+  return RESULTS.at(name, 'f.n');
+}
+
 const RECORD = `
-  with input as (
-    select * from jsonb_to_recordset($1::jsonb) as t (
-      endpoint_id text, fence bigint, event_created timestamptz(3), event_position bigint,
-      status text, attempt integer, finished timestamptz(3), response_status integer,
-      response_body text, error text, duration_ms integer, next_attempt_at timestamptz(3))
-  ), leases as materialized (
+  with leases as materialized (
     select l.endpoint_id, l.fence from webhook_lanes l
-    where l.endpoint_id = any((select $2::text[])::text[]) order by l.endpoint_id for no key update
+    where l.endpoint_id = any((select $1::text[])::text[]) order by l.endpoint_id for no key update
+  ), input as (
+    select n::int as n,
+      ${RESULTS.select(['endpoint_id', 'fence', 'event_created', 'event_position', 'status'], 'n')}
+    from unnest((select ${RESULTS.all('fence')})) with ordinality as t (fence, n)
   ), checked as materialized (
     -- "is true" keeps it a look-up in a hash table; as a join it would be a loop in a loop.
     select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from leases)) is true as ok
     from input i
   ), fresh as materialized (
-    select c.*, w.place from checked c cross join lateral (
+    select c.n, c.endpoint_id, c.event_created, c.event_position, c.status, w.place
+    from checked c cross join lateral (
       select ctid as place from webhook_due
       where endpoint_id = c.endpoint_id and event_created = c.event_created
         and event_position = c.event_position
@@ -217,26 +240,29 @@ const RECORD = `
     delete from webhook_due d using fresh f
     where f.status <> 'pending' and d.ctid = f.place
     returning d.endpoint_id, f.status, d.event_created, d.event_position, d.id, d.account_id,
-      d.livemode, d.event_id, d.event_type, d.created, f.finished, f.attempt,
-      f.response_status, f.response_body, f.error, f.duration_ms
+      d.livemode, d.event_id, d.event_type, d.created, f.n
   ), history as (
     insert into webhook_deliveries
       (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
        event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
-    select * from finished
+    select endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
+      event_type, created, ${at('finished')}, ${at('attempt')}, ${at('response_status')},
+      ${at('response_body')}, ${at('error')}, ${at('duration_ms')}
+    from finished f
   ), retried as (
-    update webhook_due d set attempt = f.attempt, due_at = f.next_attempt_at,
-      updated = f.finished, response_status = f.response_status,
-      response_body = f.response_body, error = f.error, duration_ms = f.duration_ms
+    update webhook_due d set attempt = ${at('attempt')}, due_at = ${at('next_attempt_at')},
+      updated = ${at('finished')}, response_status = ${at('response_status')},
+      response_body = ${at('response_body')}, error = ${at('error')},
+      duration_ms = ${at('duration_ms')}
     from fresh f
     where f.status = 'pending' and d.ctid = f.place
   ), attempts as (
     insert into webhook_attempts
       (endpoint_id, event_created, event_position, attempt, finished, response_status,
        response_body, error, duration_ms)
-    select endpoint_id, event_created, event_position, attempt, finished, response_status,
-      response_body, error, duration_ms
-    from fresh where error is not null
+    select endpoint_id, event_created, event_position, ${at('attempt')}, ${at('finished')},
+      ${at('response_status')}, ${at('response_body')}, ${at('error')}, ${at('duration_ms')}
+    from fresh f where ${at('error')} is not null
     on conflict do nothing
   )
   select distinct endpoint_id from checked where not ok`;
@@ -244,17 +270,23 @@ const RECORD = `
 /** The health of an endpoint, as its latest answers show it. */
 export interface HealthRow {
   readonly endpoint_id: string;
-  readonly fence: string;
+  readonly fence: bigint;
   readonly consecutive_failures: number;
   readonly not_before: Date | null;
   readonly failing_since: Date | null;
 }
 
+const HEALTH = columnsFrom(2, {
+  endpoint_id: 'text',
+  fence: 'bigint',
+  consecutive_failures: 'int',
+  not_before: 'timestamptz',
+  failing_since: 'timestamptz',
+});
+
 const RECORD_HEALTH = `
   with input as materialized (
-    select i.* from jsonb_to_recordset($1::jsonb) as i (
-      endpoint_id text, fence bigint, consecutive_failures integer, not_before timestamptz(3),
-      failing_since timestamptz(3))
+    select i.* from ${HEALTH.table('i')}
     cross join lateral (
       select from webhook_lanes where endpoint_id = i.endpoint_id and fence = i.fence limit 1
     ) l
@@ -262,13 +294,13 @@ const RECORD_HEALTH = `
     update webhook_lanes l set consecutive_failures = i.consecutive_failures,
       not_before = coalesce(i.not_before, '-infinity')
     from input i
-    where l.endpoint_id = any((select $2::text[])::text[]) and l.endpoint_id = i.endpoint_id and (
+    where l.endpoint_id = any((select $1::text[])::text[]) and l.endpoint_id = i.endpoint_id and (
       l.consecutive_failures <> i.consecutive_failures
       or l.not_before <> coalesce(i.not_before, '-infinity'))
   )
   update webhook_endpoints e set failing_since = i.failing_since
   from input i
-  where e.id = any((select $2::text[])::text[]) and e.id = i.endpoint_id
+  where e.id = any((select $1::text[])::text[]) and e.id = i.endpoint_id
     and e.failing_since is distinct from i.failing_since`;
 
 /**
@@ -284,8 +316,8 @@ export async function recordResults(
   const endpointIds = [...new Set(results.map((result) => result.endpoint_id))];
   return withIndexPlans(db, async (tx) => {
     const [stale] = await Promise.all([
-      tx.query<{ endpoint_id: string }>(RECORD, [JSON.stringify(results), endpointIds]),
-      tx.query(RECORD_HEALTH, [JSON.stringify(health), endpointIds]),
+      RESULTS.run<{ endpoint_id: string }>(tx, RECORD, { before: [endpointIds], rows: results }),
+      HEALTH.run(tx, RECORD_HEALTH, { before: [endpointIds], rows: health }),
     ]);
     return new Set(stale.map((row) => row.endpoint_id));
   });

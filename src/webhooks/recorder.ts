@@ -41,9 +41,9 @@ function toRow(finished: Finished): ResultRow {
   const { courier, row, result } = finished;
   return {
     endpoint_id: courier.endpointId,
-    fence: courier.fence.toString(),
+    fence: courier.fence,
     event_created: row.event_created,
-    event_position: row.event_position.toString(),
+    event_position: row.event_position,
     status: finished.status,
     attempt: row.attempt + 1,
     finished: result.finished,
@@ -58,7 +58,7 @@ function toRow(finished: Finished): ResultRow {
 function toHealth({ courier, health }: Finished): HealthRow {
   return {
     endpoint_id: courier.endpointId,
-    fence: courier.fence.toString(),
+    fence: courier.fence,
     consecutive_failures: health.consecutiveFailures,
     not_before: health.notBefore,
     failing_since: health.failingSince,

@@ -194,9 +194,9 @@ describe('a worker', () => {
 
     const resultOf = (fence: bigint, row: (typeof rows)[number]) => ({
       endpoint_id: endpointId,
-      fence: fence.toString(),
+      fence,
       event_created: row.event_created,
-      event_position: row.event_position.toString(),
+      event_position: row.event_position,
       status: 'succeeded' as const,
       attempt: 1,
       finished: later,
@@ -208,7 +208,7 @@ describe('a worker', () => {
     });
     const broken = {
       endpoint_id: endpointId,
-      fence: mine.fence.toString(),
+      fence: mine.fence,
       consecutive_failures: 9,
       not_before: later,
       failing_since: later,

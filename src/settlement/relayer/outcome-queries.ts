@@ -1,5 +1,7 @@
+import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
+import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /**
@@ -17,22 +19,29 @@ export interface MinedTransaction {
   readonly blockHash: Hex;
 }
 
+const MINED = columnsFrom(1, {
+  id: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  block_hash: 'text',
+});
+
+const MARK_MINED = `
+  update chain_transactions t
+  set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
+    block_hash = i.block_hash
+  from ${MINED.table('i')}
+  -- Not a condition for an index: the one of all open transactions would seem to serve it.
+  where t.id = i.id and (t.status || '') = 'signed'`;
+
 export async function markMined(tx: Tx, mined: readonly MinedTransaction[]): Promise<void> {
   const rows = mined.map((one) => ({
-    id: one.id.toString(),
+    id: one.id,
     tx_hash: one.txHash,
-    block_number: one.blockNumber.toString(),
+    block_number: one.blockNumber,
     block_hash: one.blockHash,
   }));
-  await tx.query(
-    `update chain_transactions t
-     set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
-       block_hash = i.block_hash
-     from jsonb_to_recordset($1::jsonb)
-       as i (id bigint, tx_hash text, block_number bigint, block_hash text)
-     where t.id = i.id and t.status = 'signed'`,
-    [JSON.stringify(rows)],
-  );
+  await MINED.run(tx, MARK_MINED, { rows });
 }
 
 export interface RequestOutcome {
@@ -41,6 +50,20 @@ export interface RequestOutcome {
   /** JSON of the `result` of requests.ts. */
   readonly result: { readonly succeeded: boolean };
 }
+
+const OUTCOMES = columnsFrom(1, {
+  id: 'bigint',
+  transaction_id: 'bigint',
+  status: 'text',
+  outcome: 'jsonb',
+});
+
+const WRITE_OUTCOMES = `
+  update chain_requests r set status = i.status, outcome = i.outcome
+  from ${OUTCOMES.table('i')}
+  where r.id = i.id and ${hasStatus('queued', 'submitted')}
+    and r.transaction_id is not distinct from i.transaction_id
+  returning r.id`;
 
 /**
  * Writes outcomes of requests that this transaction carries (or, with no transaction, that never
@@ -52,20 +75,12 @@ export async function writeOutcomes(
 ): Promise<bigint[]> {
   if (outcomes.length === 0) return [];
   const rows = outcomes.map((one) => ({
-    id: one.requestId.toString(),
-    transaction_id: one.transactionId?.toString() ?? null,
+    id: one.requestId,
+    transaction_id: one.transactionId,
     status: one.result.succeeded ? 'succeeded' : 'failed',
-    outcome: one.result,
+    outcome: jsonText(one.result),
   }));
-  const written = await tx.query<{ id: bigint }>(
-    `update chain_requests r set status = i.status, outcome = i.outcome
-     from jsonb_to_recordset($1::jsonb)
-       as i (id bigint, transaction_id bigint, status text, outcome jsonb)
-     where r.id = i.id and r.status in ('queued', 'submitted')
-       and r.transaction_id is not distinct from i.transaction_id
-     returning r.id`,
-    [JSON.stringify(rows)],
-  );
+  const written = await OUTCOMES.run<{ id: bigint }>(tx, WRITE_OUTCOMES, { rows });
   return written.map((row) => row.id);
 }
 
@@ -122,7 +137,7 @@ export async function requeue(
        set status = 'queued', transaction_id = null, outcome = null, tries = r.tries + 1
        from unnest($1::bigint[], $2::bigint[]) as i (id, transaction_id)
        where r.id = i.id and r.transaction_id = i.transaction_id
-         and r.status in ('submitted', 'succeeded')
+         and ${hasStatus('submitted', 'succeeded')}
        returning i.transaction_id
      )
      update chain_transactions set retired = true
@@ -140,6 +155,34 @@ export interface SettledInBlock {
   readonly blockTime: Date;
 }
 
+const SETTLED = columnsFrom(2, {
+  number: 'bigint',
+  batch_number: 'bigint',
+  payer: 'text',
+  merchant_number: 'bigint',
+  amount: 'bigint',
+  order_id: 'text',
+  fee_acquirer: 'bigint',
+  fee_protocol: 'bigint',
+  cashback: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  log_index: 'int',
+  block_time: 'timestamptz',
+});
+
+const UPSERT_CHAIN_PAYMENTS = `
+  insert into chain_payments (livemode, ${SETTLED.names.join(', ')})
+  select $1, i.* from ${SETTLED.table('i')}
+  order by i.number
+  on conflict (livemode, number) do update set
+    batch_number = excluded.batch_number, payer = excluded.payer,
+    merchant_number = excluded.merchant_number, amount = excluded.amount,
+    order_id = excluded.order_id, fee_acquirer = excluded.fee_acquirer,
+    fee_protocol = excluded.fee_protocol, cashback = excluded.cashback,
+    tx_hash = excluded.tx_hash, block_number = excluded.block_number,
+    log_index = excluded.log_index, block_time = excluded.block_time`;
+
 /** What the chain has settled. A reorganisation may have moved it: the newest place counts. */
 export async function upsertChainPayments(
   tx: Tx,
@@ -148,36 +191,21 @@ export async function upsertChainPayments(
 ): Promise<void> {
   if (settled.length === 0) return;
   const rows = settled.map(({ payment, blockTime }) => ({
-    number: payment.number.toString(),
-    batch_number: payment.batchNumber.toString(),
+    number: payment.number,
+    batch_number: payment.batchNumber,
     payer: payment.payer,
-    merchant_number: payment.merchantNumber.toString(),
-    amount: payment.amount.toString(),
+    merchant_number: payment.merchantNumber,
+    amount: payment.amount,
     order_id: payment.orderId,
-    fee_acquirer: payment.feeAcquirer.toString(),
-    fee_protocol: payment.feeProtocol.toString(),
-    cashback: payment.cashback.toString(),
+    fee_acquirer: payment.feeAcquirer,
+    fee_protocol: payment.feeProtocol,
+    cashback: payment.cashback,
     tx_hash: payment.txHash,
-    block_number: payment.blockNumber.toString(),
+    block_number: payment.blockNumber,
     log_index: payment.logIndex,
-    block_time: blockTime.toISOString(),
+    block_time: blockTime,
   }));
-  await tx.query(
-    `insert into chain_payments
-     select $2, i.* from jsonb_to_recordset($1::jsonb) as i (
-       number bigint, batch_number bigint, payer text, merchant_number bigint, amount bigint,
-       order_id text, fee_acquirer bigint, fee_protocol bigint, cashback bigint, tx_hash text,
-       block_number bigint, log_index integer, block_time timestamptz)
-     order by i.number
-     on conflict (livemode, number) do update set
-       batch_number = excluded.batch_number, payer = excluded.payer,
-       merchant_number = excluded.merchant_number, amount = excluded.amount,
-       order_id = excluded.order_id, fee_acquirer = excluded.fee_acquirer,
-       fee_protocol = excluded.fee_protocol, cashback = excluded.cashback,
-       tx_hash = excluded.tx_hash, block_number = excluded.block_number,
-       log_index = excluded.log_index, block_time = excluded.block_time`,
-    [JSON.stringify(rows), livemode],
-  );
+  await SETTLED.run(tx, UPSERT_CHAIN_PAYMENTS, { before: [livemode], rows });
 }
 
 export interface Alarm {

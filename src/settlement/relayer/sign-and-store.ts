@@ -14,6 +14,7 @@ import {
   insertTransactions,
   type NewTransaction,
 } from '#settlement/relayer/transaction-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 /** A transaction that is about to be signed. */
 export interface Planned {
@@ -94,18 +95,22 @@ export async function signAndStore(
   });
 }
 
+function bytesOf(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
+}
+
 function toRow(plan: Planned, nonce: bigint, attempt: Attempt): NewTransaction {
   return {
-    nonce: nonce.toString(),
+    nonce,
     kind: plan.kind,
     target: plan.call.to,
-    input: plan.call.data.slice(2),
-    gas_limit: plan.gasLimit.toString(),
+    input: bytesOf(plan.call.data),
+    gas_limit: plan.gasLimit,
     tx_hash: attempt.hash,
-    raw: attempt.raw.slice(2),
-    max_fee: attempt.fees.maxFeePerGas.toString(),
-    max_tip: attempt.fees.maxPriorityFeePerGas.toString(),
+    raw: bytesOf(attempt.raw),
+    max_fee: attempt.fees.maxFeePerGas,
+    max_tip: attempt.fees.maxPriorityFeePerGas,
     valid_until: plan.validUntil ?? null,
-    request_ids: plan.requests.map((request) => request.id.toString()),
+    request_ids: plan.requests.map((request) => request.id),
   };
 }

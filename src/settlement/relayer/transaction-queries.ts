@@ -1,6 +1,8 @@
 import { only } from '#core/assert.ts';
+import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/deadlines.ts';
+import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** A request as the relayer works on it. */
@@ -55,13 +57,15 @@ export async function selectPerhapsDead(
   return sql.query(
     `select ${REQUEST}, transaction_id from (
        select * from chain_requests
-       where livemode = $1 and status = 'queued' and kind = 'payment' and tries > 0
+       where livemode = $1 and status = 'queued' and tries > 0
        union all
-       select r.* from chain_transactions t join chain_requests r on r.transaction_id = t.id
+       select r.* from chain_transactions t cross join lateral (
+         select * from chain_requests where transaction_id = t.id offset 0) r
        where t.livemode = $1 and t.status in ('signed', 'mined') and t.status = 'signed'
-         and t.valid_until < $2 and r.status = 'submitted' and r.kind = 'payment'
+         and t.valid_until < $2 and r.status = 'submitted'
      ) signed
-     where signed_until < $2 and not ${IN_TIME}
+     -- Not a condition for an index: the one of all payments ever would seem to serve it.
+     where (kind || '') = 'payment' and signed_until < $2 and not ${IN_TIME}
      order by id limit $3`,
     [wanted.livemode, wanted.time, wanted.limit],
   );
@@ -109,7 +113,7 @@ export async function selectSingles(
 /** Those of the requests that still wait and that nobody else has locked. */
 export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
   const rows = await tx.query<{ id: bigint }>(
-    `select id from chain_requests where id = any($1) and status = 'queued'
+    `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}
      order by id for update skip locked`,
     [ids.map(String)],
   );
@@ -117,19 +121,59 @@ export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint
 }
 
 export interface NewTransaction {
-  readonly nonce: string;
+  readonly nonce: bigint;
   readonly kind: string;
   readonly target: string;
-  /** Hex without 0x, as are the hashes' raw bytes below. */
-  readonly input: string;
-  readonly gas_limit: string;
+  readonly input: Uint8Array;
+  readonly gas_limit: bigint;
   readonly tx_hash: string;
-  readonly raw: string;
-  readonly max_fee: string;
-  readonly max_tip: string;
+  readonly raw: Uint8Array;
+  readonly max_fee: bigint;
+  readonly max_tip: bigint;
   readonly valid_until: Date | null;
-  readonly request_ids: readonly string[];
+  readonly request_ids: readonly bigint[];
 }
+
+const SIGNED = columnsFrom(7, {
+  nonce: 'bigint',
+  kind: 'text',
+  target: 'text',
+  input: 'bytea',
+  gas_limit: 'bigint',
+  tx_hash: 'text',
+  raw: 'bytea',
+  // Fees have 256 bits.
+  max_fee: 'text',
+  max_tip: 'text',
+  valid_until: 'timestamptz',
+});
+
+const INSERT_TRANSACTIONS = `
+  with input as materialized (
+    select * from ${SIGNED.table('t')}
+  ), added as (
+    insert into chain_transactions
+      (livemode, lane, nonce, kind, status, created, target, input, gas_limit, valid_until)
+    select $1, $2, nonce, kind, 'signed', $4, target, input, gas_limit, valid_until
+    from input returning id, nonce, valid_until
+  ), attempts as (
+    insert into chain_attempts
+      (tx_hash, transaction_id, raw, max_fee_per_gas, max_priority_fee_per_gas, created)
+    select i.tx_hash, a.id, i.raw, i.max_fee::numeric, i.max_tip::numeric, $4
+    from input i join added a using (nonce)
+  ), moved as (
+    update relayer_lanes set next_nonce = $3 where livemode = $1 and lane = $2
+  ), submitted as (
+    update chain_requests r set status = 'submitted', transaction_id = a.id,
+      signed_until = greatest(r.signed_until, a.valid_until)
+    from unnest((select $5::bigint[]), (select $6::bigint[])) as carried (request_id, nonce)
+    join added a using (nonce)
+    where r.id = carried.request_id and ${hasStatus('queued')}
+    returning r.transaction_id
+  )
+  select a.id, a.nonce,
+    (select count(*)::int from submitted s where s.transaction_id = a.id) as requests
+  from added a order by a.nonce`;
 
 /**
  * Stores signed transactions with the requests that they carry, and moves the lane's nonce past
@@ -141,39 +185,19 @@ export async function insertTransactions(
   transactions: readonly NewTransaction[],
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
-  return tx.query(
-    `with input as (
-       select * from jsonb_to_recordset($1::jsonb) as t (
-         nonce bigint, kind text, target text, input text, gas_limit bigint, tx_hash text,
-         raw text, max_fee numeric, max_tip numeric, valid_until timestamptz, request_ids bigint[])
-     ), added as (
-       insert into chain_transactions
-         (livemode, lane, nonce, kind, status, created, target, input, gas_limit, valid_until)
-       select $2, $3, nonce, kind, 'signed', $5, target, decode(input, 'hex'), gas_limit,
-         valid_until
-       from input returning id, nonce
-     ), attempts as (
-       insert into chain_attempts
-         (tx_hash, transaction_id, raw, max_fee_per_gas, max_priority_fee_per_gas, created)
-       select i.tx_hash, a.id, decode(i.raw, 'hex'), i.max_fee, i.max_tip, $5
-       from input i join added a using (nonce)
-     ), moved as (
-       update relayer_lanes set next_nonce = $4 where livemode = $2 and lane = $3
-     ), submitted as (
-       update chain_requests r set status = 'submitted', transaction_id = c.transaction_id,
-         signed_until = greatest(r.signed_until, c.valid_until)
-       from (
-         select a.id as transaction_id, i.valid_until, unnest(i.request_ids) as request_id
-         from input i join added a using (nonce)
-       ) c
-       where r.id = c.request_id and r.status = 'queued'
-       returning r.transaction_id
-     )
-     select a.id, a.nonce,
-       (select count(*)::int from submitted s where s.transaction_id = a.id) as requests
-     from added a order by a.nonce`,
-    [JSON.stringify(transactions), lane.livemode, lane.lane, lane.nextNonce, now],
+  const carried = transactions.flatMap(({ nonce, request_ids: ids }) =>
+    ids.map((id) => ({ id: id.toString(), nonce: nonce.toString() })),
   );
+  const rows = transactions.map((one) => ({
+    ...one,
+    max_fee: one.max_fee.toString(),
+    max_tip: one.max_tip.toString(),
+  }));
+  const before = [
+    ...[lane.livemode, lane.lane, lane.nextNonce, now],
+    ...[carried.map(({ id }) => id), carried.map(({ nonce }) => nonce)],
+  ];
+  return SIGNED.run(tx, INSERT_TRANSACTIONS, { before, rows });
 }
 
 /** Another attempt at the same nonce. */
