@@ -122,6 +122,32 @@ test('after a commit that may have happened nobody hears that nothing was done',
   assert.equal(runs, 3);
 });
 
+test('with a gap, what comes soon after a batch waits, unless it fills one', async () => {
+  const batches: number[][] = [];
+  const starts: number[] = [];
+  const gapMs = 500;
+  const batcher = createBatcher<number, number>({
+    ...{ maxInFlight: 1, maxItems: 3, gapMs },
+    run: async (items) => {
+      batches.push([...items]);
+      starts.push(performance.now());
+      return items;
+    },
+  });
+  await batcher.add(1);
+  const early = [batcher.add(2)];
+  await turn();
+  early.push(batcher.add(3));
+  await Promise.all(early);
+  assert.deepEqual(batches, [[1], [2, 3]]);
+  const [first = 0, second = 0] = starts;
+  // Timers may ring a millisecond early.
+  assert.ok(second - first >= gapMs - 2);
+  await Promise.all([4, 5, 6, 7].map((item) => batcher.add(item)));
+  assert.deepEqual(batches.slice(2), [[4, 5, 6], [7]]);
+  assert.ok(Number(starts[2]) - second < gapMs, 'a full batch waits for nothing');
+});
+
 test('an item that was forgotten by its batch is a bug, not an endless wait', async () => {
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,

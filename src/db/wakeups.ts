@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { run } from '#db/connections.ts';
 import type { Database } from '#db/database.ts';
 
 /**
@@ -128,7 +129,7 @@ function createSender(name: string) {
       pending = new Set();
       try {
         for (const payload of payloads(batch, name)) {
-          await client.query('select pg_notify($1, $2)', [CHANNEL, payload]);
+          await run(client, 'select pg_notify($1, $2)', [CHANNEL, payload]);
         }
       } catch {
         break; // A lost hint costs one poll interval.

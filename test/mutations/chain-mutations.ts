@@ -70,7 +70,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'an outcome is written to a request of another transaction',
     file: 'src/settlement/relayer/outcome-queries.ts',
-    from: '\n       and r.transaction_id is not distinct from i.transaction_id',
+    from: '\n    and r.transaction_id is not distinct from i.transaction_id',
     to: '',
   },
   {
