@@ -155,6 +155,9 @@ export interface SettledInBlock {
   readonly blockTime: Date;
 }
 
+/** A range of blocks may hold thousands: see columns.ts. */
+const MAX_AT_ONCE = 500;
+
 const SETTLED = columnsFrom(2, {
   number: 'bigint',
   batch_number: 'bigint',
@@ -205,7 +208,10 @@ export async function upsertChainPayments(
     log_index: payment.logIndex,
     block_time: blockTime,
   }));
-  await SETTLED.run(tx, UPSERT_CHAIN_PAYMENTS, { before: [livemode], rows });
+  for (let first = 0; first < rows.length; first += MAX_AT_ONCE) {
+    const some = rows.slice(first, first + MAX_AT_ONCE);
+    await SETTLED.run(tx, UPSERT_CHAIN_PAYMENTS, { before: [livemode], rows: some });
+  }
 }
 
 export interface Alarm {
