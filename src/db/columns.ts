@@ -180,8 +180,8 @@ function writeColumn<Type extends ColumnType>(
 /**
  * The columns of a statement, whose first parameter has that number. As arrays, in binary form and
  * read by their index, 16 rows of 29 columns took PostgreSQL half the time that they took it as
- * JSON (`json_to_recordset`) or as arrays that are unnested. Each text is found by walking over those
- * before it, so send at most 1,000 rows at once.
+ * JSON (`json_to_recordset`) or as arrays that are unnested. Each text is found by walking over
+ * those before it, so send at most 1,000 rows at once.
  */
 export function columnsFrom<const Types extends ColumnTypes>(
   first: number,
