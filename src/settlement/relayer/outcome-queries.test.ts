@@ -7,6 +7,8 @@ import {
   replaceUnapplied,
   requeue,
   reviveDeclined,
+  type SettledInBlock,
+  upsertChainPayments,
   writeOutcomes,
 } from '#settlement/relayer/outcome-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -154,4 +156,23 @@ test('an alarm is open once per kind and subject, as it was raised first', async
   await db.query('update chain_alarms set resolved_at = now()');
   await raise(alarm('number_taken', 5n));
   assert.deepEqual(await alarms(), [...raised, { kind: 'number_taken', number: '5' }]);
+});
+
+test('settlements of a long range of blocks are all written, in several statements', async () => {
+  const count = 1_201;
+  const settled = Array.from({ length: count }, (_, n): SettledInBlock => {
+    const fees = { feeAcquirer: 1n, feeProtocol: 1n, cashback: 0n };
+    const block = { blockNumber: 1n, blockHash: '0x3' } as const;
+    const place = { txHash: '0x1', logIndex: n, ...block } as const;
+    const sale = { payer: '0x2', merchantNumber: 1n, amount: 9n, orderId: `o${n}` } as const;
+    const payment = { event: 'PaymentSettled', number: BigInt(n + 1), batchNumber: 1n } as const;
+    return { payment: { ...payment, ...sale, ...fees, ...place }, blockTime: new Date() };
+  });
+  const { db } = database;
+  await db.transaction((tx) => upsertChainPayments(tx, false, settled));
+  const rows = await db.query('select order_id from chain_payments order by number');
+  assert.deepEqual(
+    rows,
+    settled.map(({ payment }) => ({ order_id: payment.orderId })),
+  );
 });

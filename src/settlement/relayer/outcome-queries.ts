@@ -155,7 +155,7 @@ export interface SettledInBlock {
   readonly blockTime: Date;
 }
 
-/** A range of blocks may hold thousands: see columns.ts. */
+/** A range that is read again may hold thousands: too many for the columns of one statement. */
 const MAX_AT_ONCE = 500;
 
 const SETTLED = columnsFrom(2, {
