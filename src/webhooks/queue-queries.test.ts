@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addMs } from '#core/clock.ts';
+import { underWay } from '#testing/open-transactions.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testing/webhooks.ts';
@@ -58,6 +59,21 @@ test('an endpoint that is disabled is not leased, whatever is due', async () => 
   assert.deepEqual(
     (await claim()).map((row) => row.endpoint_id),
     [ids[0]],
+  );
+});
+
+test('an endpoint that another worker is about to lease is passed over', async () => {
+  const other = await underWay(bench.db, (tx) =>
+    tx.query(
+      `update webhook_lanes set lease_owner = 'other', lease_until = $2 where endpoint_id = $1`,
+      [ids[0], addMs(now, 9_000)],
+    ),
+  );
+  const leased = await claim();
+  await other.commit();
+  assert.deepEqual(
+    leased.map((row) => row.endpoint_id),
+    [ids[1]],
   );
 });
 
