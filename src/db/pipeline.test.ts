@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Bug } from '#core/assert.ts';
 import {
   CommitUnknown,
   codeOf,
@@ -8,9 +9,11 @@ import {
   openDatabase,
   type Pipeline,
 } from '#db/database.ts';
+import type { Statement } from '#db/pipeline.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+import { eventually } from '#testing/webhooks.ts';
 
 let database: TestDatabase;
 let pipeline: Pipeline;
@@ -128,63 +131,105 @@ async function totals(): Promise<{ total(): Promise<number>; drop(): Promise<unk
   };
 }
 
+const pause = (seconds: number) => ({ text: 'select pg_sleep($1)', values: [seconds] });
+
 describe('a statement behind a lock', () => {
-  test('sees what was committed while it waited, and holds the lock until it is done', async () => {
+  test('is made with what the lock was waited for, and holds it until it is done', async () => {
     const { total, drop } = await totals();
     const other = await underWay(database.db, (tx) => tx.query(addOne.text));
-    const seen = { text: 'update totals set total = (select total from totals) + 10', values: [] };
-    const waiting = pipeline.runLocked<{ total: number }, never>(lockTotal, seen);
+    const seen = 'update totals set total = (select total from totals) + $1 returning total';
+    const waiting = pipeline.runLocked<{ total: number }, { total: number }>(
+      lockTotal,
+      (locked) => ({
+        text: seen,
+        values: [(locked[0]?.total ?? 0) * 10],
+      }),
+    );
     await waitingForLocks(database.db, 1);
     await other.commit();
-    assert.deepEqual((await waiting).locked, [{ name: 'a', total: 1 }]);
+    assert.deepEqual(await waiting, [{ total: 11 }]);
     assert.equal(await total(), 11);
     await drop();
   });
 
-  test('is rolled back with it, and nothing around them is', async () => {
+  test('is rolled back with it, and so is a lock without one: both are given back', async () => {
     const { total, drop } = await totals();
-    const wrong = (column: string) => ({ text: `select ${column}`, values: [] });
-    // New to every connection: it is not prepared either.
-    const addTen = { text: 'update totals set total = total + 10 returning total', values: [] };
-    const results = await Promise.allSettled([
-      pipeline.runLocked(lockTotal, addOne),
-      pipeline.runLocked(addOne, wrong('none')),
-      pipeline.runLocked(wrong('no_such'), addTen),
-      pipeline.run(addOne.text, []),
-    ]);
-    assert.deepEqual(
-      results.map((result) => (result.status === 'rejected' ? codeOf(result.reason) : 'done')),
-      ['done', '42703', '42703', 'done'],
-    );
-    assert.equal(await total(), 2);
-    await pipeline.runLocked(lockTotal, addTen);
-    assert.equal(await total(), 12);
+    const wrong = { text: 'select no_such', values: [] };
+    const own = openDatabase({ url: database.url, maxConnections: 1 });
+    const on = own.openPipeline();
+    const codeBehind = async (lock: Statement, then: () => Statement | null) => {
+      const [result] = await Promise.allSettled([on.runLocked(lock, then)]);
+      // By another connection, which would wait if it was locked yet.
+      assert.equal((await database.db.query(`${lockTotal.text} nowait`)).length, 1);
+      return result.status === 'rejected' ? codeOf(result.reason) : 'done';
+    };
+    assert.equal(await codeBehind(addOne, () => wrong), '42703');
+    assert.equal(await codeBehind(wrong, () => addOne), '42703');
+    assert.equal(await codeBehind(addOne, () => null), 'done');
+    const bug = Object.assign(new Error('a bug'), { code: 'bug' });
+    const throws = () => {
+      throw bug;
+    };
+    assert.equal(await codeBehind(addOne, throws), 'bug');
+    assert.equal(await total(), 0);
+    assert.equal(await codeBehind(lockTotal, () => addOne), 'done');
+    assert.equal(await total(), 1);
+    await own.close();
     await drop();
   });
 
-  test('that gives up waiting has done nothing; one whose connection ends is unknown', async () => {
+  test('has done nothing without the lock; is unknown when its connection ends', async () => {
     const { total, drop } = await totals();
     const own = database.db.openPipeline();
     const other = await underWay(database.db, (tx) => tx.query(addOne.text));
-    const end = async (how: 'cancel' | 'terminate') => {
-      await waitingForLocks(database.db, 1);
-      await database.db.query(
-        `select pg_${how}_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
+    const end = (how: 'cancel' | 'terminate', waits: string) =>
+      eventually(`a session waits for ${waits}`, async () => {
+        const ended = await database.db.query(
+          `select pg_${how}_backend(pid) from pg_stat_activity
+           where datname = current_database() and (wait_event_type = $1 or wait_event = $1)`,
+          [waits],
+        );
+        return ended.length > 0;
+      });
+    for (const how of ['cancel', 'terminate'] as const) {
+      const refused = assert.rejects(
+        own.runLocked(lockTotal, () => addOne),
+        DatabaseUnavailable,
       );
-    };
-    const refused = assert.rejects(own.runLocked(lockTotal, addOne), DatabaseUnavailable);
-    await end('cancel');
-    await refused;
-    const unknown = assert.rejects(own.runLocked(lockTotal, addOne), CommitUnknown);
-    await end('terminate');
-    await unknown;
-    const waiting = own.runLocked(lockTotal, addOne);
+      await end(how, 'Lock');
+      await refused;
+    }
+    const waiting = own.runLocked(lockTotal, () => addOne);
     await waitingForLocks(database.db, 1);
     await other.commit();
     await waiting;
     assert.equal(await total(), 2);
+    const unknown = assert.rejects(
+      own.runLocked(lockTotal, () => pause(20)),
+      CommitUnknown,
+    );
+    await end('terminate', 'PgSleep');
+    await unknown;
     await drop();
+  });
+
+  test('has the pipeline to itself: another call would be part of its transaction', async () => {
+    const on = database.db.openPipeline();
+    const none = { text: 'select 1', values: [] };
+    const own = on.runLocked(none, () => pause(0.05));
+    await assert.rejects(on.run('select 1', []), Bug);
+    await assert.rejects(
+      on.runLocked(none, () => none),
+      Bug,
+    );
+    await own;
+    const running = on.run(pause(0.05).text, pause(0.05).values);
+    await assert.rejects(
+      on.runLocked(none, () => none),
+      Bug,
+    );
+    await running;
+    await on.runLocked(none, () => none);
   });
 });
 
@@ -296,7 +341,7 @@ test('a server that turns out to be another one is looked at again', async () =>
   assert.equal((await on.run(own.text, [])).length, 1, 'its answer stays');
   assert.equal(db.watch.changes, 1);
   db.watch.note(1n << 60n);
-  await on.runLocked({ text: 'select 1', values: [] }, own);
+  await on.runLocked({ text: 'select 1', values: [] }, () => own);
   assert.equal(db.watch.changes, 2);
   await db.close();
 });

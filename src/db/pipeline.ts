@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { assert } from '#core/assert.ts';
 import { checkout, type LogPlace, notePlace, run, type Source } from '#db/connections.ts';
 import {
   CommitUnknown,
@@ -8,6 +9,7 @@ import {
   REFUSED,
   requireCommitted,
   requireReplicated,
+  toFault,
 } from '#db/faults.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 
@@ -32,18 +34,15 @@ export interface Pipeline {
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /**
    * Two statements in one READ COMMITTED transaction: the first waits for locks, and the other sees
-   * what was committed until it got them. Sent together, so nobody waits for us while we hold them.
-   * Have one call under way at a time: when the first statement fails, the server does not prepare
-   * the second, but pg thinks that it has, and a call that was sent meanwhile fails (26000).
+   * what was committed until it got them. What the other one is may depend on what the first
+   * returned; null: nothing, and the locks are given back. It goes together with the commit. No
+   * other call may be under way: it would be part of the transaction.
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
    */
-  runLocked<Locked, Row>(lock: Statement, then: Statement): Promise<LockedRows<Locked, Row>>;
-}
-
-/** What the two statements of {@link Pipeline.runLocked} returned. */
-export interface LockedRows<Locked, Row> {
-  readonly locked: Locked[];
-  readonly rows: Row[];
+  runLocked<Locked, Row>(
+    lock: Statement,
+    then: (locked: readonly Locked[]) => Statement | null,
+  ): Promise<Row[]>;
 }
 
 /** What the first row says of the log as it was before the statement's own commit. */
@@ -53,47 +52,70 @@ function placeOf(row: unknown): LogPlace | null {
   return { position: String(row.wal_position), timeline: String(row.wal_timeline) };
 }
 
-/** A connection that a pipeline has from the pool, and how many of its statements are under way. */
+/** A connection that a pipeline has from the pool, and how many of its calls are under way. */
 interface Taken {
   readonly client: Promise<pg.PoolClient>;
   underWay: number;
+  /** Of calls that are under way: there is one, with a transaction of several round trips. */
+  isLocked: boolean;
   broken?: Error;
 }
 
 /** @throws CommitUnknown unless the server says that it refused the statement. */
-async function runAlone<Row>(
-  client: pg.PoolClient,
-  { text, values }: Statement,
-): Promise<{ readonly rows: Row[] }> {
+async function runAlone<Row>(client: pg.PoolClient, { text, values }: Statement): Promise<Row[]> {
   try {
-    return { rows: await run<Row>(client, text, values) };
+    return await run<Row>(client, text, values);
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable) || REFUSED.test(codeOf(error.cause))) throw error;
     throw commitUnknown('the connection broke in a statement', error);
   }
 }
 
+/** The locks are held when it returns. @throws DatabaseUnavailable nothing was done. */
+async function begin<Locked>(client: pg.PoolClient, lock: Statement): Promise<Locked[]> {
+  const begun = client.query('BEGIN').catch((error) => {
+    throw toFault(error);
+  });
+  const [, locked] = await Promise.all([begun, run<Locked>(client, lock.text, lock.values)]);
+  return locked;
+}
+
+async function rollBack(client: pg.PoolClient): Promise<void> {
+  await client.query('ROLLBACK').catch((error) => {
+    throw toFault(error);
+  });
+}
+
+/** @throws CommitUnknown unless the server says that it rolled back. */
+async function runAndCommit<Row>(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
+  const written = run<Row>(client, statement.text, statement.values);
+  const committed = client.query('COMMIT');
+  const [rows, commit] = await Promise.allSettled([written, committed]);
+  if (commit.status === 'rejected') {
+    throw commitUnknown('the connection broke in a transaction', commit.reason);
+  }
+  if (rows.status === 'rejected') throw rows.reason;
+  requireCommitted(commit.value);
+  return rows.value;
+}
+
 /** @throws CommitUnknown unless the server says that it rolled back. */
 async function runBehind<Locked, Row>(
   client: pg.PoolClient,
-  [lock, then]: readonly [Statement, Statement],
-): Promise<LockedRows<Locked, Row>> {
-  const begun = client.query('BEGIN');
-  const rows = Promise.all([
-    run<Locked>(client, lock.text, lock.values),
-    run<Row>(client, then.text, then.values),
-  ]);
-  const committed = client.query('COMMIT');
-  const [begin, both, commit] = await Promise.allSettled([begun, rows, committed]);
-  for (const result of [begin, commit]) {
-    if (result.status === 'rejected') {
-      throw commitUnknown('the connection broke in a transaction', result.reason);
-    }
+  lock: Statement,
+  then: (locked: readonly Locked[]) => Statement | null,
+): Promise<Row[]> {
+  let statement: Statement | null = null;
+  try {
+    statement = then(await begin<Locked>(client, lock));
+  } catch (error) {
+    // A connection that is lost, or thrown away by the caller, is rolled back without a word.
+    if (!(error instanceof DatabaseUnavailable)) await rollBack(client);
+    throw error;
   }
-  if (both.status === 'rejected') throw both.reason;
-  requireCommitted(await committed);
-  const [locked, written] = both.value;
-  return { locked, rows: written };
+  if (statement !== null) return runAndCommit<Row>(client, statement);
+  await rollBack(client);
+  return [];
 }
 
 export function openPipeline(source: Source): Pipeline {
@@ -105,11 +127,16 @@ export function openPipeline(source: Source): Pipeline {
     if (from.underWay === 0) (await from.client).release(from.broken);
   };
   const { watch } = source;
-  const onClient = async <T extends { readonly rows: readonly unknown[] }>(
-    work: (client: pg.PoolClient) => Promise<T>,
-  ): Promise<T> => {
-    taken ??= { client: checkout(source), underWay: 0 };
+  const onClient = async <Row>(
+    work: (client: pg.PoolClient) => Promise<Row[]>,
+    { isLocked }: { readonly isLocked: boolean },
+  ): Promise<Row[]> => {
+    taken ??= { client: checkout(source), underWay: 0, isLocked };
     const on = taken;
+    assert(
+      on.underWay === 0 || !(isLocked || on.isLocked),
+      'a call would be part of a transaction',
+    );
     on.underWay++;
     const client = await on.client.catch((error) => {
       if (taken === on) taken = null;
@@ -117,11 +144,11 @@ export function openPipeline(source: Source): Pipeline {
     });
     try {
       const before = watch.highest;
-      const result = await work(client);
+      const rows = await work(client);
       requireReplicated(client);
-      const place = placeOf(result.rows[0]);
+      const place = placeOf(rows[0]);
       if (place !== null) await notePlace(client, watch, { place, before });
-      return result;
+      return rows;
     } catch (error) {
       // Not to be used again: another connection may lead to the new primary.
       const isBroken = error instanceof CommitUnknown || error instanceof DatabaseUnavailable;
@@ -133,9 +160,9 @@ export function openPipeline(source: Source): Pipeline {
   };
   return {
     watch,
-    run: async <Row>(text: string, values: readonly unknown[]) =>
-      (await onClient((client) => runAlone<Row>(client, { text, values }))).rows,
-    runLocked: <Locked, Row>(lock: Statement, then: Statement) =>
-      onClient((client) => runBehind<Locked, Row>(client, [lock, then])),
+    run: (text, values) =>
+      onClient((client) => runAlone(client, { text, values }), { isLocked: false }),
+    runLocked: (lock, then) =>
+      onClient((client) => runBehind(client, lock, then), { isLocked: true }),
   };
 }

@@ -61,7 +61,10 @@ test('so are statements of a pipeline behind a lock', async () => {
   const pipeline = db.openPipeline();
   const lock = { text: `select set_config('synchronous_commit', 'on', true)`, values: [] };
   const write = { text: `insert into notes values ('three')`, values: [] };
-  const rejected = assert.rejects(pipeline.runLocked(lock, write), CommitUnknown);
+  const rejected = assert.rejects(
+    pipeline.runLocked(lock, () => write),
+    CommitUnknown,
+  );
   await giveUpWaiting();
   await rejected;
 });

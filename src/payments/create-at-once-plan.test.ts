@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAtOnce, type RunCreate } from '#payments/create-at-once.ts';
+import { createAtOnce } from '#payments/create-at-once.ts';
 import { CREATE } from '#payments/create-statement.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { newCreate } from '#testing/store-payments.ts';
@@ -31,7 +31,7 @@ function nodes(plan: Plan): Plan[] {
 /** How the statement would read the tables: which by which columns of which index. */
 async function readings(): Promise<string[]> {
   const found: string[] = [];
-  const explain: RunCreate = async (_, { text, values }) => {
+  const explain = async (text: string, values: readonly unknown[]) => {
     const rows = await store.db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
       `explain (format json) ${text}`,
       values,
@@ -46,8 +46,8 @@ async function readings(): Promise<string[]> {
     }
     return [];
   };
-  const pipeline = store.db.openPipeline();
-  await createAtOnce({ ...store, pipeline }, [newCreate(store, { orderId: 'A' })], explain);
+  const pipeline = { ...store.db.openPipeline(), run: explain };
+  await createAtOnce({ ...store, pipeline }, [newCreate(store, { orderId: 'A' })]);
   return found.sort();
 }
 

@@ -3,7 +3,7 @@ import { type Answer, answerWith, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { type IdKey, newId } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
+import type { Draw } from '#db/batching.ts';
 import type { ColumnValues } from '#db/columns.ts';
 import { createdAt, lockingStatement, type TimeRow, tenantKey, toTimes } from '#db/commit-order.ts';
 import { codeOf, type Pipeline } from '#db/database.ts';
@@ -163,7 +163,7 @@ function toDraft(
 function toRows(
   { clock, clocks, idKey }: AtOnceDeps,
   tried: readonly Numbered[],
-): { readonly rows: Row[]; readonly tenants: Tenant[]; readonly input: ColumnValues } {
+): { readonly rows: Row[]; readonly input: ColumnValues } {
   const byTenant = Map.groupBy(tried, ({ request }) => tenantKey(request.standing.tenant));
   const now = clock.now();
   const drafts = [...byTenant.entries()].flatMap(([tenant, group]) => {
@@ -175,31 +175,8 @@ function toRows(
     );
   });
   const input = NEW_CREATES.valuesOf(drafts.map(({ columns }) => columns));
-  const tenants = [...byTenant.values()].flatMap(([first]) => first?.request.standing.tenant ?? []);
-  return { rows: drafts.map(({ row }) => row), tenants, input };
+  return { rows: drafts.map(({ row }) => row), input };
 }
-
-/** How the statement is run, for these accounts and modes. */
-export type RunCreate = (
-  deps: Pick<AtOnceDeps, 'pipeline' | 'clocks'>,
-  statement: Statement,
-  tenants: readonly Tenant[],
-) => Promise<OutcomeRow[]>;
-
-const runAtOnce: RunCreate = ({ pipeline }, { text, values }) => pipeline.run(text, values);
-
-/**
- * For accounts for which other processes write at the same time: waits for the locks of their
- * orders first, so that nobody is in the statement's way.
- */
-export const runUnderLocks: RunCreate = async ({ pipeline, clocks }, statement, tenants) => {
-  const { locked, rows } = await pipeline.runLocked<TimeRow, OutcomeRow>(
-    lockingStatement(tenants),
-    statement,
-  );
-  for (const [tenant, time] of toTimes(locked)) clocks.learn(tenant, time);
-  return rows;
-};
 
 /** An expired key belongs to nobody, but its row has to be removed first: that is not plain. */
 function replay(known: StoredAnswer & { readonly expires_at: Date }, asked: CreateRequest): AtOnce {
@@ -233,14 +210,6 @@ interface Written {
   readonly found: readonly OutcomeRow[];
 }
 
-const NOTHING: Written = { rows: [], found: [] };
-
-/** Another transaction was quicker: the whole statement has done nothing. */
-function nothingIfMet(error: unknown): Written {
-  if (MET_ANOTHER.has(codeOf(error))) return NOTHING;
-  throw error;
-}
-
 /** Gives back the numbers that were not used, and says what became of each request. */
 function settle(
   { numbers }: IntentIds,
@@ -258,36 +227,100 @@ function settle(
   };
 }
 
-function untouched(requests: readonly CreateRequest[]): CreatedAtOnce {
-  return { outcomes: requests.map(() => null), busy: new Set(), deliveries: 0 };
+/** Another transaction was quicker: the whole statement has done nothing. */
+function nothingIfMet(error: unknown): OutcomeRow[] {
+  if (MET_ANOTHER.has(codeOf(error))) return [];
+  throw error;
+}
+
+/** Each with the next number of its mode, of which there are enough. */
+function number(tried: readonly Candidate[], drawn: readonly DrawnNumber[]): Numbered[] {
+  const byMode = Map.groupBy(drawn, ({ livemode }) => livemode);
+  const ofMode = new Map([...byMode].map(([livemode, some]) => [livemode, some.values()]));
+  return tried.map((one) => {
+    const next = ofMode.get(one.request.standing.tenant.livemode)?.next();
+    return { ...one, drawn: present(next?.value, 'drawn number') };
+  });
+}
+
+/** A statement for those requests of a batch that may be plain. */
+interface Prepared {
+  readonly rows: readonly Row[];
+  readonly statement: Statement;
+  /** Once the statement was sent and answered. */
+  release(): void;
+}
+
+/** null: none of them may be. */
+function prepare(
+  deps: AtOnceDeps,
+  requests: readonly CreateRequest[],
+  drawn: readonly DrawnNumber[],
+): Prepared | null {
+  const tried = candidates(deps.idKey, requests, deps.pipeline.watch);
+  if (tried.length === 0) return null;
+  const { rows, input } = toRows(deps, number(tried, drawn));
+  const values = [CREATED, topicsOf(CREATED), ...input.values];
+  return { rows, statement: { text: CREATE, values }, release: () => input.release() };
 }
 
 /**
  * Creates the plain ones of these intents in one round trip, and answers what comes again. A
  * request whose key was used by another of the batch has met that one under way. The others are
  * left untouched, and so are all of them when another transaction was quicker with one of the keys.
- * It never waits for a lock, unless `run` does.
+ * It never waits for a lock.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export async function createAtOnce(
   deps: AtOnceDeps,
   requests: readonly CreateRequest[],
-  run: RunCreate = runAtOnce,
 ): Promise<CreatedAtOnce> {
-  const { pipeline, idKey, numbers } = deps;
-  const tried = candidates(idKey, requests, pipeline.watch);
-  if (tried.length === 0) return untouched(requests);
-  const drawn = await numbers.take(tried.map(({ request }) => request.standing.tenant.livemode));
-  // Drawing may have opened a connection, and that one may have met another database.
-  const numbered = tried
-    .map((one, n) => ({ ...one, drawn: present(drawn[n], 'drawn number') }))
-    .filter(({ request }) => pipeline.watch.serves(request.standing.tenant.livemode));
-  if (numbered.length === 0) return settle(deps, requests, { drawn, written: NOTHING });
-  const { rows, tenants, input } = toRows(deps, numbered);
-  const values = [CREATED, topicsOf(CREATED), ...input.values];
-  const written = await run(deps, { text: CREATE, values }, tenants)
-    .then((found) => ({ rows, found }))
+  const { pipeline, numbers } = deps;
+  const drawn = await numbers.take(requests.map(({ standing }) => standing.tenant.livemode));
+  // After drawing: that may have opened a connection, which may have met another database.
+  const prepared = prepare(deps, requests, drawn);
+  if (prepared === null) return settle(deps, requests, { drawn, written: { rows: [], found: [] } });
+  const { rows, statement, release } = prepared;
+  const found = await pipeline
+    .run<OutcomeRow>(statement.text, statement.values)
     .catch(nothingIfMet)
-    .finally(() => input.release());
-  return settle(deps, requests, { drawn, written });
+    .finally(release);
+  return settle(deps, requests, { drawn, written: { rows, found } });
+}
+
+/**
+ * The same for accounts for which other processes write at the same time. It waits for the locks of
+ * their orders first, so that nobody is in the statement's way. Only then are the requests taken:
+ * as many as have come until then share the statement, and their time is that of their turn.
+ * @param most That a draw takes.
+ * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+ */
+export async function createUnderLocks(
+  deps: AtOnceDeps,
+  draw: Draw<CreateRequest>,
+  most: number,
+): Promise<CreatedAtOnce> {
+  const { pipeline, clocks, numbers } = deps;
+  const tenants = new Map(
+    draw.waiting().map(({ standing: { tenant } }) => [tenantKey(tenant), tenant]),
+  );
+  const modes = new Set([...tenants.values()].map(({ livemode }) => livemode));
+  // Before the locks, so that nobody waits for us while we draw.
+  const drawn = await numbers.take([...modes].flatMap((livemode) => Array(most).fill(livemode)));
+  const batch: { prepared: Prepared | null } = { prepared: null };
+  const found = await pipeline
+    .runLocked<TimeRow, OutcomeRow>(lockingStatement([...tenants.values()]), (locked) => {
+      for (const [tenant, time] of toTimes(locked)) clocks.learn(tenant, time);
+      const requests = draw.take(({ standing }) => tenants.has(tenantKey(standing.tenant)));
+      batch.prepared = prepare(deps, requests, drawn);
+      return batch.prepared?.statement ?? null;
+    })
+    .catch((error) => {
+      // Without its locks, a batch has not taken anything that it could say something about.
+      if (draw.taken().length === 0) throw error;
+      return nothingIfMet(error);
+    })
+    .finally(() => batch.prepared?.release());
+  const rows = batch.prepared?.rows ?? [];
+  return settle(deps, draw.taken(), { drawn, written: { rows, found } });
 }

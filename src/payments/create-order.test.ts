@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs, type Clock, FakeClock } from '#core/clock.ts';
+import { createLateBatcher } from '#db/batching.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Pipeline } from '#db/database.ts';
 import { AccountClocks } from '#payments/account-clocks.ts';
 import { ContendedAccounts } from '#payments/contended-accounts.ts';
 import { createIntentCreator } from '#payments/create.ts';
-import { createAtOnce, type RunCreate, runUnderLocks } from '#payments/create-at-once.ts';
+import { type AtOnce, createAtOnce, createUnderLocks } from '#payments/create-at-once.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
@@ -62,7 +63,7 @@ test('a create that meets a taken order waits for it once, with all others', asy
   await order.commit();
   const seen = (await Promise.all([first, ...later])).map(see);
   assert.ok(seen.every(({ status }) => status === 201));
-  assert.equal(batches, 2, 'the first, and those that came while it waited');
+  assert.equal(batches, 1, 'those that came while it waited went with the first');
 });
 
 /** When the store's intents count as created, in their order. */
@@ -80,24 +81,26 @@ function clockOff(ms: number): Clock {
   return { now: () => at };
 }
 
-/** Creates as another process does, which knows nothing of the account yet. */
-function elsewhere(run?: RunCreate, ownClock: Clock = clock) {
+/** Another process, which knows nothing of the account yet. */
+function elsewhere(ownClock: Clock = clock) {
   const fresh = { pipeline: store.db.openPipeline(), clocks: new AccountClocks() };
-  return async (request: CreateRequest) => {
-    const own = { ...store, ...fresh, clock: ownClock };
-    const { outcomes } = await createAtOnce(own, [request], run);
-    return outcomes[0]?.created ?? null;
-  };
+  return { ...store, ...fresh, clock: ownClock };
+}
+
+/** Whether it could be created without waiting; null: it was left alone. */
+async function create(node: ReturnType<typeof elsewhere>, request: CreateRequest) {
+  const { outcomes } = await createAtOnce(node, [request]);
+  return outcomes[0]?.created ?? null;
 }
 
 test('a create is stored with the time of its answer, never before an earlier row', async () => {
   const shop = await addStore(store, clock);
-  assert.equal(await elsewhere(undefined, clockOff(900))(newCreate(shop)), true);
-  assert.equal(await elsewhere(undefined, clockOff(100))(newCreate(shop)), null);
+  assert.equal(await create(elsewhere(clockOff(900)), newCreate(shop)), true);
+  assert.equal(await create(elsewhere(clockOff(100)), newCreate(shop)), null);
   // The way that decides in TypeScript works in a transaction: it is not needed.
   const db = { ...store.db, transaction: () => assert.fail('decided in TypeScript') };
-  const create = createIntentCreator({ ...store, db, clock: clockOff(100) });
-  const answer = see(await create(newCreate(shop)));
+  const creator = createIntentCreator({ ...store, db, clock: clockOff(100) });
+  const answer = see(await creator(newCreate(shop)));
   const late = addMs(clock.now(), 900);
   assert.equal(answer.body.created, late.toISOString());
   assert.deepEqual(await timesOf(shop), [late, late]);
@@ -105,12 +108,18 @@ test('a create is stored with the time of its answer, never before an earlier ro
 
 test('a clock that was moved is noticed, and who waits for the order learns of it', async () => {
   const shop = await addStore(store, clock);
+  const { tenant } = shop.standing;
   await store.db.query('update account_modes set ahead_seconds = 60 where account_id = $1', [
-    shop.standing.tenant.accountId,
+    tenant.accountId,
   ]);
-  assert.equal(await elsewhere()(newCreate(shop)), null);
-  const waits = elsewhere(runUnderLocks);
-  assert.equal(await waits(newCreate(shop)), null);
-  assert.equal(await waits(newCreate(shop)), true);
-  assert.deepEqual(await timesOf(shop), [addMs(clock.now(), 60_000)]);
+  const node = elsewhere();
+  assert.equal(await create(node, newCreate(shop)), null);
+  const batcher = createLateBatcher<CreateRequest, AtOnce>({
+    ...{ maxInFlight: 1, maxItems: 1 },
+    run: async (draw) => (await createUnderLocks(node, draw, 1)).outcomes,
+  });
+  assert.equal((await batcher.add(newCreate(shop)))?.created, true);
+  assert.equal(await create(node, newCreate(shop)), true);
+  const ahead = addMs(clock.now(), 60_000);
+  assert.deepEqual(await timesOf(shop), [ahead, ahead]);
 });

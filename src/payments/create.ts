@@ -1,7 +1,7 @@
 import type { Answer, Refusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { activeTraceparent } from '#core/tracing.ts';
-import { type Batcher, createBatcher } from '#db/batching.ts';
+import { createBatcher, createLateBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable, type Pipeline } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
@@ -11,7 +11,7 @@ import {
   type AtOnce,
   type CreatedAtOnce,
   createAtOnce,
-  runUnderLocks,
+  createUnderLocks,
 } from '#payments/create-at-once.ts';
 import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest, IntentIds } from '#payments/create-request.ts';
@@ -30,16 +30,11 @@ const BATCHES = {
 const BUSY = 'busy';
 /**
  * For accounts for which other processes write too: their order changes hands once per batch. One
- * batch at a time, so that what arrives meanwhile shares the next one: several batches would wait
- * for each other's locks and hold fewer creates each. It may be large, because a change of hands
- * costs more than a few creates.
+ * batch at a time, and made up when it has the locks: what arrives meanwhile shares it, and the
+ * next one waits for its turn. It may be large, because a change of hands costs more than a few
+ * creates.
  */
-const UNDER_LOCK = { maxInFlight: 1, maxItems: 64 } as const;
-/**
- * A batch waits for its locks with the time that it was sent at. A later one may have been written
- * meanwhile, and then its creates are sent again: with that time, or a later one.
- */
-const TRIES_UNDER_LOCK = 3;
+const UNDER_LOCKS = { maxInFlight: 1, maxItems: 64 } as const;
 
 interface CreatorDeps extends IntentIds {
   readonly clock: Clock;
@@ -64,6 +59,23 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
   if (written.deliveries > 0) wakeups.send('deliveries');
 }
 
+/** After a batch: whoever waits for its intents hears of them. */
+async function finish(
+  noted: { readonly wakeups: Wakeups; readonly unknown: WeakSet<CreateRequest> },
+  taken: () => readonly CreateRequest[],
+  work: Promise<CreatedAtOnce>,
+): Promise<CreatedAtOnce> {
+  try {
+    const done = await work;
+    wake(noted.wakeups, taken(), done);
+    return done;
+  } catch (error) {
+    // A lost statement may create these yet: no caller is told that nothing was done.
+    if (error instanceof CommitUnknown) for (const request of taken()) noted.unknown.add(request);
+    throw error;
+  }
+}
+
 /** Opened by the first batch: the API's document is built without a database. */
 function pipelineOf(db: Database): () => Pipeline {
   let pipeline: Pipeline | null = null;
@@ -71,17 +83,6 @@ function pipelineOf(db: Database): () => Pipeline {
     pipeline ??= db.openPipeline();
     return pipeline;
   };
-}
-
-async function addUnderLock(
-  batcher: Batcher<CreateRequest, AtOnce | typeof BUSY>,
-  request: CreateRequest,
-): Promise<AtOnce> {
-  for (let tries = 0; tries < TRIES_UNDER_LOCK; tries++) {
-    const done = await batcher.add(request);
-    if (done !== BUSY) return done;
-  }
-  return null;
 }
 
 /**
@@ -98,29 +99,23 @@ export function createIntentCreator(
   // Those that wait for locks have a connection of their own.
   const [pipeline, lockPipeline] = [pipelineOf(deps.db), pipelineOf(deps.db)];
   const clocks = new AccountClocks();
-  /** A lost statement may create these yet: no caller is told that nothing was done. */
   const unknown = new WeakSet<CreateRequest>();
-  const finish = async (requests: readonly CreateRequest[], work: Promise<CreatedAtOnce>) => {
-    const done = await work.catch((error) => {
-      if (error instanceof CommitUnknown) for (const request of requests) unknown.add(request);
-      throw error;
-    });
-    wake(deps.wakeups, requests, done);
-    return requests.map((_, item) => (done.busy.has(item) ? BUSY : (done.outcomes[item] ?? null)));
-  };
+  const noted = { wakeups: deps.wakeups, unknown };
   const plain = createBatcher<CreateRequest, AtOnce | typeof BUSY>({
     ...BATCHES,
-    run: (requests) => {
+    run: async (requests) => {
       const own = { ...deps, pipeline: pipeline(), clocks };
-      return finish(requests, createAtOnce(own, requests));
+      const { outcomes, busy } = await finish(noted, () => requests, createAtOnce(own, requests));
+      return outcomes.map((outcome, item) => (busy.has(item) ? BUSY : outcome));
     },
   });
-  const underLock = createBatcher<CreateRequest, AtOnce | typeof BUSY>({
-    ...UNDER_LOCK,
-    run: (requests) => {
+  const underLocks = createLateBatcher<CreateRequest, AtOnce>({
+    ...UNDER_LOCKS,
+    run: async (draw) => {
       const own = { ...deps, pipeline: lockPipeline(), clocks };
-      const work = createAtOnce(own, requests, runUnderLocks);
-      return finish(requests, contended.track(requests, work));
+      const work = createUnderLocks(own, draw, UNDER_LOCKS.maxItems);
+      const done = await finish(noted, draw.taken, contended.track(draw.waiting(), work));
+      return done.outcomes;
     },
   });
   const others = createBatcher<CreateRequest, Answer | Refusal>({
@@ -139,7 +134,7 @@ export function createIntentCreator(
       contended.note(request, { inVain: done === BUSY });
       if (done !== BUSY) return done.answer;
     }
-    const done = await addUnderLock(underLock, request);
+    const done = await underLocks.add(request);
     return done === null ? others.add(request) : done.answer;
   };
   return (asked) => {
