@@ -233,16 +233,6 @@ function nothingIfMet(error: unknown): OutcomeRow[] {
   throw error;
 }
 
-/** Each with the next number of its mode, of which there are enough. */
-function number(tried: readonly Candidate[], drawn: readonly DrawnNumber[]): Numbered[] {
-  const byMode = Map.groupBy(drawn, ({ livemode }) => livemode);
-  const ofMode = new Map([...byMode].map(([livemode, some]) => [livemode, some.values()]));
-  return tried.map((one) => {
-    const next = ofMode.get(one.request.standing.tenant.livemode)?.next();
-    return { ...one, drawn: present(next?.value, 'drawn number') };
-  });
-}
-
 /** A statement for those requests of a batch that may be plain. */
 interface Prepared {
   readonly rows: readonly Row[];
@@ -255,11 +245,12 @@ interface Prepared {
 function prepare(
   deps: AtOnceDeps,
   requests: readonly CreateRequest[],
-  drawn: readonly DrawnNumber[],
+  numberOf: (one: Candidate) => DrawnNumber | undefined,
 ): Prepared | null {
   const tried = candidates(deps.idKey, requests, deps.pipeline.watch);
   if (tried.length === 0) return null;
-  const { rows, input } = toRows(deps, number(tried, drawn));
+  const numbered = tried.map((one) => ({ ...one, drawn: present(numberOf(one), 'drawn number') }));
+  const { rows, input } = toRows(deps, numbered);
   const values = [CREATED, topicsOf(CREATED), ...input.values];
   return { rows, statement: { text: CREATE, values }, release: () => input.release() };
 }
@@ -278,7 +269,7 @@ export async function createAtOnce(
   const { pipeline, numbers } = deps;
   const drawn = await numbers.take(requests.map(({ standing }) => standing.tenant.livemode));
   // After drawing: that may have opened a connection, which may have met another database.
-  const prepared = prepare(deps, requests, drawn);
+  const prepared = prepare(deps, requests, ({ item }) => drawn[item]);
   if (prepared === null) return settle(deps, requests, { drawn, written: { rows: [], found: [] } });
   const { rows, statement, release } = prepared;
   const found = await pipeline
@@ -312,7 +303,10 @@ export async function createUnderLocks(
     .runLocked<TimeRow, OutcomeRow>(lockingStatement([...tenants.values()]), (locked) => {
       for (const [tenant, time] of toTimes(locked)) clocks.learn(tenant, time);
       const requests = draw.take(({ standing }) => tenants.has(tenantKey(standing.tenant)));
-      batch.prepared = prepare(deps, requests, drawn);
+      const left = Map.groupBy(drawn, ({ livemode }) => livemode);
+      batch.prepared = prepare(deps, requests, ({ request }) =>
+        left.get(request.standing.tenant.livemode)?.shift(),
+      );
       return batch.prepared?.statement ?? null;
     })
     .catch((error) => {
