@@ -5,6 +5,7 @@ import { addMs, type Clock, FakeClock } from '#core/clock.ts';
 import { createLateBatcher } from '#db/batching.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Pipeline } from '#db/database.ts';
+import { claim } from '#idempotency/run-once.ts';
 import { AccountClocks } from '#payments/account-clocks.ts';
 import { ContendedAccounts } from '#payments/contended-accounts.ts';
 import { createIntentCreator } from '#payments/create.ts';
@@ -64,6 +65,18 @@ test('a create that meets a taken order waits for it once, with all others', asy
   const seen = (await Promise.all([first, ...later])).map(see);
   assert.ok(seen.every(({ status }) => status === 201));
   assert.equal(batches, 1, 'those that came while it waited went with the first');
+});
+
+test('under the lock, a create whose key another request takes meanwhile is told so', async () => {
+  const contended = new ContendedAccounts(() => 0);
+  const creator = createIntentCreator(store, contended);
+  const request = newCreate(store);
+  contended.note(request, { inVain: true });
+  const key = await underWay(store.db, (tx) => claim(tx, request.idempotency, clock.now()));
+  const answer = creator(request);
+  await waitingForLocks(store.db, 1);
+  await key.commit();
+  assert.equal(see(await answer).status, 409);
 });
 
 /** When the store's intents count as created, in their order. */

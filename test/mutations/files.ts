@@ -5,6 +5,7 @@
 const CREATE = [
   'src/payments/create.test.ts',
   'src/payments/create-at-once.test.ts',
+  'src/payments/create-order.test.ts',
   'src/payments/rebuilt.test.ts',
   'test/api/two-nodes.test.ts',
 ];
