@@ -109,7 +109,7 @@ async function runBehind<Locked, Row>(
   try {
     statement = then(await begin<Locked>(client, lock));
   } catch (error) {
-    // A connection that is lost, or thrown away by the caller, is rolled back without a word.
+    // Such a connection is not used again: closing it rolls back.
     if (!(error instanceof DatabaseUnavailable)) await rollBack(client);
     throw error;
   }

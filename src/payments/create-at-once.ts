@@ -283,7 +283,7 @@ export async function createAtOnce(
  * The same for accounts for which other processes write at the same time. It waits for the locks of
  * their orders first, so that nobody is in the statement's way. Only then are the requests taken:
  * as many as have come until then share the statement, and their time is that of their turn.
- * @param most That a draw takes.
+ * @param most As many requests as the draw takes at most.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export async function createUnderLocks(
@@ -310,7 +310,7 @@ export async function createUnderLocks(
       return batch.prepared?.statement ?? null;
     })
     .catch((error) => {
-      // Without its locks, a batch has not taken anything that it could say something about.
+      // It did not get the locks: there are no requests yet that could be left untouched.
       if (draw.taken().length === 0) throw error;
       return nothingIfMet(error);
     })
