@@ -34,8 +34,8 @@ export interface Pipeline {
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   /**
    * Two statements in one READ COMMITTED transaction: the first waits for locks, and the other sees
-   * what was committed until it got them. What the other one is may depend on what the first
-   * returned; null: nothing, and the locks are given back. It goes together with the commit. No
+   * what was committed until it got them. `then` makes the other from what the first returned; it
+   * is sent together with the commit. With null there is none, and the locks are given back. No
    * other call may be under way: it would be part of the transaction.
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
    */
@@ -56,7 +56,7 @@ function placeOf(row: unknown): LogPlace | null {
 interface Taken {
   readonly client: Promise<pg.PoolClient>;
   underWay: number;
-  /** Of calls that are under way: there is one, with a transaction of several round trips. */
+  /** A transaction of several round trips has the connection to itself. */
   isLocked: boolean;
   broken?: Error;
 }

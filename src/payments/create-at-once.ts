@@ -241,7 +241,7 @@ interface Prepared {
   release(): void;
 }
 
-/** null: none of them may be. */
+/** @returns null when none of them may be plain. */
 function prepare(
   deps: AtOnceDeps,
   requests: readonly CreateRequest[],
@@ -283,7 +283,7 @@ export async function createAtOnce(
  * The same for accounts for which other processes write at the same time. It waits for the locks of
  * their orders first, so that nobody is in the statement's way. Only then are the requests taken:
  * as many as have come until then share the statement, and their time is that of their turn.
- * @param most As many requests as the draw takes at most.
+ * @param most How many requests the draw can take.
  * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
  */
 export async function createUnderLocks(

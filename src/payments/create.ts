@@ -59,7 +59,7 @@ function wake(wakeups: Wakeups, requests: readonly CreateRequest[], written: Wri
   if (written.deliveries > 0) wakeups.send('deliveries');
 }
 
-/** After a batch: whoever waits for its intents hears of them. */
+/** Wakes those who wait for intents of a batch, or notes that nobody knows if it was written. */
 async function finish(
   noted: { readonly wakeups: Wakeups; readonly unknown: WeakSet<CreateRequest> },
   taken: () => readonly CreateRequest[],
