@@ -208,6 +208,24 @@ test('a late batch takes what has come by the time that it is ready, if it fits'
   assert.deepEqual(batches, [[1, 3, 5, 7], [2, 4, 6, 8], [9]]);
 });
 
+test('who comes while a late batch waits in vain has a try of their own', async () => {
+  const away = Promise.withResolvers<never>();
+  const runs = [() => away.promise, () => Promise.resolve()];
+  const batcher = createLateBatcher<number, number>({
+    ...{ maxInFlight: 1, maxItems: 4 },
+    run: async (draw) => {
+      await runs.shift()?.();
+      return draw.take(() => true);
+    },
+  });
+  const refused = assert.rejects(batcher.add(1), DatabaseUnavailable);
+  await turn();
+  const later = batcher.add(2);
+  away.reject(new DatabaseUnavailable('away'));
+  await refused;
+  assert.equal(await later, 2);
+});
+
 test('a late batch that fails before it takes anything fails for those that wait', async () => {
   const faults = [new DatabaseUnavailable('away'), new Error('refused')];
   const batches: (readonly number[])[] = [];

@@ -32,7 +32,7 @@ export interface Draw<Item> {
 export interface LateBatcherOptions<Item, Outcome> extends Limits {
   /**
    * Takes its items when it is ready for them, and runs them in one transaction; one outcome per
-   * item, in their order. If it throws before that, nothing was done with any that wait.
+   * item, in their order. If it throws before that, it has failed for those that it began with.
    */
   readonly run: (draw: Draw<Item>) => Promise<readonly Outcome[]>;
 }
@@ -119,12 +119,14 @@ export function createLateBatcher<Item, Outcome>(
   const settle = (batch: readonly Entry[]) => runFrom([...batch], options, []);
   const flush = async () => {
     const batch: Entry[] = [];
+    const begunFor = Math.min(waiting.length, maxItems);
     started = performance.now();
     inFlight++;
     try {
       await runFrom(waiting, options, batch);
     } catch (error) {
-      if (batch.length === 0) batch.push(...waiting.splice(0, maxItems));
+      // Those who came later have a try of their own.
+      if (batch.length === 0) batch.push(...waiting.splice(0, begunFor));
       if (batch.length === 1 || error instanceof DatabaseUnavailable) rejectAll(batch, error);
       else await settleSingly(batch, error, settle);
     } finally {
