@@ -1,4 +1,4 @@
-// Generated from openapi.json by `npm run types`. Do not edit.
+// Generated from openapi.json by `npm run openapi`. Do not edit.
 
 export interface ApiError {
   /** What went wrong. */

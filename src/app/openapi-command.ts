@@ -2,18 +2,42 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
+import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 
-/** Writes the OpenAPI documents. With `--check` it ends with 1 when one of them is stale. */
+/**
+ * Writes the OpenAPI documents and the TypeScript types made from them. With `--check` it writes
+ * only those that are not committed, and ends with 1 when a committed one is stale.
+ */
 const ROOT = path.join(import.meta.dirname, '../..');
+/** The types that the web apps share, and below the same folder those of each surface. */
+const WEB_TYPES = 'web/data/types';
+/** What a release promises: a change has to show in its commit. */
+const COMMITTED = ['openapi.json', 'sdk/src/types.ts'];
 
-for (const [name, document] of Object.entries(surfaceDocuments(declaredRoutes()))) {
+function freshFiles(): Map<string, string> {
+  const documents = Object.entries(surfaceDocuments(declaredRoutes()));
+  const texts = documents.map(
+    ([name, one]) => [name, `${JSON.stringify(one, null, 2)}\n`] as const,
+  );
+  const [[merchant, ownDocument] = ['', {}], ...inner] = documents;
+  const web = inner.map(([name, document]) => [path.basename(name, '.json'), document] as const);
+  const modules = typescriptModules(new Map(web));
+  return new Map([
+    ...texts,
+    ['sdk/src/types.ts', typescriptOf(ownDocument, merchant)],
+    ...[...modules].map(([name, text]) => [`${WEB_TYPES}/${name}.ts`, text] as const),
+  ]);
+}
+
+const isCheck = process.argv.includes('--check');
+for (const [name, fresh] of freshFiles()) {
   const file = path.join(ROOT, name);
-  const fresh = `${JSON.stringify(document, null, 2)}\n`;
-  if (!process.argv.includes('--check')) {
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, fresh);
-  } else if ((await readFile(file, 'utf8').catch(() => '')) !== fresh) {
+  if ((await readFile(file, 'utf8').catch(() => null)) === fresh) continue;
+  if (isCheck && COMMITTED.includes(name)) {
     console.error(`${name} is stale: run npm run openapi`);
     process.exitCode = 1;
+    continue;
   }
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, fresh);
 }

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
 import { test } from 'node:test';
 import { typeOf } from './typescript-schema.ts';
-import { typescriptOf } from './typescript-types.ts';
+import { typescriptModules, typescriptOf } from './typescript-types.ts';
 
 const NOTE = {
   title: 'Note',
@@ -95,7 +93,32 @@ test('a keyword that is not understood stops the command, and becomes no unknown
   assert.throws(() => typeOf({ type: 'file' }, ''), /file/);
 });
 
-test('the types of the SDK and the screens are fresh', () => {
-  const command = path.join(import.meta.dirname, 'types-command.ts');
-  execFileSync(process.execPath, [command, '--check'], { stdio: 'pipe' });
+test('what documents have in common is declared once, unless it names what differs', () => {
+  const extended = structuredClone(DOCUMENT);
+  Object.assign(extended.components.schemas, {
+    Box: { type: 'object', properties: { note: REFERENCE } },
+    Mark: NOTE,
+    Sign: NOTE,
+    Label: { type: 'object', properties: { text: { type: 'string' } } },
+  });
+  const other = structuredClone(extended);
+  other.components.schemas.Note.required = ['id'];
+  const modules = typescriptModules(
+    new Map([
+      ['one', extended],
+      ['two', other],
+    ]),
+  );
+  const declared = (name: string) =>
+    [...(modules.get(name) ?? '').matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, n]) => n);
+  assert.deepEqual(declared('shared'), [
+    ...['ApiError', 'Mark', 'Sign', 'Label', 'UpdateNoteQuery', 'UpdateNoteBody'],
+  ]);
+  assert.match(modules.get('shared') ?? '', /^export type Sign = Mark;$/m);
+  // Both have a box word for word, but not of the same notes.
+  for (const name of ['one', 'two']) {
+    assert.deepEqual(declared(name), ['Note', 'Box', 'Operations']);
+    assert.match(modules.get(name) ?? '', /^import type \{ UpdateNoteQuery, UpdateNoteBody \}/m);
+    assert.match(modules.get(name) ?? '', /^export type \{ ApiError, Mark, Sign, Label, Update/m);
+  }
 });

@@ -10,13 +10,80 @@ import { documentation, isObject, nameOf, type Schema, typeOf } from './typescri
  * compare the two, so neither is believed alone.
  */
 export function typescriptOf(document: Schema, source: string): string {
-  const parts = [
-    `// Generated from ${source} by \`npm run types\`. Do not edit.`,
-    ...namedSchemas(document),
-    ...webhookEvents(document),
-    ...operations(document),
-  ];
+  return moduleOf([noteOn(source), ...declarationsOf(document)]);
+}
+
+/**
+ * The same for several documents: what two or more of them say alike stands once, in the module
+ * `shared`.
+ *
+ * @returns the text of each module by its name
+ */
+export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<string, string> {
+  const modules = [...documents].map(
+    ([name, document]) => [name, declarationsOf(document)] as const,
+  );
+  const shared = sharedOf(modules.map(([, declarations]) => declarations));
+  const own = modules.map(([name, declarations]) => {
+    const rest = declarations.filter((text) => !shared.has(text));
+    const taken = declarations.filter((text) => shared.has(text)).map(declaredName);
+    const used = taken.filter((one) => rest.some((text) => namesIn(text).has(one)));
+    const links = [
+      ...(used.length > 0 ? [`import type { ${used.join(', ')} } from './shared.ts';`] : []),
+      ...(taken.length > 0 ? [`export type { ${taken.join(', ')} } from './shared.ts';`] : []),
+    ];
+    return [name, moduleOf([noteOn(`openapi/${name}.json`), ...links, ...onceEach(rest)])] as const;
+  });
+  const common = moduleOf([noteOn('several documents'), ...onceEach([...shared])]);
+  return new Map([['shared', common], ...own]);
+}
+
+/** An interface with the members of an earlier one becomes another name for it. */
+function onceEach(declarations: readonly string[]): string[] {
+  const first = new Map<string, string>();
+  return declarations.map((text) => {
+    const [, name = '', members = ''] = /^export interface (\w+) (\{[\s\S]*\})$/m.exec(text) ?? [];
+    const earlier = first.get(members);
+    if (members !== '' && earlier === undefined) first.set(members, name);
+    return earlier === undefined ? text : `export type ${name} = ${earlier};`;
+  });
+}
+
+/** Declarations that two modules have word for word, and that name nothing but each other. */
+function sharedOf(modules: readonly (readonly string[])[]): Set<string> {
+  const declared = new Set(modules.flat().map(declaredName));
+  const places = Map.groupBy(modules.flat(), (text) => text);
+  let shared = [...places.keys()].filter((text) => (places.get(text)?.length ?? 0) > 1);
+  for (let before = -1; before !== shared.length; ) {
+    before = shared.length;
+    const names = new Set(shared.map(declaredName));
+    const isClosed = (text: string) =>
+      [...namesIn(text)].every((name) => !declared.has(name) || names.has(name));
+    shared = shared.filter(isClosed);
+  }
+  return new Set(shared);
+}
+
+function declaredName(declaration: string): string {
+  return /^export (?:interface|type) (\w+)/m.exec(declaration)?.[1] ?? '';
+}
+
+/** Every word of a declaration outside its comments and strings. */
+function namesIn(declaration: string): Set<string> {
+  const code = declaration.replaceAll(/\/\*\*[\s\S]*?\*\/|'(?:[^'\\]|\\.)*'/g, '');
+  return new Set(code.match(/\w+/g));
+}
+
+function noteOn(source: string): string {
+  return `// Generated from ${source} by \`npm run openapi\`. Do not edit.`;
+}
+
+function moduleOf(parts: readonly string[]): string {
   return `${parts.join('\n\n')}\n`;
+}
+
+function declarationsOf(document: Schema): string[] {
+  return [...namedSchemas(document), ...webhookEvents(document), ...operations(document)];
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];

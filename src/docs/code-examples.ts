@@ -78,7 +78,7 @@ export type PackageMethods = ReadonlyMap<string, string>;
 const CLASS = /export class (\w+) extends Resource \{([\s\S]*?)\n\}/g;
 const CALL = /^ +(\w+)\([^)]*\) \{\s+return this\.(?:call|pages|keyed)\('([A-Z]+ [^']+)'/gm;
 
-/** @param resources the text of `sdk/dist/resources.js`. */
+/** @param resources the text of `sdk/src/resources.ts`. */
 export function packageMethods(resources: string): PackageMethods {
   const found = new Map<string, string>();
   for (const [, name = '', body = ''] of resources.matchAll(CLASS)) {

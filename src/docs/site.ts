@@ -11,7 +11,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const GUIDES = path.join(ROOT, 'docs/guides');
 const ASSETS = path.join(ROOT, 'web/docs');
 const TOKENS = path.join(ROOT, 'web/ui/tokens.css');
-const RESOURCES = path.join(ROOT, 'sdk/dist/resources.js');
+const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
 /** In the order of the contents; others follow by their names. */
 const GUIDE_ORDER = [

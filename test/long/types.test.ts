@@ -15,6 +15,7 @@ import { operationsOf } from '#app/typescript-types.ts';
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
+const MAKE = path.join(ROOT, 'src/app/openapi-command.ts');
 const TSC = path.join(ROOT, 'node_modules/.bin/tsc');
 /** A document and the types made from it. */
 const PAIRS = [
@@ -25,6 +26,8 @@ const PAIRS = [
   ['openapi/dashboard.json', 'web/data/types/dashboard.ts'],
   ['openapi/operator.json', 'web/data/types/operator.ts'],
 ] as const;
+/** What several of them import. */
+const SHARED = 'web/data/types/shared.ts';
 /** The comparison file's beginning: true only where both types are the same, member by member. */
 const HEAD = `import type * as Ours from './ours.ts';
 import type { components, paths } from './theirs.ts';
@@ -40,6 +43,7 @@ let folder: string;
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-types-'));
   await cp(path.join(import.meta.dirname, 'openapi-typescript'), folder, { recursive: true });
+  await run(process.execPath, [MAKE, '--check']);
   await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
 });
 
@@ -101,6 +105,7 @@ for (const [source, target] of PAIRS) {
     ];
     await run(generator, [file, ...output], { cwd: folder });
     await cp(path.join(ROOT, target), path.join(folder, 'ours.ts'));
+    await cp(path.join(ROOT, SHARED), path.join(folder, 'shared.ts'));
     const lines = comparisons(JSON.parse(await readFile(file, 'utf8')));
     assert.ok(lines.length >= 8, `only ${lines.length} types were compared`);
     assert.equal(await compile(lines), '');

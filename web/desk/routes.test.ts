@@ -3,8 +3,11 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { surfaceDocuments } from '#app/surface-documents.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
+const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 interface Desk {
   readonly realm: 'dashboard' | 'operator';
@@ -52,8 +55,8 @@ async function screens({ realm }: Desk): Promise<string> {
 }
 
 function routes({ realm }: Desk): string[] {
-  const file = readFileSync(path.join(ROOT, `openapi/${realm}.json`), 'utf8');
-  const { paths } = JSON.parse(file) as { paths: Record<string, Record<string, unknown>> };
+  const document = DOCUMENTS[`openapi/${realm}.json`];
+  const { paths } = document as { paths: Record<string, Record<string, unknown>> };
   return Object.entries(paths).flatMap(([name, methods]) =>
     Object.keys(methods).map(
       (method) => `${method.toUpperCase()} ${name.replace(`/${realm}/v1`, '')}`,
