@@ -5,10 +5,11 @@ import type { Outlook } from '#payments/look-ahead.ts';
 import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Presented } from '#payments/presented.ts';
+import { checkTip } from '#payments/tip.ts';
 
 /**
  * The chain's answer, asked for before the transaction; null where there is no need to ask, because
- * the credential is unknown or the intent has ended.
+ * the credential is unknown, the intent has ended or the tip cannot be given.
  */
 export async function askChain(
   preflight: Preflight,
@@ -19,6 +20,8 @@ export async function askChain(
   if (intent === null || payer === null || merchantNumber === null) return null;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
+  // It is refused below, and the contract's words do not hold every sum.
+  if (checkTip(intent, request.tip) !== null) return null;
   if (payer.livemode !== tenant.livemode) return { ok: true };
   const signed = signedOf(request.presented, intent);
   return preflight({

@@ -55,11 +55,11 @@ export async function authorizePayment(
   request: Authorization,
 ): Promise<Answer | Refusal> {
   const { now } = request;
-  const found = await findPayLink(deps, request.token);
+  const from = getAddress(request.from);
+  const found = await findPayLink(deps, { token: request.token, address: from });
   if (found === null) return payLinkMissing();
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
-  const from = getAddress(request.from);
   const signature = normalSignature(request.signature);
   const idempotency = requestOf(link, from, signature);
   const replay = await findReplay(deps.db, idempotency, now);

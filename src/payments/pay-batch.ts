@@ -34,7 +34,7 @@ import {
   lockCredentials,
   toCredential,
 } from '#payments/credential.ts';
-import { renewPayLinks } from '#payments/pay-link-queries.ts';
+import { countPayLinkAnswers } from '#payments/pay-link-queries.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import {
   byAccountClock,
@@ -369,12 +369,12 @@ async function writePaid(
   );
   if (uses.length > 0) await updateAgentTokenIntents(tx, uses);
   await writeUsedUp(tx, ground.usedUp.values(), now);
-  const answered = items.flatMap(({ request }, index) =>
-    request.presented.type === 'authorization' && !isRefusal(present(paid[index], 'outcome').answer)
-      ? [request.intentId]
+  const answered = items.flatMap(({ request: { presented, intentId } }, index) =>
+    presented.type === 'authorization' && !isRefusal(present(paid[index], 'outcome').answer)
+      ? [{ intentId, address: presented.signed.payer.address }]
       : [],
   );
-  if (answered.length > 0) await renewPayLinks(tx, answered);
+  if (answered.length > 0) await countPayLinkAnswers(tx, answered);
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertDecided(tx, toDecided(items, paid, ground)),

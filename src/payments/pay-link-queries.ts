@@ -22,21 +22,27 @@ export interface PayLinkRow {
   terminal_status: 'active' | 'inactive';
   /** Oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
-  renew: boolean;
+  /** How many authorizations of the wallet that asks were answered. */
+  answers: number;
 }
 
-export async function selectPayLink(sql: Sql, intentId: string): Promise<PayLinkRow | undefined> {
+/** `address`: the wallet that asks, with its checksum; null: nobody in particular. */
+export async function selectPayLink(
+  sql: Sql,
+  { intentId, address }: { readonly intentId: string; readonly address: Hex | null },
+): Promise<PayLinkRow | undefined> {
   const rows = await sql.query<PayLinkRow>(
     `select a.name as merchant_name, m.merchant_number, a.status as account_status, a.kyb_status,
        t.status as terminal_status, coalesce(l.terms, '[]') as terms,
-       coalesce(l.renew, false) as renew
+       coalesce(w.answers, 0) as answers
      from payment_intents i
      join accounts a on a.id = i.account_id
      join account_modes m on m.account_id = i.account_id and m.livemode = i.livemode
      join terminals t on t.id = i.terminal_id
      left join pay_links l on l.payment_intent_id = i.id
+     left join pay_link_answers w on w.payment_intent_id = i.id and w.address = $2
      where i.id = $1`,
-    [intentId],
+    [intentId, address],
   );
   return rows[0];
 }
@@ -56,7 +62,7 @@ export async function addPayTerms(
   const next = [...made.seen, made.added].slice(-KEPT_TERMS);
   const written = await sql.query<{ terms: PayTerms[] }>(
     `insert into pay_links as l (payment_intent_id, terms) values ($1, $2::text::jsonb)
-     on conflict (payment_intent_id) do update set terms = excluded.terms, renew = false
+     on conflict (payment_intent_id) do update set terms = excluded.terms
      where l.terms = $3::text::jsonb
      returning terms`,
     [made.intentId, JSON.stringify(next), JSON.stringify(made.seen)],
@@ -71,11 +77,19 @@ export async function addPayTerms(
   return only(rows, 'pay link').terms;
 }
 
-/** Their authorizations were answered: nobody should sign the same terms once more. */
-export async function renewPayLinks(tx: Tx, intentIds: readonly string[]): Promise<void> {
-  await tx.query('update pay_links set renew = true where payment_intent_id = any($1)', [
-    intentIds,
-  ]);
+/** Their authorizations were answered: these wallets sign something else the next time. */
+export async function countPayLinkAnswers(
+  tx: Tx,
+  answered: readonly { readonly intentId: string; readonly address: Hex }[],
+): Promise<void> {
+  await tx.query(
+    `insert into pay_link_answers as w (payment_intent_id, address, answers)
+     select i.intent_id, i.address, count(*)
+     from unnest($1::text[], $2::text[]) as i (intent_id, address)
+     group by 1, 2 order by 1, 2
+     on conflict (payment_intent_id, address) do update set answers = w.answers + excluded.answers`,
+    [answered.map(({ intentId }) => intentId), answered.map(({ address }) => address)],
+  );
 }
 
 /** Signatures that may fail per link and minute; behavior.md 19.3. */

@@ -9,6 +9,7 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { selectIntents } from '#payments/queries.ts';
 import { checkTip } from '#payments/tip.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { Hex } from '#settlement/requests.ts';
 
 export interface PayLinkDeps {
   readonly db: Database;
@@ -30,8 +31,8 @@ export interface PayLink {
   readonly standing: MerchantStanding;
   /** Oldest first. */
   readonly terms: readonly PayTerms[];
-  /** The newest terms were answered. */
-  readonly renew: boolean;
+  /** How many authorizations of the wallet that asks were answered: each asks for another salt. */
+  readonly answers: number;
   /** Why it cannot be used to pay now; null: it is open. */
   readonly closed: Refusal | null;
 }
@@ -53,26 +54,30 @@ export function payLinkMissing(): Refusal {
   return refuse('resource_missing', 'There is no such pay link.', 'token');
 }
 
-/** null: there is no such link. */
-export async function findPayLink(deps: PayLinkDeps, token: string): Promise<PayLink | null> {
+/** As `address` sees it; null: as everybody does. @returns null: there is no such link. */
+export async function findPayLink(
+  deps: PayLinkDeps,
+  { token, address }: { readonly token: string; readonly address: Hex | null },
+): Promise<PayLink | null> {
   for (const livemode of [false, true]) {
     const number = numberOfId(deps.idKey, 'payLink', { livemode, id: token });
     const chain = deps.chains.find(({ config }) => config.livemode === livemode);
     if (number === null || chain === undefined) continue;
-    return readLink(deps, { number, chain });
+    return readLink(deps, { number, chain, address });
   }
   return null;
 }
 
 async function readLink(
   deps: PayLinkDeps,
-  { number, chain }: { readonly number: bigint; readonly chain: Chain },
+  wanted: { readonly number: bigint; readonly chain: Chain; readonly address: Hex | null },
 ): Promise<PayLink | null> {
+  const { number, chain, address } = wanted;
   const { livemode } = chain.config;
   const id = numberedId(deps.idKey, 'paymentIntent', { livemode, number });
   const [[found], row] = await Promise.all([
     selectIntents(deps.db, [id]),
-    selectPayLink(deps.db, id),
+    selectPayLink(deps.db, { intentId: id, address }),
   ]);
   if (found === undefined || row === undefined) return null;
   const intent = asOf(found, deps.clock.now());
@@ -85,7 +90,7 @@ async function readLink(
     chain,
     standing: { tenant: intent.tenant, name, kybApproved, merchantNumber, keyHash: null },
     terms: row.terms,
-    renew: row.renew,
+    answers: row.answers,
     closed: whyClosed(intent, row),
   };
 }

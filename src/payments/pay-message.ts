@@ -1,3 +1,4 @@
+import { concat, keccak256, toHex } from 'viem';
 import { type Atoms, add } from '#core/money.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
@@ -7,6 +8,18 @@ import type { Hex } from '#settlement/requests.ts';
 
 export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
   return { acquirer, protocol, cashback };
+}
+
+/**
+ * The terms as one wallet signs them after so many of its authorizations were answered. Nothing
+ * that other wallets do changes them, and looking stores nothing.
+ */
+export function termsAfter(
+  terms: PayTerms,
+  { address, answers }: { readonly address: Hex | null; readonly answers: number },
+): PayTerms {
+  if (address === null || answers === 0) return terms;
+  return { ...terms, salt: keccak256(concat([terms.salt, address, toHex(answers, { size: 4 })])) };
 }
 
 /** Sale and tip: what the merchant gets, and what the fees are computed from. */

@@ -9,7 +9,7 @@ import {
   withTip,
 } from '#payments/pay-link.ts';
 import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
-import { ratesOf } from '#payments/pay-message.ts';
+import { ratesOf, termsAfter } from '#payments/pay-message.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type FeeRates, readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -18,14 +18,20 @@ import type { Hex } from '#settlement/requests.ts';
 /** A link, and what it asks for now. `service_unavailable` when no node tells the rates. */
 export async function openPayLink(
   deps: PayLinkDeps,
-  asked: { readonly token: string; readonly tipAmount: number | undefined },
+  asked: {
+    readonly token: string;
+    /** The wallet that is to pay; null: not chosen yet. */
+    readonly address: Hex | null;
+    readonly tipAmount: number | undefined;
+  },
 ): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
-  const found = await findPayLink(deps, asked.token);
+  const found = await findPayLink(deps, asked);
   if (found === null) return payLinkMissing();
   const link = withTip(found, asked.tipAmount);
   if (isRefusal(link)) return link;
   try {
-    return { link, terms: await presentTerms(deps, link) };
+    const terms = await presentTerms(deps, link);
+    return { link, terms: termsAfter(terms, { address: asked.address, answers: link.answers }) };
   } catch (error) {
     if (error instanceof RpcUnavailable) return serviceUnavailable();
     throw error;
@@ -33,13 +39,12 @@ export async function openPayLink(
 }
 
 /**
- * What a wallet is asked to sign now. Every caller gets the same terms until the rates change or an
- * authorization was answered, because the server chooses the salt. A closed link shows the last
- * terms.
+ * What wallets are asked to sign now. Every caller gets the same terms until the rates change,
+ * because the server chooses the salt. A closed link shows the last terms.
  */
 async function presentTerms(
   deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
-  { intent, terms, renew, chain, closed }: PayLink,
+  { intent, terms, chain, closed }: PayLink,
 ): Promise<PayTerms> {
   const last = terms.at(-1);
   if (closed !== null && last !== undefined) return last;
@@ -47,7 +52,7 @@ async function presentTerms(
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
   // Advancing a test clock brings the end nearer; what was signed with a later end stays good.
-  const isGood = last !== undefined && !renew && last.valid_before >= until;
+  const isGood = last !== undefined && last.valid_before >= until;
   if (isGood && sameRates(ratesOf(last), rates)) return last;
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
   const added: PayTerms = { salt, valid_before: until, ...rates };

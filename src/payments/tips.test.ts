@@ -129,6 +129,15 @@ describe('a tip', () => {
     assert.equal((await findPayment(store, intentId))?.amount, BigInt(MAX_AMOUNT));
   });
 
+  test('too large for the contract is refused before the chain is asked', async () => {
+    const { pass } = await addPayer(store);
+    const intentId = await tipped(MAX_AMOUNT);
+    asked.length = 0;
+    const refused = await pay(store, { intentId, pass, tip: MAX_AMOUNT });
+    assert.equal(summaryOf(refused), 'parameter_invalid');
+    assert.deepEqual(asked, []);
+  });
+
   test('is refused where the intent has no tipping, also one of 0', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);

@@ -4,9 +4,21 @@ import type { Database } from '#db/database.ts';
 import { serviceUnavailable } from '#payments/pay-batch.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries.ts';
-import { messageOf } from '#payments/pay-message.ts';
+import { messageOf, termsAfter } from '#payments/pay-message.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
+
+/** Answers of one wallet, back from now, whose terms it may still be signing. */
+const KEPT_ANSWERS = 3;
+
+/** All that a wallet may have been asked to sign lately, the newest first. */
+function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
+  const since = Math.max(0, answers - KEPT_ANSWERS);
+  const counts = Array.from({ length: answers - since + 1 }, (_, back) => answers - back);
+  return terms
+    .toReversed()
+    .flatMap((one) => counts.map((count) => termsAfter(one, { address, answers: count })));
+}
 
 /** Which of the terms that were asked for the wallet has signed. */
 export async function verifyAuthorization(
@@ -15,7 +27,7 @@ export async function verifyAuthorization(
   asked: { readonly from: Hex; readonly signature: Hex },
 ): Promise<PayTerms | Refusal> {
   const { from: signer, signature } = asked;
-  const newestFirst = link.terms.toReversed();
+  const newestFirst = askedTerms(link, signer);
   const digests = newestFirst.map((terms) => hashTypedData(messageOf(link, terms, signer)));
   const verdict = await verifySignature(link.chain, { signer, digests, signature });
   switch (verdict.status) {

@@ -159,6 +159,33 @@ describe('a link', () => {
     );
   });
 
+  test('keeps what a customer signed good while empty wallets are declined', async () => {
+    const customer = await ground.bare();
+    const { token } = await ground.newLink();
+    const link = await readLink(ground.server.pay, token, customer.address);
+    for (let strangers = 0; strangers < 6; strangers++) {
+      const account = await ground.bare(0n);
+      const declined = await payByLink(ground.server.pay, token, { account });
+      assert.equal(summary(declined), '200 insufficient_funds');
+    }
+    const shown = await readLink(ground.server.pay, token, customer.address);
+    assert.deepEqual(shown.typed_data, link.typed_data, 'nothing changes for this wallet');
+    const paid = await ground.authorize(token, customer.address, await sign(customer, link));
+    assert.equal(summary(paid), '200 succeeded');
+  });
+
+  test('asks a wallet that was declined for another signature each time', async () => {
+    const account = await ground.bare(0n);
+    const { token } = await ground.newLink();
+    const salts = new Set<Hex>();
+    for (let tries = 0; tries < 3; tries++) {
+      salts.add((await readLink(ground.server.pay, token, account.address)).salt);
+      const declined = await payByLink(ground.server.pay, token, { account });
+      assert.equal(summary(declined), '200 insufficient_funds');
+    }
+    assert.equal(salts.size, 3);
+  });
+
   test('that is closed shows its status and takes nothing', async () => {
     const account = await ground.bare();
     const { intentId, token } = await ground.newLink();

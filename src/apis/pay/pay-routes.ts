@@ -1,3 +1,4 @@
+import { getAddress } from 'viem';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
 import { AuthorizationBody, PayLinkQuery, PayLinkSchema } from '#apis/pay/pay-schema.ts';
@@ -31,6 +32,7 @@ function linkRoute(deps: AuthorizeDeps) {
     handle: async ({ params, query }) => {
       const opened = await openPayLink(deps, {
         token: params.token ?? '',
+        address: query.from === undefined ? null : getAddress(query.from),
         tipAmount: query.tip_amount,
       });
       if (isRefusal(opened)) return opened;
