@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { present } from '#core/assert.ts';
 import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { earlierRelease } from '#testing/earlier-release.ts';
 import { startFlags } from '#testing/start-flags.ts';
+import { cpuSeconds } from './cpu.ts';
 import { STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
@@ -20,6 +22,8 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
 const TAP_RATES = (process.env.BENCH_RATES ?? '100').split(',').map(Number);
 const CONNECTIONS = 64;
+/** Creates by the clock, with which the slowest hundredth is to take at most 30 ms. */
+const STEADY_RATE = 500;
 const WARM_UP_SECONDS = 1;
 const RESAMPLES = 10_000;
 const READ_TARGETS = Array.from({ length: 20_000 }, (_, i) =>
@@ -56,7 +60,15 @@ async function openGround(root: string): Promise<Ground> {
   return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
-async function load(ground: Ground, kind: Kind): Promise<number> {
+/** What the service and its PostgreSQL did. */
+interface Loaded {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  /** Of processor time for each. */
+  readonly cpuMs: number;
+}
+
+async function load(ground: Ground, kind: Kind, rate?: number): Promise<Loaded> {
   // What was written before is written out now, and not during the measurement of the other.
   ground.child.send('checkpoint');
   await hear(ground.child);
@@ -68,12 +80,17 @@ async function load(ground: Ground, kind: Kind): Promise<number> {
     seconds: SECONDS,
     warmUpSeconds: WARM_UP_SECONDS,
     targets: kind === 'get' ? READ_TARGETS : [],
+    ...(rate === undefined ? {} : { perSecond: rate }),
   };
+  const pids = [present(ground.child.pid, 'process id')];
+  const before = await cpuSeconds(pids);
   child.send(job);
-  const result = await hear<Result>(child);
+  const { failures, requests, perSecond, p99Ms } = await hear<Result>(child);
   child.disconnect();
-  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
-  return result.perSecond;
+  if (failures > 0) throw new Error(`${failures} requests failed`);
+  // What it warms up with costs as much.
+  const done = (requests * (SECONDS + WARM_UP_SECONDS)) / SECONDS;
+  return { perSecond, p99Ms, cpuMs: ((await cpuSeconds(pids)) - before) * (1000 / done) };
 }
 
 /**
@@ -103,12 +120,19 @@ async function openJourney(root: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Median milliseconds from a tap's block to its answer, at so many taps a second. */
-async function tapMs(journey: ChildProcess, perSecond: number): Promise<number> {
+/** What whole sales took, at so many taps a second. */
+interface Sales {
+  /** Median from a tap's block to its answer. */
+  readonly tapMs: number;
+  /** Of processor time: of the service and PostgreSQL, for each. */
+  readonly cpuMs: number;
+}
+
+async function sell(journey: ChildProcess, perSecond: number): Promise<Sales> {
   journey.send(perSecond);
-  const [line] = await hear<BenchLine[]>(journey);
+  const [line, , cpu] = await hear<BenchLine[]>(journey);
   if (line?.failures !== 0) throw new Error(`taps failed: ${JSON.stringify(line)}`);
-  return line.p50Ms ?? Number.NaN;
+  return { tapMs: line.p50Ms ?? Number.NaN, cpuMs: cpu?.p50Ms ?? Number.NaN };
 }
 
 /** The 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
@@ -126,50 +150,97 @@ function toLine(work: string, ratios: readonly number[]): BenchLine {
   return { work, ratio: median(ratios), value: shown, target: 'lower end >= 0.95' };
 }
 
+/** This tree's result beside the earlier one's. */
+interface Both<T> {
+  readonly now: T;
+  readonly before: T;
+}
+
 /** Measures both sides, the first one first in every other round. */
-async function pair<T>(round: number, here: () => Promise<T>, there: () => Promise<T>) {
+async function pair<T>(
+  round: number,
+  here: () => Promise<T>,
+  there: () => Promise<T>,
+): Promise<Both<T>> {
   if (round % 2 === 0) return { now: await here(), before: await there() };
   const before = await there();
   return { now: await here(), before };
 }
 
+const p99Of = (all: readonly Loaded[]) => median(all.map(({ p99Ms }) => p99Ms));
+
+/** How many a second, what each costs, and how long the slowest hundredth takes. */
+function httpLines(work: string, rounds: readonly Both<Loaded>[]): BenchLine[] {
+  const now = rounds.map((both) => both.now);
+  const p99 = p99Of(rounds.map(({ before }) => before)).toFixed(1);
+  const speed = toLine(
+    `${work}, p99 ${p99Of(now).toFixed(1)} (earlier ${p99}) ms`,
+    rounds.map((both) => both.now.perSecond / both.before.perSecond),
+  );
+  const perSecond = median(now.map((one) => one.perSecond));
+  const cpu = toLine(
+    `${work}, processor time (earlier / now)`,
+    rounds.map((both) => both.before.cpuMs / both.now.cpuMs),
+  );
+  const cpuMs = median(now.map((one) => one.cpuMs)).toFixed(3);
+  return [
+    { ...speed, perSecond },
+    { ...cpu, value: `${cpuMs} ms; ${cpu.value}` },
+  ];
+}
+
 async function compareHttp(root: string): Promise<BenchLine[]> {
   const now = await openGround(path.join(import.meta.dirname, '..'));
   const before = await openGround(root);
-  const ratios: Record<Kind, number[]> = { create: [], get: [] };
+  const jobs = [
+    { work: 'create intent', kind: 'create' },
+    { work: `create intent, ${STEADY_RATE}/s`, kind: 'create', rate: STEADY_RATE },
+    { work: 'get intent', kind: 'get' },
+  ] as const;
+  const rounds = jobs.map((): Both<Loaded>[] => []);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const kind of ['create', 'get'] as const) {
+    for (const [index, job] of jobs.entries()) {
+      const rate = 'rate' in job ? job.rate : undefined;
       const both = await pair(
         round,
-        () => load(now, kind),
-        () => load(before, kind),
+        () => load(now, job.kind, rate),
+        () => load(before, job.kind, rate),
       );
-      ratios[kind].push(both.now / both.before);
-      console.log(kind, round, both.now.toFixed(0), both.before.toFixed(0));
+      rounds[index]?.push(both);
+      console.log(job.work, round, both);
     }
   }
   now.child.disconnect();
   before.child.disconnect();
-  return [toLine('create intent', ratios.create), toLine('get intent', ratios.get)];
+  return jobs.flatMap(({ work }, index) => httpLines(work, rounds[index] ?? []));
 }
 
-async function compareTaps(root: string, perSecond: number): Promise<BenchLine> {
+async function compareTaps(root: string, perSecond: number): Promise<BenchLine[]> {
   const now = await openJourney(path.join(import.meta.dirname, '..'));
   const before = await openJourney(root);
-  const ratios: number[] = [];
+  const rounds: Both<Sales>[] = [];
   for (let round = 0; round < TAP_ROUNDS; round++) {
     const both = await pair(
       round,
-      () => tapMs(now, perSecond),
-      () => tapMs(before, perSecond),
+      () => sell(now, perSecond),
+      () => sell(before, perSecond),
     );
-    // Time, not speed: turned around, so that above 1 is faster for all lines.
-    ratios.push(both.before / both.now);
-    console.log('tap', round, both.now.toFixed(1), both.before.toFixed(1));
+    rounds.push(both);
+    console.log('tap', round, both);
   }
   now.disconnect();
   before.disconnect();
-  return toLine(`tap to succeeded less block wait, ${perSecond}/s, p50 (earlier / now)`, ratios);
+  // Time, not speed: turned around, so that above 1 is faster for all lines.
+  return [
+    toLine(
+      `tap to succeeded less block wait, ${perSecond}/s, p50 (earlier / now)`,
+      rounds.map((both) => both.before.tapMs / both.now.tapMs),
+    ),
+    toLine(
+      `processor time of a sale, ${perSecond} taps/s (earlier / now)`,
+      rounds.map((both) => both.before.cpuMs / both.now.cpuMs),
+    ),
+  ];
 }
 
 const [commit = ''] = process.argv.slice(2);
@@ -179,10 +250,11 @@ await copyFile(
   path.join(import.meta.dirname, 'compare-ground.ts'),
   path.join(earlier.root, 'bench/compare-ground.ts'),
 );
+await copyFile(path.join(import.meta.dirname, 'cpu.ts'), path.join(earlier.root, 'bench/cpu.ts'));
 await copyJourney(earlier.root);
 const lines = ROUNDS > 0 ? await compareHttp(earlier.root) : [];
 for (const rate of TAP_ROUNDS > 0 ? TAP_RATES : []) {
-  lines.push(await compareTaps(earlier.root, rate));
+  lines.push(...(await compareTaps(earlier.root, rate)));
 }
 printTable(lines);
 await mkdir(RESULTS, { recursive: true });

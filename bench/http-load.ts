@@ -16,6 +16,8 @@ export interface Job {
   readonly terminal: string;
   /** Ids to read, or paths of pages. */
   readonly targets: readonly string[];
+  /** By the clock, whether answers come or not; left out: each as soon as the last is answered. */
+  readonly perSecond?: number;
 }
 
 export interface Result {
@@ -71,17 +73,33 @@ function completeAnswer(text: string): { status: number; body: string } | null {
   return { status: Number(text.slice(9, 12)), body: text.slice(end + 4) };
 }
 
-function runConnection(job: Job, tally: Tally): Promise<void> {
+/** When a connection's requests are due: in turn with the others, from the first one's time. */
+function timetable({ connections, perSecond }: Job, connection: number): (turn: number) => number {
+  if (perSecond === undefined) return () => 0;
+  const gapMs = 1000 / perSecond;
+  const first = performance.now() + connection * gapMs;
+  return (turn) => first + turn * connections * gapMs;
+}
+
+function runConnection(job: Job, tally: Tally, connection: number): Promise<void> {
+  const dueAt = timetable(job, connection);
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(job.port, '127.0.0.1');
     const replayKey = randomUUID();
     let text = '';
     let sentAt = 0;
+    let sent = 0;
     socket.setNoDelay(true).setEncoding('latin1');
-    const next = () => {
+    const send = () => {
       if (tally.done) return socket.end();
-      sentAt = performance.now();
+      // One that is late counts from the time at which it was due.
+      sentAt = dueAt(sent++) || performance.now();
       socket.write(requestText(job, tally.turn++, replayKey));
+    };
+    const next = () => {
+      const waitMs = dueAt(sent) - performance.now();
+      if (waitMs > 0) setTimeout(send, waitMs);
+      else send();
     };
     socket.on('connect', next);
     socket.on('data', (chunk) => {
@@ -126,7 +144,9 @@ async function run(job: Job): Promise<Result> {
     },
     (job.warmUpSeconds + job.seconds) * 1000,
   );
-  await Promise.all(Array.from({ length: job.connections }, () => runConnection(job, tally)));
+  await Promise.all(
+    Array.from({ length: job.connections }, (_, n) => runConnection(job, tally, n)),
+  );
   const sorted = tally.latencies.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
   return {

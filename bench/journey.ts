@@ -7,6 +7,7 @@ import { caller } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
+import { cpuSeconds } from './cpu.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 
@@ -26,6 +27,8 @@ interface Bench {
   readonly world: ChaosWorld;
   readonly origin: string;
   readonly rpcUrl: string;
+  /** The service and PostgreSQL. */
+  readonly pids: readonly number[];
 }
 
 async function load(bench: Bench, perSecond: number, taps: number): Promise<TapResult> {
@@ -56,7 +59,10 @@ async function blocksOf(db: Database, intents: readonly string[]): Promise<Map<s
 }
 
 async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
+  const cpuBefore = await cpuSeconds(bench.pids);
   const { taps, blocks } = await load(bench, rate, rate * SECONDS);
+  // Everything from the create to its webhook, but for what a few of them have still to do.
+  const cpu = (await cpuSeconds(bench.pids)) - cpuBefore;
   const paid = taps.filter((tap) => tap.status === 'succeeded');
   const blockOf = await blocksOf(
     bench.db,
@@ -95,12 +101,18 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
       failures,
       ...(isTarget ? {} : { target: '>= 400/s' }),
     },
+    { work: `processor time of a sale, ${rate} taps/s`, p50Ms: (cpu * 1000) / taps.length },
   ];
 }
 
 async function residentMb(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+async function postmasterPid({ folder }: ChaosGround): Promise<number> {
+  const file = path.join(folder, 'postgres/postmaster.pid');
+  return Number((await readFile(file, 'utf8')).split('\n')[0]);
 }
 
 /** Two addresses of the one chain: with a single one, a payment waits for a second block. */
@@ -144,7 +156,8 @@ async function main(): Promise<void> {
     const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
     const url = `http://127.0.0.1:${port}/hook`;
     await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
-    const bench = { db, world, origin: sandbox.web_url, rpcUrl: sandbox.test.rpc_url };
+    const pids = [network.process.pid ?? 0, await postmasterPid(ground)];
+    const bench = { db, world, origin: sandbox.web_url, rpcUrl: sandbox.test.rpc_url, pids };
     await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
     if (process.argv.includes('--serve')) await serve(bench);
     else await reportAll(bench, network.process.pid);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
-import { createBatcher, createLateBatcher } from '#db/batching.ts';
+import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 
 /** A batcher whose batches wait until they are let go, and that notes what it was given. */
@@ -184,66 +184,29 @@ test('a thousand items added by many callers each get their own outcome', async 
   assert.equal(most, 3);
 });
 
-test('a late batch takes what has come by the time that it is ready, if it fits', async () => {
-  const batches: (readonly number[])[] = [];
-  const ready = Promise.withResolvers<void>();
-  const batcher = createLateBatcher<number, number>({
-    ...{ maxInFlight: 1, maxItems: 4 },
-    run: async (draw) => {
-      const isOdd = draw.waiting().some((item) => item % 2 === 1);
-      await ready.promise;
-      const items = draw.take((item) => (item % 2 === 1) === isOdd);
-      batches.push(items);
-      return items.map((item) => item * 10);
-    },
-  });
-  const first = batcher.add(1);
-  await turn();
-  const rest = numbers(2, 8).map((item) => batcher.add(item));
-  ready.resolve();
-  assert.deepEqual(
-    await Promise.all([first, ...rest]),
-    numbers(1, 9).map((item) => item * 10),
-  );
-  assert.deepEqual(batches, [[1, 3, 5, 7], [2, 4, 6, 8], [9]]);
-});
-
-test('who comes while a late batch waits in vain has a try of their own', async () => {
-  const away = Promise.withResolvers<never>();
-  const runs = [() => away.promise, () => Promise.resolve()];
-  const batcher = createLateBatcher<number, number>({
-    ...{ maxInFlight: 1, maxItems: 4 },
-    run: async (draw) => {
-      await runs.shift()?.();
-      return draw.take(() => true);
-    },
-  });
-  const refused = assert.rejects(batcher.add(1), DatabaseUnavailable);
-  await turn();
-  const later = batcher.add(2);
-  away.reject(new DatabaseUnavailable('away'));
-  await refused;
-  assert.equal(await later, 2);
-});
-
-test('a late batch that fails before it takes anything fails for those that wait', async () => {
-  const faults = [new DatabaseUnavailable('away'), new Error('refused')];
-  const batches: (readonly number[])[] = [];
-  const batcher = createLateBatcher<number, number>({
-    ...{ maxInFlight: 1, maxItems: 2 },
-    run: async (draw) => {
-      const fault = faults.shift();
-      if (fault !== undefined) throw fault;
-      const items = draw.take((item) => item !== 4);
-      batches.push(items);
+test('items of one lane never are in two batches at once; others go past them', async () => {
+  const batches: string[][] = [];
+  const gates: (() => void)[] = [];
+  const batcher = createBatcher<string, string>({
+    ...{ maxInFlight: 2, maxItems: 10 },
+    laneOf: (item) => item.slice(0, 1),
+    run: async (items) => {
+      batches.push([...items]);
+      await new Promise<void>((resolve) => gates.push(resolve));
       return items;
     },
   });
-  const outcomes = await Promise.allSettled(numbers(1, 5).map((item) => batcher.add(item)));
-  const said = outcomes.map((one) => (one.status === 'rejected' ? one.reason : one.value));
-  assert.ok(said.slice(0, 2).every((one) => one instanceof DatabaseUnavailable));
-  // The next two are tried alone; of these, one is never taken.
-  assert.deepEqual([said[2], said[4]], [3, 5]);
-  assert.ok(said[3] instanceof Bug);
-  assert.deepEqual(batches, [[3], [], [5]]);
+  const outcomes = [batcher.add('a1')];
+  await turn();
+  outcomes.push(batcher.add('a2'));
+  await turn();
+  outcomes.push(batcher.add('b1'), batcher.add('a3'), batcher.add('c1'));
+  await turn();
+  assert.deepEqual(batches, [['a1'], ['b1', 'c1']]);
+  gates[0]?.();
+  await turn();
+  await turn();
+  assert.deepEqual(batches.slice(2), [['a2', 'a3']]);
+  for (const open of gates) open();
+  assert.deepEqual(await Promise.all(outcomes), ['a1', 'a2', 'b1', 'a3', 'c1']);
 });

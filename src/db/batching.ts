@@ -17,24 +17,11 @@ interface Limits {
 export interface BatcherOptions<Item, Outcome> extends Limits {
   /** Runs all items in one transaction; one outcome per item, in their order. */
   readonly run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
-}
-
-/** What a batch is made of. */
-export interface Draw<Item> {
-  /** What waits now, as much as a batch may hold; at least one. */
-  waiting(): readonly Item[];
-  /** Takes what waits by now and fits, as much as a batch may hold. To be called at most once. */
-  take(fits: (item: Item) => boolean): readonly Item[];
-  /** What it has taken. */
-  taken(): readonly Item[];
-}
-
-export interface LateBatcherOptions<Item, Outcome> extends Limits {
   /**
-   * Takes its items when it is ready for them, and runs them in one transaction; one outcome per
-   * item, in their order. If it throws before that, it has failed for those that it began with.
+   * Items of one lane never are in two batches at once: they would only wait for each other's
+   * locks, and others would wait with them.
    */
-  readonly run: (draw: Draw<Item>) => Promise<readonly Outcome[]>;
+  readonly laneOf?: (item: Item) => string;
 }
 
 export interface Batcher<Item, Outcome> {
@@ -73,64 +60,71 @@ async function settleSingly<Entry extends Pick<Waiting<never, never>, 'reject'>>
   }
 }
 
-/** Those of `waiting` that fit, at most so many; they wait no longer. */
-function takeFrom<Entry>(waiting: Entry[], most: number, fits: (entry: Entry) => boolean): Entry[] {
+/** What waits and may go now, at most so many; it waits no longer. */
+function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) => boolean) {
   const taken: Entry[] = [];
   const left: Entry[] = [];
-  for (const entry of waiting) (taken.length < most && fits(entry) ? taken : left).push(entry);
+  for (const entry of waiting) (taken.length < most && mayGo(entry) ? taken : left).push(entry);
   waiting.splice(0, waiting.length, ...left);
   return taken;
 }
 
-/** One batch of what waits in `source`; what it takes is put into `batch`, and gets its outcome. */
-async function runFrom<Item, Outcome>(
-  source: Waiting<Item, Outcome>[],
-  { run, maxItems }: LateBatcherOptions<Item, Outcome>,
-  batch: Waiting<Item, Outcome>[],
-): Promise<void> {
-  const taken = () => batch.map(({ item }) => item);
-  const outcomes = await run({
-    waiting: () => source.slice(0, maxItems).map(({ item }) => item),
-    take: (fits) => {
-      assert(batch.length === 0, 'a batch is taken once');
-      batch.push(...takeFrom(source, maxItems, ({ item }) => fits(item)));
-      return taken();
-    },
-    taken,
-  });
-  assert(batch.length > 0, 'a batch must take something');
-  assert(outcomes.length === batch.length, 'a batch must have one outcome per item');
-  batch.forEach((entry, index) => {
-    entry.resolve(outcomes[index] as Outcome);
-  });
+/** The lanes of the batches that are under way. */
+function createLanes<Item>(laneOf: ((item: Item) => string) | undefined) {
+  const busy = new Set<string>();
+  const change = (entries: readonly { readonly item: Item }[], to: 'add' | 'delete') => {
+    if (laneOf !== undefined) for (const { item } of entries) busy[to](laneOf(item));
+  };
+  return {
+    isFree: ({ item }: { readonly item: Item }) => laneOf === undefined || !busy.has(laneOf(item)),
+    enter: (entries: readonly { readonly item: Item }[]) => change(entries, 'add'),
+    leave: (entries: readonly { readonly item: Item }[]) => change(entries, 'delete'),
+  };
 }
 
-/** A batcher whose batches are not made up before they can be written: see {@link Draw}. */
-export function createLateBatcher<Item, Outcome>(
-  options: LateBatcherOptions<Item, Outcome>,
+/** Runs it once, deferred by a turn, so that requests of one socket read go together. */
+function nextTurn(run: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      run();
+    });
+  };
+}
+
+export function createBatcher<Item, Outcome>(
+  options: BatcherOptions<Item, Outcome>,
 ): Batcher<Item, Outcome> {
   type Entry = Waiting<Item, Outcome>;
   const waiting: Entry[] = [];
   const { gapMs = 0, maxItems } = options;
+  const lanes = createLanes(options.laneOf);
   let inFlight = 0;
   let started = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
-  const settle = (batch: readonly Entry[]) => runFrom([...batch], options, []);
-  const flush = async () => {
-    const batch: Entry[] = [];
-    const begunFor = Math.min(waiting.length, maxItems);
+  const settle = async (batch: readonly Entry[]) => {
+    const outcomes = await options.run(batch.map(({ item }) => item));
+    assert(outcomes.length === batch.length, 'a batch must have one outcome per item');
+    batch.forEach((entry, index) => {
+      entry.resolve(outcomes[index] as Outcome);
+    });
+  };
+  const flush = async (batch: readonly Entry[]) => {
     started = performance.now();
     inFlight++;
+    lanes.enter(batch);
     try {
-      await runFrom(waiting, options, batch);
+      await settle(batch);
     } catch (error) {
-      // Those who came later have a try of their own.
-      if (batch.length === 0) batch.push(...waiting.splice(0, begunFor));
       if (batch.length === 1 || error instanceof DatabaseUnavailable) rejectAll(batch, error);
       else await settleSingly(batch, error, settle);
     } finally {
       inFlight--;
+      lanes.leave(batch);
       pump();
     }
   };
@@ -142,21 +136,17 @@ export function createLateBatcher<Item, Outcome>(
         timer = setTimeout(pump, started + gapMs - performance.now());
         return;
       }
-      void flush();
+      const batch = takeFrom(waiting, maxItems, lanes.isFree);
+      if (batch.length === 0) return;
+      void flush(batch);
     }
   };
+  const pumpSoon = nextTurn(pump);
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        // Deferred by a microtask turn, so that requests of one socket read go together.
-        if (waiting.length === 1) setImmediate(pump);
+        pumpSoon();
       }),
   };
-}
-
-export function createBatcher<Item, Outcome>(
-  options: BatcherOptions<Item, Outcome>,
-): Batcher<Item, Outcome> {
-  return createLateBatcher({ ...options, run: (draw) => options.run(draw.take(() => true)) });
 }

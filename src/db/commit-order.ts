@@ -2,7 +2,6 @@ import { assert, only, present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { Statement } from '#db/pipeline.ts';
 
 /**
  * Places in one account and mode's commit order, taken under the lock of its row. The holder of
@@ -68,47 +67,12 @@ const STAMP = `
   where m.account_id = w.account_id and m.livemode = w.livemode
   returning m.account_id, m.livemode, m.position, m.stamped_at, m.ahead_seconds`;
 
+/** In one order, which an update does not promise. */
 const LOCK = `
-  select account_id, livemode, stamped_at, ahead_seconds from account_modes
+  select from account_modes
   where (account_id, livemode) in (
     select * from unnest((select $1::text[]), (select $2::boolean[])))
   order by account_id, livemode for update`;
-
-/** The clock of an account and mode. */
-export interface OrderTime {
-  readonly aheadSeconds: number;
-  /** The last row counts as created then: none may count as created before. */
-  readonly stampedAt: Date;
-}
-
-export type TimeRow = Pick<StampRow, 'account_id' | 'livemode' | 'stamped_at' | 'ahead_seconds'>;
-
-/** When a row counts as created that is written at `now`. */
-export function createdAt({ aheadSeconds, stampedAt }: OrderTime, now: Date): Date {
-  const time = addSeconds(now, aheadSeconds);
-  return time < stampedAt ? stampedAt : time;
-}
-
-/**
- * The statement that waits for the locks of these accounts and modes, in one order so that no two
- * wait in a circle. The next statement sees whatever was committed before. It returns
- * {@link TimeRow}s.
- */
-export function lockingStatement(tenants: readonly Tenant[]): Statement {
-  const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
-  return { text: LOCK, values };
-}
-
-/** The time of each account and mode that was locked, by `tenantKey`. */
-export function toTimes(rows: readonly TimeRow[]): ReadonlyMap<string, OrderTime> {
-  return new Map(
-    rows.map((row) => {
-      const tenant = { accountId: row.account_id, livemode: row.livemode };
-      const time = { aheadSeconds: Number(row.ahead_seconds), stampedAt: row.stamped_at };
-      return [tenantKey(tenant), time];
-    }),
-  );
-}
 
 /**
  * Reserves `count` places for one account and mode. Call it last, right before the inserts: the
@@ -151,12 +115,10 @@ export async function stampOrders(
     all.map(({ tenant }) => tenant.accountId),
     all.map(({ tenant }) => tenant.livemode),
   ];
-  if (all.length > 1) {
-    const lock = lockingStatement(all.map(({ tenant }) => tenant));
-    await tx.query(lock.text, lock.values);
-  }
+  const locked = all.length > 1 ? tx.query(LOCK, [accountIds, modes]) : null;
   const counts = all.map(({ count }) => count);
-  const rows = await tx.query<StampRow>(STAMP, [accountIds, modes, counts, now]);
+  const stamped = tx.query<StampRow>(STAMP, [accountIds, modes, counts, now]);
+  const [rows] = await Promise.all([stamped, locked]);
   assert(rows.length === all.length, 'an account has no row for its mode');
   const stamps = new Map(
     rows.map((row) => {
@@ -165,44 +127,4 @@ export async function stampOrders(
     }),
   );
   return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
-}
-
-/**
- * Steps of one statement that stamps and writes at once, without ever waiting: `wanted` to
- * `stamped`. They read `open` (account_id, livemode, created, ahead_seconds, place; the times are
- * the same for all rows of one account and mode, and `place` is the first of the row's `places`,
- * counted from 1) and leave in `stamped`, for each account and mode, the last place `before` those
- * that it got. Rows may leave gaps between them: all places up to the last one are given away.
- *
- * An account and mode is left out, and nothing of it may be written, when somebody else holds its
- * lock, when its clock is not `ahead_seconds` ahead, when `created` would be before an earlier
- * row's, and when its place has moved since the statement began: then the rest of the statement
- * would not see what was committed meanwhile. (The last holds twice: nor can the statement see, by
- * its `ctid`, a row that was changed meanwhile.)
- *
- * One look-up by `account_id` each, whatever the planner takes the table for: joined, or with a
- * mode that another index could look for, a plan from its first days read all of it.
- */
-export function stampSteps(places: number): string {
-  return `
-  wanted as (
-    select account_id, livemode, max(created) as created, max(ahead_seconds) as ahead_seconds,
-      max(place) + ${places - 1} as places
-    from open group by account_id, livemode
-  ), seen as materialized (
-    select w.*, m.position from wanted w cross join lateral (
-      select position from account_modes m
-      where m.account_id = w.account_id and m.livemode is not distinct from w.livemode offset 0) m
-  ), held as materialized (
-    select s.*, m.ctid as tuple from seen s cross join lateral (
-      select m.ctid from account_modes m
-      where m.account_id = s.account_id and m.livemode is not distinct from s.livemode
-        and m.position = s.position and m.ahead_seconds = s.ahead_seconds
-        and m.stamped_at <= s.created
-      for update of m skip locked) m
-  ), stamped as (
-    update account_modes m set position = h.position + h.places, stamped_at = h.created
-    from held h where m.ctid = h.tuple
-    returning m.account_id, m.livemode, h.position as before
-  )`;
 }

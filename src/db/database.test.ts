@@ -10,7 +10,6 @@ import {
   openDatabase,
   RunAgain,
   type Sql,
-  type Tx,
 } from '#db/database.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
@@ -24,7 +23,7 @@ after(() => database.close());
 
 let ids = 0;
 
-async function writeNote(tx: Tx, id = ++ids, text = 'first'): Promise<number> {
+async function writeNote(tx: Sql, id = ++ids, text = 'first'): Promise<number> {
   await tx.query('insert into notes values ($1, $2)', [id, text]);
   return id;
 }
@@ -86,6 +85,51 @@ test('statements sent together stand or fall together', async () => {
   );
   await assert.rejects(failing, (error) => codeOf(error) === '23505');
   assert.equal(await readNote(good), undefined);
+});
+
+test('a commit is sent right behind the last statements, before they have answered', async () => {
+  const [id, slow] = [++ids, ++ids];
+  let isAnswered = false;
+  const { written } = await database.db.transaction(async (tx) => {
+    const written = tx.query('select pg_sleep(0.05)').then(() => {
+      isAnswered = true;
+      return 'answered';
+    });
+    tx.finish(writeNote(tx, id));
+    tx.finish(written);
+    tx.finish(writeNote(tx, slow));
+    assert.equal(isAnswered, false);
+    return { written };
+  });
+  assert.equal(await written, 'answered');
+  assert.ok((await readNote(id)) !== undefined && (await readNote(slow)) !== undefined);
+});
+
+test('if one of the last statements fails, nothing is done, and its reason is told', async () => {
+  const [good, bad] = [++ids, ++ids];
+  for (const broken of ['select 1 / 0', 'select no_such_column']) {
+    const failing = database.db.transaction(async (tx) => {
+      tx.finish(writeNote(tx, good));
+      tx.finish(tx.query(broken));
+      tx.finish(writeNote(tx, bad));
+    });
+    await assert.rejects(failing, (error) => /^(22012|42703)$/.test(codeOf(error)));
+    assert.deepEqual([await readNote(good), await readNote(bad)], [undefined, undefined]);
+  }
+});
+
+test('what somebody wrote since it was looked for is found by a second try', async () => {
+  const id = ++ids;
+  let runs = 0;
+  const seen = await database.db.transaction(async (tx) => {
+    runs++;
+    const there = await readNote(id, tx);
+    if (there !== undefined) return there;
+    await writeNote(database.db, id, 'quicker');
+    tx.finish(writeNote(tx, id, 'slower'));
+    return 'slower';
+  });
+  assert.deepEqual([seen, runs], ['quicker', 2]);
 });
 
 test('a next step is not written once a statement beside it has failed', async () => {
@@ -153,7 +197,7 @@ test('other faults are not tried again', async () => {
   assert.equal(runs, 1);
 });
 
-async function killOwn(tx: Tx): Promise<void> {
+async function killOwn(tx: Sql): Promise<void> {
   const [row] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
   await database.db.query('select pg_terminate_backend($1, 1000)', [row?.pid]);
 }

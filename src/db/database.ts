@@ -12,7 +12,6 @@ import {
   requireReplicated,
   toFault,
 } from '#db/faults.ts';
-import { openPipeline, type Pipeline } from '#db/pipeline.ts';
 import { openStandby } from '#db/standby.ts';
 import { typeParsers } from '#db/type-parsers.ts';
 import { DatabaseWatch } from '#db/watch.ts';
@@ -32,18 +31,24 @@ export interface Tx extends Sql {
   onCommit(run: () => void): void;
   /** Behind the commit, and once only however often it was asked for: a hint to all processes. */
   hint(topic: string, key: string): void;
+  /**
+   * For the last statements of the work: the commit is sent right behind them and does not wait for
+   * their answers, so locks are held for a round trip less. If one fails, nothing was done, and the
+   * transaction fails with its reason. What only looks at their answers is too late to undo them.
+   * @returns the same promise; it has ended when the transaction has.
+   */
+  finish<T>(writes: Promise<T>): Promise<T>;
 }
 
 export interface Database extends Sql {
   /**
    * Runs `work` in one READ COMMITTED transaction and commits. Rolls back when it throws or
    * returns {@link Abandon}. Runs it again (at most {@link MAX_TRIES} times) after a deadlock, a
-   * serialization failure or {@link RunAgain}, so `work` has no effect outside the database.
+   * serialization failure, a unique violation or {@link RunAgain}, so `work` has no effect outside
+   * the database.
    * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
    */
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
-  /** Statements that follow each other on one connection of the pool. */
-  openPipeline(): Pipeline;
   /** Who carries the hints of transactions; before somebody does, they are lost. */
   carryHints(carry: (topic: string, key: string) => void): void;
   /** A connection of its own, past any pooler (LISTEN, advisory locks held for long). */
@@ -76,7 +81,6 @@ export class RunAgain extends Error {
 }
 
 export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
-export type { Pipeline } from '#db/pipeline.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -111,8 +115,11 @@ const IDLE_IN_TRANSACTION_MS = 15_000;
  */
 const PLANNER = '-c enable_seqscan=off -c jit=off';
 
-const DEADLOCK = '40P01';
-const SERIALIZATION = '40001';
+/**
+ * SQLSTATEs of a transaction that met another one. What was checked and is there all the same
+ * (a unique violation) was written by somebody since: the next try finds it.
+ */
+const MET_ANOTHER = new Set(['40P01', '40001', '23505']);
 const FLUSHED = `
   select pg_current_wal_flush_lsn()::text as position,
     substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline`;
@@ -131,7 +138,12 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
   }
 }
 
-async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
+/** @param finishing What was sent right before, without waiting for its answer. */
+async function commit(
+  client: pg.PoolClient,
+  watch: DatabaseWatch,
+  finishing: readonly Promise<unknown>[],
+): Promise<void> {
   let result: { readonly command: string };
   const committed = client.query('COMMIT');
   const noted = notePosition(client, watch);
@@ -142,6 +154,8 @@ async function commit(client: pg.PoolClient, watch: DatabaseWatch): Promise<void
   } finally {
     await noted;
   }
+  // It was rolled back if one of them failed.
+  await Promise.all(finishing);
   requireReplicated(client);
   requireCommitted(result);
 }
@@ -158,6 +172,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
     begun.catch(() => {});
     const committed: (() => void)[] = [];
     const hints = new Map<string, readonly [topic: string, key: string]>();
+    const finishing: Promise<unknown>[] = [];
     const tx: Tx = {
       inTransaction: true,
       watch: source.watch,
@@ -166,6 +181,11 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       },
       hint: (topic, key) => {
         hints.set(`${topic} ${key}`, [topic, key]);
+      },
+      finish: (writes) => {
+        writes.catch(() => {});
+        finishing.push(writes);
+        return writes;
       },
       // Of statements that are sent together, one may fail while another has a next step: behind
       // our rollback that would be written for good.
@@ -181,7 +201,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
       return result.value;
     }
     await begun;
-    await commit(client, source.watch);
+    await commit(client, source.watch, finishing);
     for (const tell of committed) tell();
     for (const hint of hints.values()) source.carryHint(...hint);
     return result;
@@ -207,8 +227,7 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
 
 /** Others were in the way, and the transaction was rolled back. */
 export function isConflict(error: unknown): boolean {
-  const code = codeOf(error);
-  return error instanceof RunAgain || code === DEADLOCK || code === SERIALIZATION;
+  return error instanceof RunAgain || MET_ANOTHER.has(codeOf(error));
 }
 
 async function persist<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T> {
@@ -259,7 +278,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...primary,
     standby,
     transaction: (work) => persist(source, work),
-    openPipeline: () => openPipeline(source),
     carryHints: (carry) => {
       source.carryHint = carry;
     },

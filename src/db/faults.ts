@@ -20,8 +20,6 @@ export class CommitUnknown extends Error {
  * prepare it, and was canceled.
  */
 const UNAVAILABLE = /^(08|25006|25P0[34]|26000|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
-/** Of these, what the server says of a statement that it refused: for sure nothing was done. */
-export const REFUSED = /^(25006|26000|53|55P03)/;
 const UNAVAILABLE_NODE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -37,7 +37,7 @@ const EVENTS = columnsFrom(1, {
 });
 
 /** The beginning of an event's text, up to but without the number of its `sequence`. */
-export function eventHead(event: {
+function eventHead(event: {
   readonly id: string;
   readonly type: EventType;
   readonly livemode: boolean;
@@ -53,11 +53,6 @@ export function eventHead(event: {
     created: isoTime(event.created),
   });
   return `${head.slice(0, -1)},"sequence":`;
-}
-
-/** The subscriptions that cover an event of this type. */
-export function topicsOf(type: EventType): string[] {
-  return ['*', type, familyOf(type)];
 }
 
 function toRow(draft: EventDraft) {
@@ -83,12 +78,16 @@ function toRow(draft: EventDraft) {
   };
 }
 
-/**
- * Steps of a statement that write the events of `happened` (id, account_id, livemode, position,
- * created, type, topics, object_id, body) and their deliveries; `due` has a row for each delivery.
- */
-export const APPEND_STEPS = `
-  appended as (
+const COPIED = ['account_id', 'livemode', 'position', 'created', 'object_id', 'body'] as const;
+
+/** The planner must not see how many rows there are: see `Columns.table`. */
+const APPEND = `
+  with happened as (
+    select id, type, array['*', type, ${EVENTS.at('family', 'n')}] as topics,
+      ${EVENTS.select(COPIED, 'n')}
+    from unnest((select ${EVENTS.all('id')}), (select ${EVENTS.all('type')}))
+      with ordinality as t (id, type, n)
+  ), appended as (
     insert into events (id, account_id, livemode, position, created, type, object_id, body)
     select id, account_id, livemode, position, created, type, object_id, body from happened
   ), due as (
@@ -106,18 +105,7 @@ export const APPEND_STEPS = `
       offset 0) e
     where h.type <> 'ping'
     returning 1 as delivery
-  )`;
-
-const COPIED = ['account_id', 'livemode', 'position', 'created', 'object_id', 'body'] as const;
-
-/** The planner must not see how many there are: see `payments/create-statement.ts`. */
-const APPEND = `
-  with happened as (
-    select id, type, array['*', type, ${EVENTS.at('family', 'n')}] as topics,
-      ${EVENTS.select(COPIED, 'n')}
-    from unnest((select ${EVENTS.all('id')}), (select ${EVENTS.all('type')}))
-      with ordinality as t (id, type, n)
-  ), ${APPEND_STEPS}
+  )
   select count(*) as deliveries from due`;
 
 /** Hints that events of an account and mode were written, so that streams read on. */

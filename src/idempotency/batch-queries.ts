@@ -1,7 +1,7 @@
 import type { Answer } from '#core/answer.ts';
 import { columnsFrom } from '#db/columns.ts';
 import { tenantKey } from '#db/commit-order.ts';
-import { RunAgain, type Sql, type Tx } from '#db/database.ts';
+import type { Sql, Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
@@ -11,15 +11,13 @@ interface ScopedKeyRow extends KeyRow {
   caller: string;
 }
 
-/** The rows of these requests' keys, by account, mode, caller and key. */
-export async function selectKeys(
+async function selectRows(
   sql: Sql,
   requests: readonly IdempotentRequest[],
-  now: Date,
-): Promise<Map<string, KeyRow>> {
+): Promise<ScopedKeyRow[]> {
   // One look-up by the whole primary key each (`offset 0` keeps them apart): as a join, the plan
   // used only a part of it, and each batch read many of its account's keys.
-  const rows = await sql.query<ScopedKeyRow>(
+  return sql.query<ScopedKeyRow>(
     `select k.* from unnest((select $1::text[]), (select $2::boolean[]), (select $3::text[]),
            (select $4::text[])) as wanted (account_id, livemode, caller, key)
        cross join lateral (
@@ -36,12 +34,55 @@ export async function selectKeys(
       requests.map((request) => request.key),
     ],
   );
-  const valid = rows.filter((row) => row.expires_at > now);
+}
+
+function byKey(rows: readonly ScopedKeyRow[]): Map<string, KeyRow> {
   return new Map(
-    valid.map((row) => {
+    rows.map((row) => {
       const tenant = { accountId: row.account_id, livemode: row.livemode };
       return [`${tenantKey(tenant)} ${row.caller} ${row.key}`, row];
     }),
+  );
+}
+
+/** The rows of these requests' keys, by account, mode, caller and key. */
+export async function selectKeys(
+  sql: Sql,
+  requests: readonly IdempotentRequest[],
+  now: Date,
+): Promise<Map<string, KeyRow>> {
+  const rows = await selectRows(sql, requests);
+  return byKey(rows.filter((row) => row.expires_at > now));
+}
+
+/**
+ * The same for who is about to store what it decides. Keys that have expired belong to nobody:
+ * their rows go, so that they can be written anew.
+ */
+export async function takeKeys(
+  tx: Tx,
+  requests: readonly IdempotentRequest[],
+  now: Date,
+): Promise<Map<string, KeyRow>> {
+  const rows = await selectRows(tx, requests);
+  const expired = rows.filter((row) => row.expires_at <= now);
+  if (expired.length > 0) await deleteKeys(tx, expired, now);
+  return byKey(rows.filter((row) => row.expires_at > now));
+}
+
+async function deleteKeys(tx: Tx, rows: readonly ScopedKeyRow[], now: Date): Promise<void> {
+  await tx.query(
+    `delete from idempotency_keys
+     where (account_id, livemode, caller, key) in (
+         select * from unnest($1::text[], $2::boolean[], $3::text[], $4::text[]))
+       and expires_at <= $5`,
+    [
+      rows.map((row) => row.account_id),
+      rows.map((row) => row.livemode),
+      rows.map((row) => row.caller),
+      rows.map((row) => row.key),
+      now,
+    ],
   );
 }
 
@@ -54,7 +95,7 @@ export interface DecidedRequest {
   readonly expiresAt: Date;
 }
 
-export const NEW_KEY_COLUMNS = `account_id, livemode, caller, key, fingerprint, method, path,
+const NEW_KEY_COLUMNS = `account_id, livemode, caller, key, fingerprint, method, path,
   status, resource, response_status, response_body, created, expires_at`;
 
 const NEW_KEYS = columnsFrom(1, {
@@ -74,20 +115,13 @@ const NEW_KEYS = columnsFrom(1, {
 });
 
 const INSERT_KEYS = `
-  insert into idempotency_keys as k (${NEW_KEY_COLUMNS})
+  insert into idempotency_keys (${NEW_KEY_COLUMNS})
   select ${NEW_KEY_COLUMNS} from ${NEW_KEYS.table('t')}
-  order by account_id, livemode, caller, key
-  on conflict (account_id, livemode, caller, key) do update
-  set fingerprint = excluded.fingerprint, method = excluded.method, path = excluded.path,
-    status = excluded.status, resource = excluded.resource,
-    response_status = excluded.response_status, response_body = excluded.response_body,
-    created = excluded.created, expires_at = excluded.expires_at
-  where k.expires_at <= excluded.created
-  returning key`;
+  order by account_id, livemode, caller, key`;
 
 /**
- * Stores requests that were decided in this transaction. If another request has claimed a key since
- * we looked for it, the transaction runs again and then finds the row.
+ * Stores requests that were decided in this transaction. If another request has taken a key since
+ * we looked for it, this is a unique violation: the transaction runs again and finds the row.
  */
 export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]): Promise<void> {
   if (decided.length === 0) return;
@@ -106,6 +140,5 @@ export async function insertDecided(tx: Tx, decided: readonly DecidedRequest[]):
     created,
     expires_at: expiresAt,
   }));
-  const written = await NEW_KEYS.run(tx, INSERT_KEYS, { rows });
-  if (written.length < rows.length) throw new RunAgain('an idempotency key was claimed meanwhile');
+  await NEW_KEYS.run(tx, INSERT_KEYS, { rows });
 }

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addMs, type Clock, FakeClock } from '#core/clock.ts';
-import { createLateBatcher } from '#db/batching.ts';
+import { addMs, FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import type { Pipeline } from '#db/database.ts';
-import { claim } from '#idempotency/run-once.ts';
-import { AccountClocks } from '#payments/account-clocks.ts';
-import { ContendedAccounts } from '#payments/contended-accounts.ts';
 import { createIntentCreator } from '#payments/create.ts';
-import { type AtOnce, createAtOnce, createUnderLocks } from '#payments/create-at-once.ts';
-import type { CreateRequest } from '#payments/create-request.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate, see } from '#testing/store-payments.ts';
@@ -44,39 +38,14 @@ test("an account whose order somebody holds keeps no other account's creates wai
   assert.equal(see(await own).status, 201);
 });
 
-test('a create that meets a taken order waits for it once, with all others', async () => {
-  let batches = 0;
-  const openPipeline = (): Pipeline => {
-    const pipeline = store.db.openPipeline();
-    const runLocked: Pipeline['runLocked'] = (lock, then) => {
-      batches++;
-      return pipeline.runLocked(lock, then);
-    };
-    return { ...pipeline, runLocked };
-  };
-  // Time stands still: once the account is known to be contended, it stays so.
-  const contended = new ContendedAccounts(() => 0);
-  const create = createIntentCreator({ ...store, db: { ...store.db, openPipeline } }, contended);
-  const order = await holdOrder();
-  const first = create(newCreate(store));
-  await waitingForLocks(store.db, 1);
-  const later = Array.from({ length: 5 }, () => create(newCreate(store)));
-  await order.commit();
-  const seen = (await Promise.all([first, ...later])).map(see);
-  assert.ok(seen.every(({ status }) => status === 201));
-  assert.equal(batches, 1, 'those that came while it waited went with the first');
-});
-
-test('under the lock, a create whose key another request takes meanwhile is told so', async () => {
-  const contended = new ContendedAccounts(() => 0);
-  const creator = createIntentCreator(store, contended);
+test('a create whose key another request takes meanwhile is told so', async () => {
+  const create = createIntentCreator(store);
   const request = newCreate(store);
-  contended.note(request, { inVain: true });
-  const key = await underWay(store.db, (tx) => claim(tx, request.idempotency, clock.now()));
-  const answer = creator(request);
+  const key = await underWay(store.db, (tx) => holdKey(tx, request.idempotency, clock.now()));
+  const answer = create(request);
   await waitingForLocks(store.db, 1);
   await key.commit();
-  assert.equal(see(await answer).status, 409);
+  assert.equal(see(await answer).said, 'idempotency_request_in_progress');
 });
 
 /** When the store's intents count as created, in their order. */
@@ -88,51 +57,37 @@ async function timesOf({ standing, db }: TestStore): Promise<Date[]> {
   return rows.map(({ created }) => created);
 }
 
-/** The clock of a process that is so far ahead, or behind. It does not move. */
-function clockOff(ms: number): Clock {
-  const at = addMs(clock.now(), ms);
-  return { now: () => at };
-}
-
-/** Another process, which knows nothing of the account yet. */
-function elsewhere(ownClock: Clock = clock) {
-  const fresh = { pipeline: store.db.openPipeline(), clocks: new AccountClocks() };
-  return { ...store, ...fresh, clock: ownClock };
-}
-
-/** Whether it could be created without waiting; null: it was left alone. */
-async function create(node: ReturnType<typeof elsewhere>, request: CreateRequest) {
-  const { outcomes } = await createAtOnce(node, [request]);
-  return outcomes[0]?.created ?? null;
-}
-
-test('a create is stored with the time of its answer, never before an earlier row', async () => {
+test('a create never counts as created before an earlier one, whatever clocks say', async () => {
   const shop = await addStore(store, clock);
-  assert.equal(await create(elsewhere(clockOff(900)), newCreate(shop)), true);
-  assert.equal(await create(elsewhere(clockOff(100)), newCreate(shop)), null);
-  // The way that decides in TypeScript works in a transaction: it is not needed.
-  const db = { ...store.db, transaction: () => assert.fail('decided in TypeScript') };
-  const creator = createIntentCreator({ ...store, db, clock: clockOff(100) });
-  const answer = see(await creator(newCreate(shop)));
+  const create = createIntentCreator(store);
+  const at = (ms: number) => newCreate(shop, {}, { now: addMs(clock.now(), ms) });
+  await create(at(900));
+  const answer = see(await create(at(100)));
   const late = addMs(clock.now(), 900);
   assert.equal(answer.body.created, late.toISOString());
   assert.deepEqual(await timesOf(shop), [late, late]);
 });
 
-test('a clock that was moved is noticed, and who waits for the order learns of it', async () => {
+test('a clock that was moved counts from the next create on', async () => {
   const shop = await addStore(store, clock);
-  const { tenant } = shop.standing;
   await store.db.query('update account_modes set ahead_seconds = 60 where account_id = $1', [
-    tenant.accountId,
+    shop.standing.tenant.accountId,
   ]);
-  const node = elsewhere();
-  assert.equal(await create(node, newCreate(shop)), null);
-  const batcher = createLateBatcher<CreateRequest, AtOnce>({
-    ...{ maxInFlight: 1, maxItems: 1 },
-    run: async (draw) => (await createUnderLocks(node, draw, 1)).outcomes,
-  });
-  assert.equal((await batcher.add(newCreate(shop)))?.created, true);
-  assert.equal(await create(node, newCreate(shop)), true);
-  const ahead = addMs(clock.now(), 60_000);
-  assert.deepEqual(await timesOf(shop), [ahead, ahead]);
+  await createIntentCreator(store)(newCreate(shop));
+  assert.deepEqual(await timesOf(shop), [addMs(clock.now(), 60_000)]);
+});
+
+test('batches of two nodes that name the same accounts never refuse a create', async () => {
+  const shops = [await addStore(store, clock), await addStore(store, clock)];
+  const nodes = [createIntentCreator(store), createIntentCreator(store)];
+  const seen = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      const shop = shops[(n >> 1) % 2];
+      const create = nodes[n % 2];
+      assert.ok(shop !== undefined && create !== undefined);
+      if (n % 10 === 0) await sleep(n / 10);
+      return see(await create(newCreate(shop)));
+    }),
+  );
+  assert.ok(seen.every(({ status }) => status === 201));
 });

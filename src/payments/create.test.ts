@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
-import { claim, keyExpiry } from '#idempotency/run-once.ts';
+import { keyExpiry } from '#idempotency/run-once.ts';
 import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
+import { createIntentReader } from '#payments/read-intent.ts';
+import { renderIntent } from '#payments/render.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
 
@@ -82,6 +85,40 @@ test('an intent, its event and its stored response are the same, and there toget
     resource: id,
     response_status: 201,
   });
+});
+
+const DESCRIPTION = `"Zoë's" \\ \\n \\u0041 \u2028 🧾 $1 %s {"a":[]} <&>`;
+const METADATA = JSON.parse(
+  '{"zebra":"1","a":"\\"q\\\\","é":"ü","10":"ten","9":"nine","__proto__":"p","Kasse":"🛒"}',
+);
+
+test('answer, store, tell and later show the same, whatever the texts hold', async () => {
+  const read = createIntentReader(store);
+  const requests = [
+    newCreate(store),
+    newCreate(store, { orderId: 'A-1_z', description: DESCRIPTION, metadata: METADATA }),
+    newCreate(store, { source: 'terminal', splitGroup: 'spl_"1"', expiresIn: 30 }),
+    newCreate(store, { amount: 1_000_000_000_000 }),
+  ];
+  const answers = await Promise.all(requests.map((request) => create(request)));
+  for (const [item, answer] of answers.entries()) {
+    assert.ok('body' in answer);
+    const { body } = answer;
+    const [kept] = await store.db.query<{ stored: string; event: string; sequence: string }>(
+      `select k.response_body as stored, e.body as event, e.position::text as sequence
+       from idempotency_keys k join events e on e.object_id = k.resource where k.key = $1`,
+      [requests[item]?.idempotency.key],
+    );
+    assert.equal(kept?.stored, body);
+    const told = `,"sequence":${kept.sequence},"data":{"object":${body}}}`;
+    assert.ok(kept.event.endsWith(told), kept.event);
+    const shown = await read(store.standing.tenant, JSON.parse(body).id);
+    assert.ok(shown !== null);
+    const later = JSON.stringify(renderIntent(shown));
+    assert.deepEqual(JSON.parse(later), JSON.parse(body));
+    // jsonb keeps metadata in an order of its own.
+    if (requests[item]?.input.metadata !== METADATA) assert.equal(later, body);
+  }
 });
 
 test('an order id is made up where none is given, and fits the rule', async () => {
@@ -167,19 +204,10 @@ describe('one key', () => {
   test('claimed by another operation while its batch runs: it is found, not run into', async () => {
     const request = newCreate(store);
     const other = { ...request.idempotency, fingerprint: newRequest(store).fingerprint };
-    let commit: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      commit = resolve;
-    });
-    const claiming = store.db.transaction(async (tx) => {
-      await claim(tx, other, clock.now());
-      await gate;
-    });
-    await sleep(20);
+    const claiming = await underWay(store.db, (tx) => holdKey(tx, other, clock.now()));
     const creating = createAll([request]);
-    await sleep(50);
-    commit();
-    await claiming;
+    await waitingForLocks(store.db, 1);
+    await claiming.commit();
     assert.deepEqual(
       (await creating).map(({ said }) => said),
       ['idempotency_key_reused'],

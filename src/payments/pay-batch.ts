@@ -14,7 +14,7 @@ import { add, ZERO } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
-import { type DecidedRequest, insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
+import { type DecidedRequest, insertDecided, takeKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
 import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
@@ -108,7 +108,7 @@ async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): P
   const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
   const [keys, ends, locked] = await Promise.all([
-    selectKeys(tx, idempotent, now),
+    takeKeys(tx, idempotent, now),
     readCredentialEnds(
       tx,
       requests.map(({ standing }) => standing),

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntentCreator } from '#payments/create.ts';
-import { createCarefully } from '#payments/create-carefully.ts';
+import { createBatch } from '#payments/create-batch.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
@@ -123,7 +123,7 @@ describe('an order id that was left out', () => {
     const request = newRequest(store, 'batch');
     const named = derivedOrderId(store.idKey, request, 0);
     const batch = [keyed('batch'), newCreate(store, { orderId: named })];
-    const { outcomes } = await createCarefully(store, batch);
+    const { outcomes } = await createBatch(store, batch);
     assert.deepEqual(
       outcomes.map(({ answer }) => see(answer).body.order_id),
       [derivedOrderId(store.idKey, request, 1), named],

@@ -6,7 +6,6 @@ import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { updatePayerLimits } from '#payers/queries.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { createIntentCreator } from '#payments/create.ts';
-import { createCarefully } from '#payments/create-carefully.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { saveRiskSettings } from '#risk/queries.ts';
 import {
@@ -236,19 +235,14 @@ test('a payment that settles after its decline has the tip of its own attempt', 
   assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
 });
 
-test('both ways of creating an intent keep its tipping', async () => {
-  const quick = see(await createIntentCreator(store)(newCreate(store, { tipping: TIPPING })));
-  const request = newCreate(store, { tipping: TIPPING });
-  const { outcomes } = await createCarefully(store, [request]);
-  const careful = outcomes[0] && see(outcomes[0].answer);
-  for (const made of [quick, careful]) {
-    assert.deepEqual([made?.body.tipping, made?.body.tip], [TIPPING, null]);
-    const rows = await store.db.query<{ tipping: unknown }>(
-      'select tipping from payment_intents where id = $1',
-      [made?.body.id],
-    );
-    assert.deepEqual(rows[0]?.tipping, TIPPING);
-  }
+test('an intent keeps its tipping', async () => {
+  const made = see(await createIntentCreator(store)(newCreate(store, { tipping: TIPPING })));
+  assert.deepEqual([made.body.tipping, made.body.tip], [TIPPING, null]);
+  const rows = await store.db.query<{ tipping: unknown }>(
+    'select tipping from payment_intents where id = $1',
+    [made.body.id],
+  );
+  assert.deepEqual(rows[0]?.tipping, TIPPING);
 });
 
 test('a create that asks for a rebuilt intent gets it, although it holds a tip', async () => {

@@ -13,7 +13,6 @@ import { createKeyReader, type ReadKey } from '#idempotency/read-key.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import type { PayerRow } from '#payers/queries.ts';
-import { AccountClocks } from '#payments/account-clocks.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
 import { createIntentPayer, type PayDeps, type PayIntent } from '#payments/pay.ts';
@@ -40,7 +39,6 @@ export interface TestStore {
   readonly wakeups: Wakeups;
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;
-  readonly clocks: AccountClocks;
   readonly standing: MerchantStanding;
   readonly terminalId: string;
   readonly deviceKey: string;
@@ -131,7 +129,6 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     wakeups,
     idKey: TEST_ID_KEY,
     numbers: createSettlementNumbers(db),
-    clocks: new AccountClocks(),
     standing,
     terminalId,
     deviceKey,

@@ -48,8 +48,7 @@ export async function lockEndpoint(
 
 /**
  * Makes creations of one account and mode wait for each other, so that none passes the limit. It
- * takes a place of the account's order, so that events which come after the new endpoint cannot
- * miss it: the statement that writes them (`stampSteps`) notices that the order has moved on.
+ * takes a place of the account's order, so events get a later one only when the endpoint is there.
  */
 export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
   const values = [tenant.accountId, tenant.livemode];

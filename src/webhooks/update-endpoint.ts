@@ -66,8 +66,7 @@ async function applyChange(
     updated: now,
   });
   if (status === 'disabled') {
-    // With the account's order locked no event can be fanning out to this endpoint any more. The
-    // place tells those that began before (`stampSteps`) to look again.
+    // With the account's order locked no event can be fanning out to this endpoint any more.
     await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 1);
     await endDueDeliveries(tx, row.id, now);
   }

@@ -23,14 +23,6 @@ const PROOFS: readonly Proof[] = [
     proof: 'The greater of two numbers is the same whichever is named first.',
   },
   {
-    file: 'src/payments/create-statement.ts',
-    from: ' and s.livemode = o.livemode',
-    behind: 'from open o join stamped s on s.account_id = o.account_id',
-    proof:
-      'An account with creates of both modes in one statement would write each of them twice. So ' +
-      'the ids clash, nothing is written, and create-carefully.ts makes them one by one.',
-  },
-  {
     file: 'src/settlement/relayer/transaction-queries.ts',
     from: '\n         and t.valid_until < $2',
     behind: "t.status = 'signed'",

@@ -4,7 +4,7 @@
  */
 const CREATE = [
   'src/payments/create.test.ts',
-  'src/payments/create-at-once.test.ts',
+  'src/payments/create-races.test.ts',
   'src/payments/create-order.test.ts',
   'src/payments/rebuilt.test.ts',
   'test/api/two-nodes.test.ts',
@@ -62,9 +62,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/payments/pay.test.ts',
     'src/payments/expire.test.ts',
   ],
-  'src/payments/create-at-once.ts': CREATE,
-  'src/payments/create-statement.ts': CREATE,
-  'src/payments/create-carefully.ts': CREATE,
+  'src/payments/create-batch.ts': CREATE,
   'src/payments/queries.ts': [
     'src/payments/cancel.test.ts',
     'src/payments/expire.test.ts',
@@ -153,7 +151,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/idempotency/queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
   'src/idempotency/batch-queries.ts': [
     'src/payments/create.test.ts',
-    'src/payments/create-at-once.test.ts',
+    'src/payments/create-races.test.ts',
     'src/payments/pay.test.ts',
   ],
   'src/idempotency/run-once.ts': [...KEYS, 'src/refunds/create.test.ts'],

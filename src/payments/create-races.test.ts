@@ -3,22 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
-import { addMs, type Clock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
-import { claim } from '#idempotency/run-once.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
-import { createAtOnce } from '#payments/create-at-once.ts';
-import { createCarefully } from '#payments/create-carefully.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { waitingForLocks } from '#testing/open-transactions.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { addPayer, bodyOf, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
 import { addStore, newCreate } from '#testing/store-payments.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
-import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
-import { eventually } from '#testing/webhooks.ts';
-import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { endpointsOf } from '#testing/webhook-endpoints.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 
@@ -47,77 +43,6 @@ function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
     return spentMs < ms || (!isEnough() && spentMs < PATIENCE_MS);
   };
 }
-
-async function dueOf(store: TestStore, endpointId: string): Promise<number> {
-  const rows = await store.db.query('select 1 as due from webhook_due where endpoint_id = $1', [
-    endpointId,
-  ]);
-  return rows.length;
-}
-
-describe('between the first look of a statement and its lock', () => {
-  const GATE = 551_904;
-  let store: TestStore;
-  before(async () => {
-    store = await openStore();
-    // A transaction that reads terminals stops at the gate: after its snapshot, before it locks.
-    for (const text of [
-      `create function pass_gate() returns boolean language plpgsql volatile as
-         $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return true; end $$`,
-      'alter table terminals rename to terminals_behind',
-      'create view terminals as select * from terminals_behind where pass_gate()',
-    ]) {
-      await store.db.query(text);
-    }
-  });
-  after(() => store.close());
-
-  /** Creates an intent whose statement has begun before `change`, and goes on after it. */
-  async function createAround(change: () => Promise<unknown>): Promise<Answer | Refusal> {
-    const gate = await store.db.connect();
-    await gate.query('select pg_advisory_lock($1)', [GATE]);
-    const creating = createIntentCreator(store)(newCreate(store));
-    await eventually('the statement stands at the gate', async () => {
-      const rows = await store.db.query(
-        `select 1 as stands from pg_locks where locktype = 'advisory' and not granted
-           and database = (select oid from pg_database where datname = current_database())`,
-      );
-      return rows.length > 0;
-    });
-    await change();
-    await gate.end();
-    return creating;
-  }
-
-  test('a new endpoint is not missed', async () => {
-    const bench = endpointsOf(store);
-    let endpointId = '';
-    const answer = await createAround(async () => {
-      endpointId = (await addEndpoint(bench, URL_OF_NOBODY)).endpoint.id;
-    });
-    assert.equal(bodyOf(answer).status, 'requires_payment_method');
-    assert.equal(await dueOf(store, endpointId), 1);
-    await removeEndpoint(bench, bench.tenant, endpointId, new Date());
-  });
-
-  test('an endpoint that is disabled or deleted is not told any more', async () => {
-    const bench = endpointsOf(store);
-    const { tenant } = bench;
-    const input = { status: 'disabled' } as const;
-    const ways = [
-      (id: string) => changeEndpoint(bench, tenant, id, { input, now: new Date() }),
-      (id: string) => removeEndpoint(bench, tenant, id, new Date()),
-      (endpointId: string) =>
-        disableEndpoint(store.db, { endpointId, reason: 'gone', now: new Date() }),
-    ];
-    for (const [index, way] of ways.entries()) {
-      const { endpoint } = await addEndpoint(bench, URL_OF_NOBODY);
-      const answer = await createAround(() => way(endpoint.id));
-      assert.equal(bodyOf(answer).status, 'requires_payment_method');
-      assert.equal(await dueOf(store, endpoint.id), 0, `way ${index}`);
-    }
-  });
-});
 
 /** Creates intents in so many lanes of each node until it is stopped. */
 function keepCreating(nodes: readonly TestStore[], lanes: number) {
@@ -190,27 +115,27 @@ test('endpoints that come and go under load hear of all after them, and of no mo
   assert.ok(kept.length > 2 && ended.length > 10, `only ${kept.length} and ${ended.length}`);
 });
 
-test('a poller that goes forward misses nothing that both ways and others write', async (t) => {
+test('a poller that goes forward misses nothing that two nodes and others write', async (t) => {
   const store = await addStore(shared, shared.clock);
   const { tenant } = store.standing;
-  const other = otherNode(t, store);
   const { pass } = await addPayer(store);
   let writing = true;
-  const counts = { atOnce: 0, carefully: 0, ended: 0 };
+  const counts = { created: [0, 0], ended: 0 };
   const loop = async (work: (n: number) => Promise<unknown>) => {
     for (let n = 0; writing; n++) await work(n);
   };
+  const nodes = [store, otherNode(t, store)].map((node) => createIntentCreator(node));
   // Clocks of two machines.
-  const clockOff = (ms: number) => ({ now: () => addMs(new Date(), ms) });
-  const some = ({ now }: Clock) => [1, 2, 3].map(() => newCreate(store, {}, { now: now() }));
-  const atOnce = (node: TestStore, clock: Clock) => {
-    const pipeline = node.db.openPipeline();
-    return loop(async () => {
-      const { outcomes } = await createAtOnce({ ...store, pipeline, clock }, some(clock));
-      counts.atOnce += outcomes.filter((outcome) => outcome?.created).length;
-    });
-  };
-  const create = createIntentCreator(other);
+  const offMs = [0, 10];
+  const creating = nodes.map((create, node) =>
+    loop(async () => {
+      const now = addMs(new Date(), offMs[node] ?? 0);
+      await Promise.all([1, 2, 3].map(() => create(newCreate(store, {}, { now }))));
+      counts.created[node] = (counts.created[node] ?? 0) + 3;
+    }),
+  );
+  const [create] = nodes;
+  assert.ok(create !== undefined);
   const seen = { events: [] as Place[], payment_intents: [] as Place[] };
   const poll = async () => {
     for (const table of ['events', 'payment_intents'] as const) {
@@ -218,13 +143,7 @@ test('a poller that goes forward misses nothing that both ways and others write'
     }
   };
   const writers = [
-    atOnce(store, clockOff(0)),
-    atOnce(other, clockOff(10)),
-    loop(async () => {
-      const { outcomes } = await createCarefully(store, some(clockOff(-10)));
-      counts.carefully += outcomes.length;
-      await sleep(5);
-    }),
+    ...creating,
     loop(async (n) => {
       const intentId = bodyOf(await create(newCreate(store, { amount: 1_000 }))).id;
       const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
@@ -235,10 +154,7 @@ test('a poller that goes forward misses nothing that both ways and others write'
     }),
     loop(poll),
   ];
-  const goesOn = goOnFor(
-    2_000,
-    () => counts.atOnce > 50 && counts.carefully > 50 && counts.ended > 3,
-  );
+  const goesOn = goOnFor(2_000, () => counts.created.every((n) => n > 50) && counts.ended > 3);
   while (goesOn()) await sleep(20);
   writing = false;
   await Promise.all(writers);
@@ -249,6 +165,7 @@ test('a poller that goes forward misses nothing that both ways and others write'
       [tenant.accountId],
     );
     assert.deepEqual(seen[table], there);
+    assert.equal(new Set(there.map(({ position }) => position)).size, there.length);
   }
   const types = await store.db.query<{ type: string }>(
     'select distinct type from events where account_id = $1',
@@ -260,7 +177,10 @@ test('a poller that goes forward misses nothing that both ways and others write'
       `none is ${type}`,
     );
   }
-  assert.ok(counts.atOnce > 50 && counts.carefully > 50, JSON.stringify(counts));
+  assert.ok(
+    counts.created.every((n) => n > 50),
+    JSON.stringify(counts),
+  );
 });
 
 interface Place {
@@ -308,10 +228,10 @@ describe('a connection that breaks', () => {
     while (goesOn()) {
       await sleep(40);
       const rows = await store.db.query<{ waiting: boolean }>(
-        `select query like '%for update' as waiting, pg_terminate_backend(pid)
+        `select query like '%update account_modes%' as waiting, pg_terminate_backend(pid)
          from pg_stat_activity
          where datname = current_database() and state = 'active' and pid <> pg_backend_pid()
-           and (query like '%input as mat%' or query like '%from account_modes%for update')`,
+           and (query like '%insert into payment_intents%' or query like '%update account_modes%')`,
       );
       for (const { waiting } of rows) broken[waiting ? 'waiting' : 'writing']++;
     }
@@ -341,43 +261,30 @@ describe('a connection that breaks', () => {
     assert.equal(Number(row?.n), requests.length);
   });
 
-  test('twice, while the lost statement goes on: nobody hears that nothing was done', async (t) => {
+  test('twice, while the lost commit goes on: nobody hears that nothing was done', async (t) => {
     const store = await addStore(shared, shared.clock);
     const url = new URL(store.database.url);
     const wire = await startTcpProxy(Number(url.port));
     url.port = String(wire.port);
     const db = openDatabase({ url: url.toString(), maxConnections: 2 });
     const create = createIntentCreator({ ...store, db });
-    const [held, first, cutter] = [newCreate(store), newCreate(store), newCreate(store)];
-    let release: () => void = () => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const holding = store.db.transaction(async (tx) => {
-      await claim(tx, held.idempotency, new Date());
-      await gate;
-      throw new Error('gives the key back');
-    });
-    holding.catch(() => {});
+    const requests = [newCreate(store), newCreate(store)];
+    const [first] = requests;
+    assert.ok(first !== undefined);
+    await create(newCreate(store));
+    const key = await underWay(store.db, (tx) => holdKey(tx, first.idempotency, new Date()));
     t.after(async () => {
-      release();
       await db.close();
       await wire.close();
     });
-    await sleep(20);
-    const lost = [first, held].map((request) => create(request).catch((error) => error as Error));
+    const lost = requests.map((request) => create(request).catch((error) => error as Error));
+    // Both are in one batch, which has sent its commit and waits for the key.
     await waitingForLocks(shared.db, 1);
-    // The next batch on the same connection, and then what waits for the account's order.
-    wire.onClientBytes = (text) =>
-      text.includes(cutter.idempotency.key) || text.includes('ahead_seconds from account_modes')
-        ? 'cut'
-        : 'pass';
-    await assert.rejects(create(cutter), CommitUnknown);
+    wire.onClientBytes = () => 'cut';
+    wire.cutAll();
     for (const result of await Promise.all(lost)) {
       assert.ok(result instanceof CommitUnknown, String(result));
     }
-    release();
-    await holding.catch(() => {});
-    await eventually('the lost statement ends', async () => (await intentsByKey([first])).size > 0);
+    await key.commit();
   });
 });

@@ -19,7 +19,7 @@ import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { appendEvents } from '#events/append.ts';
-import { insertDecided, selectKeys } from '#idempotency/batch-queries.ts';
+import { insertDecided, takeKeys } from '#idempotency/batch-queries.ts';
 import type { KeyRow } from '#idempotency/queries.ts';
 import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
 import { decideReplay, keyExpiry, REPLAYED } from '#idempotency/run-once.ts';
@@ -111,7 +111,7 @@ function decide(
 
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
   const now = present(requests[0], 'request').now;
-  const keysRead = selectKeys(
+  const keysRead = takeKeys(
     tx,
     requests.map((request) => request.idempotency),
     now,
@@ -177,10 +177,16 @@ function decideAll(
   });
 }
 
-async function writeCreated(
+interface Decided {
+  readonly decision: Decision;
+  readonly answer: Answer | Refusal;
+}
+
+/** Writes what was decided, and returns how many deliveries that made. */
+async function writeDecided(
   tx: Tx,
   requests: readonly CreateRequest[],
-  decided: readonly { readonly decision: Decision; readonly answer: Answer | Refusal }[],
+  decided: readonly Decided[],
 ): Promise<number> {
   const created = decided.flatMap(({ decision }) =>
     decision.kind === 'created' ? [decision] : [],
@@ -205,24 +211,23 @@ async function writeCreated(
     object: renderIntent(intent),
     stamp,
   }));
-  const written = await Promise.all([
+  const intents = created.map(({ intent }) => intent);
+  const [, , deliveries] = await Promise.all([
     insertDecided(tx, stored),
-    insertIntents(
-      tx,
-      created.map(({ intent }) => intent),
-    ),
+    insertIntents(tx, intents),
     appendEvents(tx, drafts),
   ]);
-  return written[2];
+  return deliveries;
 }
 
-export interface CreatedCarefully {
-  /** One per request. */
-  readonly outcomes: readonly { readonly answer: Answer | Refusal; readonly created: boolean }[];
-  readonly deliveries: number;
+/** What became of one request. */
+export interface Created {
+  readonly answer: Answer | Refusal;
+  readonly created: boolean;
 }
 
-async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch): Promise<CreatedCarefully> {
+/** Lock, read, decide, write. */
+async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
   const wanted = requests.map(({ standing }) => ({
@@ -239,11 +244,10 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch): Promise<CreatedC
     decision,
     answer: answerOf(decision, present(requests[index], 'request')),
   }));
-  const deliveries = await writeCreated(tx, requests, decided);
-  const outcomes = decided.map(({ answer, decision }) => ({
-    answer,
-    created: decision.kind === 'created',
-  }));
+  const deliveries = tx.finish(writeDecided(tx, requests, decided));
+  const outcomes = decided.map(({ answer, decision }): Created => {
+    return { answer, created: decision.kind === 'created' };
+  });
   return { outcomes, deliveries };
 }
 
@@ -255,21 +259,25 @@ class StaleNumbers extends Error {
 /** Numbers are raised once in a recovery: a second try finds them as the first left them. */
 const MAX_TRIES = 3;
 
+export interface CreateDeps extends IntentIds {
+  readonly db: Database;
+}
+
 /**
- * Decides each request in one transaction, under the locks of all their accounts' orders. It
- * handles every case.
+ * Decides each request in one transaction, under the locks of all their accounts' orders.
+ * @returns one outcome per request.
  */
-export async function createCarefully(
-  { db, idKey, numbers }: IntentIds & { readonly db: Database },
+export async function createBatch(
+  { db, idKey, numbers }: CreateDeps,
   requests: readonly CreateRequest[],
-): Promise<CreatedCarefully> {
+): Promise<{ readonly outcomes: readonly Created[]; readonly deliveries: number }> {
   const modes = requests.map(({ standing }) => standing.tenant.livemode);
   for (let tries = 1; ; tries++) {
     const drawn = await numbers.take(modes);
     try {
-      const created = await db.transaction((tx) => decideBatch(tx, idKey, { requests, drawn }));
-      numbers.putBack(drawn.filter((_, index) => !created.outcomes[index]?.created));
-      return created;
+      const written = await db.transaction((tx) => decideBatch(tx, idKey, { requests, drawn }));
+      numbers.putBack(drawn.filter((_, index) => !written.outcomes[index]?.created));
+      return { ...written, deliveries: await written.deliveries };
     } catch (error) {
       if (!(error instanceof StaleNumbers) || tries === MAX_TRIES) throw error;
       numbers.drop();
