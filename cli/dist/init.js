@@ -11,18 +11,14 @@ function isClone(folder) {
         return false;
     return JSON.parse(readFileSync(file, 'utf8')).name === NAME;
 }
-function findClone() {
-    const begins = [process.cwd(), import.meta.dirname];
-    for (const begin of begins) {
-        for (let folder = begin; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-            if (isClone(folder))
-                return folder;
-        }
-    }
-    throw new WrongUse('Settings belong to a clone of Tapline: run this in its folder.');
+const CLONE = path.join(import.meta.dirname, '../..');
+function ownClone() {
+    if (isClone(CLONE))
+        return CLONE;
+    throw new WrongUse('Settings belong to a clone of Tapline: say `npx tapline` in its folder.');
 }
 export async function settingsOfNetwork(command, options) {
-    const clone = findClone();
+    const clone = ownClone();
     const own = path.join(clone, 'node_modules/.bin/node');
     const node = existsSync(own) ? own : process.execPath;
     const args = [path.join(clone, COMMAND), command, '--folder', path.resolve(options.folder)];

@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { PermissionError, Tapline } from 'tapline';
 import { createOutput } from './output.js';
-import { loginFile } from './settings.js';
+import { writeOwnJson } from './own-file.js';
+import { checkTransport, loginFile } from './settings.js';
 import { WrongUse } from './wrong-use.js';
 async function question(words, secret = false) {
     const shown = new Writable({
@@ -40,10 +41,11 @@ export async function login(options) {
         throw new WrongUse('Say where: --base-url https://…/api');
     const api_key = options.apiKey ?? (await question('Secret key (tlsk_…): ', true));
     const kept = { base_url, api_key };
+    checkTransport({ baseUrl: base_url, apiKey: api_key });
     await check(kept);
     const file = loginFile();
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+    writeOwnJson(file, kept);
     out.show({ base_url, file }, `Logged in to ${base_url}. The key is in ${file}.`);
 }
 export function logout(options) {

@@ -36,10 +36,21 @@ function filterOf({ status, method }) {
     return (request) => wanted.test(String(request.status)) &&
         (method === undefined || request.method === method.toUpperCase());
 }
+function personOf({ sandbox, isFromSandbox }, options) {
+    if (sandbox !== null && isFromSandbox) {
+        if (options.email === undefined)
+            return sandbox.dashboard;
+        throw new WrongUse('Say where, too: --base-url. Else the sandbox shows its own person.');
+    }
+    const { TAPLINE_EMAIL, TAPLINE_PASSWORD } = process.env;
+    return {
+        email: options.email ?? TAPLINE_EMAIL ?? sandbox?.dashboard.email,
+        password: TAPLINE_PASSWORD ?? sandbox?.dashboard.password,
+    };
+}
 async function signIn(settings, options) {
     const { sandbox, baseUrl, apiKey } = settings;
-    const email = options.email ?? process.env.TAPLINE_EMAIL ?? sandbox?.dashboard.email;
-    const password = process.env.TAPLINE_PASSWORD ?? sandbox?.dashboard.password;
+    const { email, password } = personOf(settings, options);
     if (email === undefined || password === undefined) {
         throw new WrongUse('The request log is read as a person of the dashboard: set TAPLINE_EMAIL and ' +
             'TAPLINE_PASSWORD.');

@@ -14,15 +14,16 @@ function isClone(folder: string): boolean {
   return (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === NAME;
 }
 
-/** This folder or one above it; else the clone that this program stands in. */
-function findClone(): string {
-  const begins = [process.cwd(), import.meta.dirname];
-  for (const begin of begins) {
-    for (let folder = begin; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-      if (isClone(folder)) return folder;
-    }
-  }
-  throw new WrongUse('Settings belong to a clone of Tapline: run this in its folder.');
+/** Below `cli/`, in the clone that this program stands in. */
+const CLONE = path.join(import.meta.dirname, '../..');
+
+/**
+ * Never a clone that is only found in the present folder: whoever can put one there would have
+ * this program run theirs.
+ */
+function ownClone(): string {
+  if (isClone(CLONE)) return CLONE;
+  throw new WrongUse('Settings belong to a clone of Tapline: say `npx tapline` in its folder.');
 }
 
 /**
@@ -33,7 +34,7 @@ export async function settingsOfNetwork(
   command: 'init' | 'check',
   options: { readonly folder: string; readonly json?: boolean },
 ): Promise<number> {
-  const clone = findClone();
+  const clone = ownClone();
   const own = path.join(clone, 'node_modules/.bin/node');
   const node = existsSync(own) ? own : process.execPath;
   const args = [path.join(clone, COMMAND), command, '--folder', path.resolve(options.folder)];

@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { PermissionError, Tapline } from 'tapline';
 import { createOutput } from './output.ts';
-import { type GlobalOptions, type Login, loginFile } from './settings.ts';
+import { writeOwnJson } from './own-file.ts';
+import { checkTransport, type GlobalOptions, type Login, loginFile } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
 /** Asks at the terminal; what is secret is not shown while it is typed. */
@@ -41,10 +42,11 @@ export async function login(options: GlobalOptions): Promise<void> {
   if (base_url === undefined) throw new WrongUse('Say where: --base-url https://…/api');
   const api_key = options.apiKey ?? (await question('Secret key (tlsk_…): ', true));
   const kept: Login = { base_url, api_key };
+  checkTransport({ baseUrl: base_url, apiKey: api_key });
   await check(kept);
   const file = loginFile();
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  writeOwnJson(file, kept);
   out.show({ base_url, file }, `Logged in to ${base_url}. The key is in ${file}.`);
 }
 

@@ -61,12 +61,24 @@ function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => 
     (method === undefined || request.method === method.toUpperCase());
 }
 
+/** What a person set for another network is not sent to the address that a sandbox's file says. */
+function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
+  if (sandbox !== null && isFromSandbox) {
+    if (options.email === undefined) return sandbox.dashboard;
+    throw new WrongUse('Say where, too: --base-url. Else the sandbox shows its own person.');
+  }
+  const { TAPLINE_EMAIL, TAPLINE_PASSWORD } = process.env;
+  return {
+    email: options.email ?? TAPLINE_EMAIL ?? sandbox?.dashboard.email,
+    password: TAPLINE_PASSWORD ?? sandbox?.dashboard.password,
+  };
+}
+
 type Read = (limit: number) => Promise<readonly LoggedRequest[]>;
 
 async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
   const { sandbox, baseUrl, apiKey } = settings;
-  const email = options.email ?? process.env.TAPLINE_EMAIL ?? sandbox?.dashboard.email;
-  const password = process.env.TAPLINE_PASSWORD ?? sandbox?.dashboard.password;
+  const { email, password } = personOf(settings, options);
   if (email === undefined || password === undefined) {
     throw new WrongUse(
       'The request log is read as a person of the dashboard: set TAPLINE_EMAIL and ' +

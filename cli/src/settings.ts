@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { Tapline } from 'tapline';
 import { createOutput, type Output } from './output.ts';
+import { readOwnJson } from './own-file.ts';
 import { WrongUse } from './wrong-use.ts';
 
 /** Options that every command takes. */
@@ -36,6 +37,8 @@ export interface Place {
   readonly source: string;
   /** Its demo data, where the place is a sandbox on this machine. */
   readonly sandbox: Sandbox | null;
+  /** The address stands in the sandbox's file: nothing goes there that is not the sandbox's own. */
+  readonly isFromSandbox: boolean;
 }
 
 export interface Settings extends Place {
@@ -53,61 +56,115 @@ export function loginFile(): string {
   return path.join(config, 'tapline', 'login.json');
 }
 
-function readJson<T>(file: string): T | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as T;
-  } catch {
-    return null;
-  }
+function readLogin(): Login | null {
+  const file = loginFile();
+  const login = readOwnJson<Login>(file);
+  // Earlier versions left a file that they found as open as it was.
+  if (login !== null) chmodSync(file, 0o600);
+  return login;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+function isThisMachine(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && LOOPBACK.test(new URL(baseUrl).hostname);
+}
+
+/** Whoever can put a file into a folder could otherwise say where keys are sent. */
+function readSandbox(file: string): Sandbox | null {
+  const sandbox = readOwnJson<Sandbox>(file);
+  if (sandbox === null || isThisMachine(sandbox.base_url)) return sandbox;
+  throw new WrongUse(`${file} is not used: a sandbox is on this machine, not ${sandbox.base_url}.`);
 }
 
 /** `.tapline/sandbox.json` here or in a folder above, as git finds its repository. */
 function sandboxAbove(folder: string): Sandbox | null {
-  const found = readJson<Sandbox>(path.join(folder, '.tapline', 'sandbox.json'));
+  const found = readSandbox(path.join(folder, '.tapline', 'sandbox.json'));
   const above = path.dirname(folder);
   return found ?? (above === folder ? null : sandboxAbove(above));
 }
 
-function sandboxPlace(sandbox: Sandbox, live: boolean): Place {
-  const { secret_key: apiKey } = sandbox[live ? 'live' : 'test'];
-  return { baseUrl: sandbox.base_url, apiKey, source: 'the sandbox on this machine', sandbox };
+/** For its demo data only: where another place was said, a file that is not used is no error. */
+function demoAbove(): Sandbox | null {
+  try {
+    return sandboxAbove(process.cwd());
+  } catch (error) {
+    if (error instanceof WrongUse) return null;
+    throw error;
+  }
+}
+
+function sandboxPlace(sandbox: Sandbox, asked: { live: boolean; baseUrl?: string }): Place {
+  const { secret_key: apiKey } = sandbox[asked.live ? 'live' : 'test'];
+  const { baseUrl } = asked;
+  if (baseUrl !== undefined && !isThisMachine(baseUrl)) {
+    throw new WrongUse(`The sandbox's key is not sent to ${baseUrl}: say --api-key too.`);
+  }
+  const source = 'the sandbox on this machine';
+  const isFromSandbox = baseUrl === undefined;
+  return { baseUrl: baseUrl ?? sandbox.base_url, apiKey, source, sandbox, isFromSandbox };
+}
+
+const DEFAULT_BASE_URL = 'http://127.0.0.1:4242/api';
+
+/** A key that was given goes to an address that was given, or to the sandbox that it belongs to. */
+function placeOfKey(
+  apiKey: string,
+  found: { readonly baseUrl: string | undefined; readonly near: Sandbox | null },
+): Place {
+  const own = sandboxOf(found.near, apiKey);
+  const baseUrl = found.baseUrl ?? own?.base_url;
+  if (baseUrl === undefined && found.near !== null) {
+    throw new WrongUse(
+      'This key is not one of the sandbox that was found, so it is not sent there. Say where it ' +
+        'belongs: --base-url, or TAPLINE_BASE_URL.',
+    );
+  }
+  return {
+    baseUrl: baseUrl ?? DEFAULT_BASE_URL,
+    apiKey,
+    source: 'the key that was given',
+    sandbox: baseUrl !== undefined && isThisMachine(baseUrl) ? own : null,
+    isFromSandbox: found.baseUrl === undefined && own !== null,
+  };
 }
 
 /** The nearest word wins: options, the environment, the login, the sandbox. */
 export function findPlace(options: GlobalOptions): Place {
+  const place = nearestPlace(options);
+  checkTransport(place);
+  return place;
+}
+
+/** Real money's key is not sent where others on the way can read it. */
+export function checkTransport({ baseUrl, apiKey }: Pick<Place, 'baseUrl' | 'apiKey'>): void {
+  const isOpen = !baseUrl.startsWith('https://') && !isThisMachine(baseUrl);
+  if (isOpen && apiKey.startsWith('tlsk_live')) {
+    throw new WrongUse(`A live key is sent by https only, not to ${baseUrl}.`);
+  }
+}
+
+function nearestPlace(options: GlobalOptions): Place {
   const { TAPLINE_API_KEY, TAPLINE_BASE_URL, TAPLINE_DATA_DIR } = process.env;
-  const named = TAPLINE_DATA_DIR ? readJson<Sandbox>(`${TAPLINE_DATA_DIR}/sandbox.json`) : null;
-  const near = named ?? sandboxAbove(process.cwd());
+  const named = TAPLINE_DATA_DIR ? readSandbox(`${TAPLINE_DATA_DIR}/sandbox.json`) : null;
   const apiKey = options.apiKey ?? TAPLINE_API_KEY;
   const baseUrl = options.baseUrl ?? TAPLINE_BASE_URL;
-  if (apiKey !== undefined) {
-    const to = baseUrl ?? near?.base_url ?? 'http://127.0.0.1:4242/api';
-    return {
-      baseUrl: to,
-      apiKey,
-      source: 'the key that was given',
-      sandbox: sandboxOf(near, apiKey),
-    };
+  const login = named === null && apiKey === undefined ? readLogin() : null;
+  const isSettled = login !== null || (apiKey !== undefined && baseUrl !== undefined);
+  const near = named ?? (isSettled ? demoAbove() : sandboxAbove(process.cwd()));
+  if (login !== null) {
+    const to = { baseUrl: baseUrl ?? login.base_url, near };
+    return { ...placeOfKey(login.api_key, to), source: `your login (${loginFile()})` };
   }
-  const login = readJson<Login>(loginFile());
-  if (named === null && login !== null) {
-    const { api_key, base_url } = login;
-    const source = `your login (${loginFile()})`;
-    return {
-      baseUrl: baseUrl ?? base_url,
-      apiKey: api_key,
-      source,
-      sandbox: sandboxOf(near, api_key),
-    };
-  }
+  if (apiKey !== undefined) return placeOfKey(apiKey, { baseUrl, near });
   if (near === null) {
     throw new WrongUse(
       'No network was found. Start the sandbox (npm start) in this folder or one above it, or ' +
         'say `tapline login`, or set TAPLINE_API_KEY and TAPLINE_BASE_URL.',
     );
   }
-  const place = sandboxPlace(near, options.live === true);
-  return { ...place, baseUrl: baseUrl ?? place.baseUrl };
+  const asked = { live: options.live === true, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  return sandboxPlace(near, asked);
 }
 
 /** The sandbox that a key belongs to. */
