@@ -172,7 +172,7 @@ export function createSurfaces(deps: ApiDeps): {
   const pairing = pairingSurface(shared);
   const payer = payerSurface(shared);
   const payLinks = paySurface(shared);
-  const pairingRoutes = pairing.routes.map((route) => ({ ...route, path: '/pair' }));
+  const pairingRoutes = pairing.routes.map((route) => ({ ...route, path: `/pair${route.path}` }));
   return {
     surfaces: [
       ...[anySurface(merchant), dashboard, operator],

@@ -57,7 +57,7 @@ const DEVICE: SurfaceText = {
       scheme: 'bearer',
       description: 'The device key that pairing returned: `tldk_…`.',
     },
-    isOpen: ({ path }) => path === '/pair',
+    isOpen: ({ path }) => path.startsWith('/pair'),
     needs: () => null,
     errors: KEY_ERRORS,
   },

@@ -8,8 +8,10 @@ import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
 import {
   lockTerminal,
+  type PairingTarget,
   replacePairingCode,
   revokeDeviceKeys,
+  selectPairingTarget,
   takePairingCode,
 } from '#terminals/provisioning-queries.ts';
 
@@ -35,14 +37,15 @@ function hashCode(code: string): Buffer {
  */
 export async function createPairingCode(
   tx: Tx,
-  ref: TerminalRef,
+  ref: TerminalRef & { readonly byFreshFactor: boolean },
 ): Promise<{ readonly code: string; readonly expiresAt: Date } | Refusal> {
   const row = await lockTerminal(tx, ref.tenant, ref.id);
   if (row === undefined) return resourceMissing('terminal');
   const code = newCode();
   const expiresAt = addMs(ref.now, VALID_MS);
-  const { now } = ref;
-  await replacePairingCode(tx, { hash: hashCode(code), terminalId: row.id, now, expiresAt });
+  const { byFreshFactor, now } = ref;
+  const hash = hashCode(code);
+  await replacePairingCode(tx, { hash, terminalId: row.id, byFreshFactor, now, expiresAt });
   await recordEntry(tx, {
     trail: ref.tenant.accountId,
     actor: ref.actor,
@@ -50,33 +53,54 @@ export async function createPairingCode(
     objectId: row.id,
     livemode: ref.tenant.livemode,
     before: null,
-    after: { expires_at: expiresAt.toISOString() },
+    after: { expires_at: expiresAt.toISOString(), by_fresh_factor: byFreshFactor },
     now,
   });
   return { code, expiresAt };
 }
 
-/**
- * Changes a pairing code into a device key of its terminal; keys that the terminal had are void.
- * Guesses are counted by address: 39 bits, 20 tries in 15 minutes, codes that live for 10.
- */
+interface ShownCode {
+  readonly code: string;
+  readonly address: string;
+  readonly now: Date;
+}
+
+function codeInvalid(): Refusal {
+  return refuse(
+    'parameter_invalid',
+    'This code is not valid: it works once, for ten minutes. Make a new one in the dashboard.',
+    'code',
+  );
+}
+
+/** Counted by address: 39 bits, 20 tries in 15 minutes, codes that live for 10. */
+function countGuess(db: Database, { address, now }: ShownCode): Promise<Refusal | null> {
+  const bucket = addressBucket('pairing', address);
+  return takeAttempt(db, bucket, { allowance: PAIRINGS_PER_ADDRESS, now });
+}
+
+/** Whose terminal a device would become by this code. The code can still be used. */
+export async function lookAtPairingCode(
+  db: Database,
+  shown: ShownCode,
+): Promise<PairingTarget | Refusal> {
+  const tooMany = await countGuess(db, shown);
+  if (tooMany !== null) return tooMany;
+  const wanted = { hash: hashCode(shown.code), now: shown.now };
+  return (await selectPairingTarget(db, wanted)) ?? codeInvalid();
+}
+
+/** Changes a pairing code into a device key of its terminal; keys that it had are void. */
 export async function redeemPairingCode(
   db: Database,
-  shown: { readonly code: string; readonly address: string; readonly now: Date },
+  shown: ShownCode,
 ): Promise<{ readonly terminalId: string; readonly deviceKey: string } | Refusal> {
   const { now, address } = shown;
-  const bucket = addressBucket('pairing', address);
-  const tooMany = await takeAttempt(db, bucket, { allowance: PAIRINGS_PER_ADDRESS, now });
+  const tooMany = await countGuess(db, shown);
   if (tooMany !== null) return tooMany;
   return db.transaction(async (tx) => {
     const taken = await takePairingCode(tx, { hash: hashCode(shown.code), now });
-    if (taken === undefined) {
-      return refuse(
-        'parameter_invalid',
-        'This code is not valid: it works once, for ten minutes. Make a new one in the dashboard.',
-        'code',
-      );
-    }
+    if (taken === undefined) return codeInvalid();
     const { terminal_id: terminalId, account_id: trail, livemode } = taken;
     await revokeDeviceKeys(tx, { terminalId, now });
     const deviceKey = await issueDeviceKey(tx, { terminalId, livemode, now });

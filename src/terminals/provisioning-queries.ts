@@ -145,15 +145,37 @@ export async function replacePairingCode(
   code: {
     readonly hash: Buffer;
     readonly terminalId: string;
+    readonly byFreshFactor: boolean;
     readonly now: Date;
     readonly expiresAt: Date;
   },
 ): Promise<void> {
   await tx.query(
     `with gone as (delete from pairing_codes where terminal_id = $2)
-     insert into pairing_codes (hash, terminal_id, created, expires_at) values ($1, $2, $3, $4)`,
-    [code.hash, code.terminalId, code.now, code.expiresAt],
+     insert into pairing_codes (hash, terminal_id, by_fresh_factor, created, expires_at)
+     values ($1, $2, $3, $4, $5)`,
+    [code.hash, code.terminalId, code.byFreshFactor, code.now, code.expiresAt],
   );
+}
+
+/** What a code that still works would make of a device. */
+export interface PairingTarget extends TerminalRow {
+  readonly merchant_name: string;
+  readonly by_fresh_factor: boolean;
+}
+
+export async function selectPairingTarget(
+  sql: Sql,
+  wanted: { readonly hash: Buffer; readonly now: Date },
+): Promise<PairingTarget | undefined> {
+  const rows = await sql.query<PairingTarget>(
+    `select t.*, a.name as merchant_name, p.by_fresh_factor from pairing_codes p
+     join terminals t on t.id = p.terminal_id
+     join accounts a on a.id = t.account_id
+     where p.hash = $1 and p.expires_at > $2 and p.used_at is null`,
+    [wanted.hash, wanted.now],
+  );
+  return rows[0];
 }
 
 export async function deletePairingCodes(tx: Tx, terminalId: string): Promise<void> {

@@ -134,7 +134,7 @@ test('no program of the folder is run', async () => {
   const ran = path.join(clone, 'ran');
   await mkdir(path.join(clone, 'src/ops'), { recursive: true });
   await writeFile(path.join(clone, 'package.json'), '{"name":"tapline-network","type":"module"}');
-  const program = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(ran)}, '');`;
+  const program = `(await import('node:fs')).writeFileSync(${JSON.stringify(ran)}, '');`;
   await writeFile(path.join(clone, 'src/ops/settings-command.ts'), program);
   const settings = path.join(clone, 'settings');
   for (const args of [

@@ -1,5 +1,13 @@
 import { type Answer, type Api, createApi } from './api.ts';
-import type { Device, Payment, PaymentIntent, Refund, TestPasses, Totals } from './types/device.ts';
+import type {
+  Device,
+  PairingTarget,
+  Payment,
+  PaymentIntent,
+  Refund,
+  TestPasses,
+  Totals,
+} from './types/device.ts';
 
 export type { Device, Payment, Refund, Totals } from './types/device.ts';
 
@@ -69,10 +77,26 @@ const TAP_TIMEOUT_MS = 27_000;
 const REFUND_TIMEOUT_MS = 75_000;
 const QUICK_TIMEOUT_MS = 10_000;
 
+export interface Paired {
+  readonly terminal: string;
+  readonly device_key: string;
+}
+
 /** Changes the dashboard's code into a device key. */
-export function pairDevice(code: string): Promise<Answer<{ readonly device_key: string }>> {
+export function pairDevice(code: string): Promise<Answer<Paired>> {
   const api = createApi({ root: 'api/device/v1' });
   return api({ method: 'POST', path: '/pair', body: { code }, timeoutMs: QUICK_TIMEOUT_MS });
+}
+
+/** Whose terminal a code belongs to. It can still be used. */
+export function previewPairing(code: string): Promise<Answer<PairingTarget>> {
+  const api = createApi({ root: 'api/device/v1' });
+  return api({
+    method: 'POST',
+    path: '/pair/preview',
+    body: { code },
+    timeoutMs: QUICK_TIMEOUT_MS,
+  });
 }
 
 /** What charges, gives back or opens and closes payments. */

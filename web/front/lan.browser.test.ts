@@ -44,7 +44,11 @@ test('npm start -- --lan: a phone takes a payment over https, and learns no secr
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
   const terminal = { id: sandbox.test.terminal, deviceKey: sandbox.test.device_key };
-  const payments = await paymentsOf(sandbox, { ...terminal, pairingCode: async () => '' });
+  const payments = await paymentsOf(sandbox, {
+    ...terminal,
+    pairingCode: async () => '',
+    openingCode: async () => '',
+  });
   assert.equal(payments.length, 1);
   await window.close();
   await browser.close();

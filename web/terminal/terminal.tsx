@@ -44,7 +44,7 @@ function useOnlyWindow(): readonly [Hold, () => void] {
 }
 
 export function Terminal(): ReactNode {
-  const [code] = useState(takeCode);
+  const [code, setCode] = useState(takeCode);
   const [pairing, setPairing] = useState(keptPairing);
   const [wantsPairing, setWantsPairing] = useState(code !== null);
   const [hasNewVersion, setHasNewVersion] = useState(false);
@@ -68,8 +68,14 @@ export function Terminal(): ReactNode {
     return (
       <PairScreen
         code={code}
+        pairing={pairing}
         onPaired={() => {
+          setCode(null);
           setPairing(keptPairing());
+          setWantsPairing(false);
+        }}
+        onBack={() => {
+          setCode(null);
           setWantsPairing(false);
         }}
       />

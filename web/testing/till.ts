@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
 
@@ -12,6 +13,8 @@ export interface TestTerminal {
   readonly deviceKey: string;
   /** A fresh one. The present key ends when it is used. */
   pairingCode(): Promise<string>;
+  /** One that opens a forgotten PIN. The demo owner has a second factor from then on. */
+  openingCode(): Promise<string>;
 }
 
 async function signIn(sandbox: SandboxFile): Promise<PersonClient> {
@@ -24,22 +27,25 @@ async function signIn(sandbox: SandboxFile): Promise<PersonClient> {
 export async function addTestTerminal(
   sandbox: SandboxFile,
   label = 'Counter of a test',
+  mode: 'test' | 'live' = 'test',
 ): Promise<TestTerminal> {
   const person = await signIn(sandbox);
-  const { body, text, status } = await person.post(`/accounts/${sandbox.account}/test/terminals`, {
-    label,
-  });
+  const root = `/accounts/${sandbox.account}/${mode}/terminals`;
+  const { body, text, status } = await person.post(root, { label });
   assert.equal(status, 201, text);
   const id = String(body.id);
+  const makeCode = async (asked: { readonly with_factor: boolean }) => {
+    const made = await person.post(`${root}/${id}/pairing_code`, asked);
+    assert.equal(made.status, 201, made.text);
+    return String(made.body.code);
+  };
   return {
     id,
     deviceKey: String(body.device_key),
-    pairingCode: async () => {
-      const made = await person.post(
-        `/accounts/${sandbox.account}/test/terminals/${id}/pairing_code`,
-      );
-      assert.equal(made.status, 201, made.text);
-      return String(made.body.code);
+    pairingCode: () => makeCode({ with_factor: false }),
+    openingCode: async () => {
+      await addFactorNow(person, sandbox.dashboard.password);
+      return makeCode({ with_factor: true });
     },
   };
 }

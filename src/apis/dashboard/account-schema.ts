@@ -132,7 +132,13 @@ export const TerminalWithKey = Type.Object({
   device_key: Type.String({ description: 'The device key, shown only once.' }),
 });
 
-export const PairingCodeSchema = Type.Object({ code: Type.String(), expires_at: Timestamp });
+export const PairingCodeSchema = Type.Object({
+  code: Type.String(),
+  expires_at: Timestamp,
+  by_fresh_factor: Type.Boolean({
+    description: 'Whether it also opens a till whose PIN is forgotten.',
+  }),
+});
 
 export const DocumentSchema = Type.Object({
   id: idOf('doc_', 'document'),

@@ -4,6 +4,7 @@ import {
   PairingCodeSchema,
   TerminalWithKey,
 } from '#apis/dashboard/account-schema.ts';
+import { hasFreshFactor, requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -153,23 +154,33 @@ function rotateRoute({ db }: DashboardDeps) {
   });
 }
 
+const PairingCodeBody = Type.Object({ with_factor: Type.Optional(Type.Boolean()) });
+
 function pairingRoute({ db }: DashboardDeps) {
-  return personRoute({
+  return personRoute<undefined, typeof PairingCodeBody>({
     method: 'POST',
     path: `${MODE}/terminals/{id}/pairing_code`,
     operationId: 'createPairingCode',
     tag: TAG,
     summary: 'A short code that the terminal exchanges for a device key',
     description:
-      'Works once, for ten minutes. The terminal’s current key becomes void when the code is used.',
+      'Works once, for ten minutes. The terminal’s current key becomes void when the code is ' +
+      'used. With `with_factor` it needs a second factor proven in the last five minutes; such ' +
+      'a code also opens a till whose PIN is forgotten.',
     access: 'admin',
     params: { id: 'terminal' },
+    body: PairingCodeBody,
     status: 201,
     response: PairingCodeSchema,
     handle: async (request) => {
-      const made = await db.transaction((tx) => createPairingCode(tx, terminalRef(request)));
+      const { caller, body, now } = request;
+      const stale = body.with_factor === true ? requireFreshFactor(caller, now) : null;
+      if (stale !== null) return stale;
+      const ref = { ...terminalRef(request), byFreshFactor: hasFreshFactor(caller, now) };
+      const made = await db.transaction((tx) => createPairingCode(tx, ref));
       if (isRefusal(made)) return made;
-      return answerWith(201, { code: made.code, expires_at: made.expiresAt });
+      const { code, expiresAt } = made;
+      return answerWith(201, { code, expires_at: expiresAt, by_fresh_factor: ref.byFreshFactor });
     },
   });
 }

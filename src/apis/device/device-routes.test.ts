@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTerminalRoom } from '#apis/device/rooms.ts';
-import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { createIntentRoom } from '#payments/intent-room.ts';
-import { createPairingCode } from '#terminals/pairing.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {
@@ -356,42 +354,5 @@ describe('on any node', () => {
     assert.equal((await waiting)?.status, 'succeeded');
     await Promise.all([here.close(), there.close()]);
     await db.close();
-  });
-});
-
-describe('a device without a key', () => {
-  const pair = async (code: string) => {
-    const response = await fetch(`${server.url}/api/device/v1/pair`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ code }),
-    });
-    return { status: response.status, body: (await response.json()) as Record<string, string> };
-  };
-
-  async function newCode() {
-    const { terminalId: id, deviceKey } = await addTerminal(store.db, store.standing, new Date());
-    const { tenant } = store.standing;
-    const actor = { type: 'system', name: 'tests' } as const;
-    const made = await store.db.transaction((tx) =>
-      createPairingCode(tx, { tenant, id, actor, now: new Date() }),
-    );
-    if (isRefusal(made)) throw new Error(made.message);
-    return { id, deviceKey, code: made.code };
-  }
-
-  test('gets one for a pairing code, once; the terminal’s old key ends', async () => {
-    const { id, code, deviceKey } = await newCode();
-    const paired = await pair(code.toLowerCase().replace('-', ' '));
-    assert.equal(paired.status, 201);
-    assert.equal(paired.body.terminal, id);
-    const caller = server.device(paired.body.device_key);
-    assert.equal((await caller.get('/terminal')).body.id, id);
-    assert.equal((await pair(code)).status, 400);
-    assert.equal((await server.device(deviceKey).get('/terminal')).status, 401);
-  });
-
-  test('gets none for a code that nobody made', async () => {
-    assert.equal((await pair('AAAA-AAAA')).status, 400);
   });
 });

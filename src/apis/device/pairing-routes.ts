@@ -1,11 +1,13 @@
 import Type from 'typebox';
+import { DeviceSchema, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { idOf } from '#http/schema.ts';
-import { redeemPairingCode } from '#terminals/pairing.ts';
+import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing.ts';
+import { terminalObject } from '#terminals/render.ts';
 
 /** A device that has no key yet: known by its address only. */
 interface Stranger {
@@ -57,7 +59,51 @@ function pairRoute(deps: { readonly db: Database }) {
   });
 }
 
-/** The one call that a device makes before it has a key: `POST /api/device/v1/pair`. */
+const PairingTarget = Type.Object(
+  {
+    ...DeviceSchema.properties,
+    by_fresh_factor: Type.Boolean({
+      description:
+        'Whether the code was made right after a second factor was proven. Only such a code ' +
+        'opens a till whose PIN is forgotten, or moves a live till to another terminal.',
+    }),
+  },
+  { title: 'PairingTarget' },
+);
+
+function previewRoute(deps: { readonly db: Database }) {
+  return defineRoute<Stranger, undefined, typeof PairBody>({
+    method: 'POST',
+    path: '/preview',
+    operationId: 'previewPairing',
+    tag: 'Terminal protocol',
+    summary: 'Which terminal a pairing code belongs to',
+    description:
+      'Without authentication. The code is not used up. A device that is paired shows this ' +
+      'before it becomes another terminal.',
+    scope: null,
+    idempotency: 'ignored',
+    body: PairBody,
+    bodyExample: { code: '7KMP-3XWR' },
+    responses: {
+      200: {
+        schema: PairingTarget,
+        description: 'The terminal, and how the code was made.',
+        example: { ...TERMINAL_EXAMPLE, merchant_name: 'Blue Door Café', by_fresh_factor: false },
+      },
+    },
+    errors: ['rate_limit_exceeded'],
+    handle: async ({ caller, body, now }) => {
+      const { address } = caller;
+      const found = await lookAtPairingCode(deps.db, { code: body.code, address, now });
+      if (isRefusal(found)) return found;
+      const { merchant_name, by_fresh_factor } = found;
+      return answerWith(200, { ...terminalObject(found), merchant_name, by_fresh_factor });
+    },
+  });
+}
+
+/** What a device asks before it has a key: below `/api/device/v1/pair`. */
 export function pairingSurface(deps: { readonly db: Database }): Surface<Stranger> {
   return {
     root: '/api/device/v1/pair',
@@ -69,6 +115,6 @@ export function pairingSurface(deps: { readonly db: Database }): Surface<Strange
       scopes: null,
       apiVersion: CURRENT_API_VERSION,
     }),
-    routes: [pairRoute(deps)],
+    routes: [pairRoute(deps), previewRoute(deps)],
   };
 }

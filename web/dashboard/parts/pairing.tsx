@@ -29,25 +29,29 @@ export interface PairingProps {
 export function Pairing({ terminal, first }: PairingProps): ReactNode {
   const { call } = useMerchant();
   const [code, setCode] = useState<Code | null>(first ?? null);
+  const request = (with_factor: boolean) => () =>
+    call('POST /accounts/{account}/{mode}/terminals/{id}/pairing_code', {
+      path: { id: terminal },
+      body: { with_factor },
+    });
   const make = (
-    <ActionButton
-      request={() =>
-        call('POST /accounts/{account}/{mode}/terminals/{id}/pairing_code', {
-          path: { id: terminal },
-        })
-      }
-      onDone={setCode}
-    >
-      New code
-    </ActionButton>
+    <>
+      <ActionButton request={request(false)} onDone={setCode}>
+        New code
+      </ActionButton>
+      <ActionButton request={request(true)} onDone={setCode}>
+        Code that opens the till
+      </ActionButton>
+    </>
   );
   if (code === null) {
     return (
       <div className="stack stack-tight">
         <p className="soft">
           A code connects a device. The device that is connected now keeps working until it is used.
+          One that opens the till also ends a forgotten PIN, and needs your second factor.
         </p>
-        {make}
+        <div className="row">{make}</div>
       </div>
     );
   }

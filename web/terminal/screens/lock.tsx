@@ -1,14 +1,20 @@
 import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { LockScreen as Lock } from '../../ui/lock-screen.tsx';
 import type { TillContext } from './shift.tsx';
 
-export function LockScreen({ settings, change, device }: TillContext): ReactNode {
+export interface LockProps extends TillContext {
+  readonly onPairAgain: () => void;
+}
+
+export function LockScreen({ settings, change, device, onPairAgain }: LockProps): ReactNode {
   if (settings.pin === null) return null;
   return (
     <Lock
       pin={settings.pin}
       owner={device?.merchant_name}
       onUnlock={() => change({ locked: false })}
+      otherWay={<Button onClick={onPairAgain}>Forgotten? Use a manager’s code</Button>}
     />
   );
 }

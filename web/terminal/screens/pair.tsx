@@ -1,37 +1,14 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { Answer } from '../../data/api.ts';
-import { createDeviceApi, pairDevice } from '../../data/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { partOf } from '../../ui/part.ts';
-import { keepPairing } from '../kept.ts';
+import type { Pairing } from '../kept.ts';
+import { become, type Change, changeTo, lookAt, pairNew, proofFor } from '../pairing.ts';
 import { hasCamera } from '../reader/camera.ts';
 import './pair.css';
 
+const PairAgain = partOf(async () => (await import('./pair-again.tsx')).PairAgain);
 const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
-
-const UNREACHABLE = 'The service cannot be reached. Check the connection and try again.';
-
-function problemOf(answer: Exclude<Answer<unknown>, { is: 'done' }>): string {
-  return answer.is === 'refused' ? answer.error.message : UNREACHABLE;
-}
-
-/** A device key works as it is: sandboxes and people with many devices hand them out. */
-async function keyFor(code: string): Promise<{ key: string } | { problem: string }> {
-  if (code.startsWith('tldk_')) return { key: code };
-  const answer = await pairDevice(code);
-  return answer.is === 'done' ? { key: answer.value.device_key } : { problem: problemOf(answer) };
-}
-
-/** @returns what went wrong, or null: this device is now that terminal. */
-async function pair(code: string): Promise<string | null> {
-  const found = await keyFor(code.trim());
-  if ('problem' in found) return found.problem;
-  const device = await createDeviceApi(found.key).device();
-  if (device.is !== 'done') return problemOf(device);
-  keepPairing({ key: found.key, terminal: device.value.id });
-  return null;
-}
 
 /** The code in a link of the dashboard, or the code itself. */
 function codeIn(text: string): string {
@@ -40,40 +17,63 @@ function codeIn(text: string): string {
 }
 
 export interface PairScreenProps {
-  /** From a link; used at once. */
+  /** From a link; looked at at once. */
   readonly code: string | null;
+  /** What this device is already; null: it is nobody's yet. */
+  readonly pairing: Pairing | null;
   readonly onPaired: () => void;
+  readonly onBack: () => void;
 }
 
-/** Pairs with what is sent, and at once with what a link brought along. */
-function usePairing({ code, onPaired }: PairScreenProps) {
+type Way = Change['way'];
+
+/** @returns what went wrong, what has to be agreed to first, or null: it is done. */
+async function pair(
+  text: string,
+  pairing: Pairing | null,
+  way: Way,
+): Promise<{ readonly problem: string } | Change | null> {
+  if (pairing === null) return pairNew(text);
+  const target = await lookAt(text);
+  if ('problem' in target) return target;
+  if (target.code === pairing.key) return null;
+  const change = await changeTo(target, pairing, way);
+  if ('problem' in change) return change;
+  return proofFor(change) === 'nothing' ? become(target) : change;
+}
+
+/** Looks at what is sent, and at once at what a link brought along. A new device pairs with it. */
+function usePairing({ code, pairing, onPaired }: PairScreenProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const [change, setChange] = useState<Change | null>(null);
   const started = useRef(false);
-  const send = async (text: string) => {
+  const send = async (text: string, way: Way) => {
     setBusy(true);
-    const found = await pair(text);
+    const found = await pair(text, pairing, way);
     setBusy(false);
-    setProblem(found);
-    if (found === null) onPaired();
+    if (found === null) return onPaired();
+    if ('problem' in found) setProblem(found.problem);
+    else setChange(found);
   };
   useEffect(() => {
     if (code === null || started.current) return;
     started.current = true;
-    void send(code);
+    void send(code, 'link');
   });
-  return { busy, problem, setProblem, send };
+  return { busy, problem, setProblem, change, send };
 }
 
 export function PairScreen(props: PairScreenProps): ReactNode {
   const [typed, setTyped] = useState(props.code ?? '');
   const [scanning, setScanning] = useState(false);
-  const { busy, problem, setProblem, send } = usePairing(props);
+  const { busy, problem, setProblem, change, send } = usePairing(props);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (typed.trim() === '') setProblem('Enter the code that the dashboard shows.');
-    else if (!busy) void send(typed);
+    else if (!busy) void send(typed, 'typed');
   };
+  if (change !== null) return <PairAgain change={change} {...props} />;
   return (
     <main className="sheet">
       <title>Pair this device · Tapline</title>
@@ -99,6 +99,11 @@ export function PairScreen(props: PairScreenProps): ReactNode {
           Pair
         </Button>
         {hasCamera() ? <Button onClick={() => setScanning(true)}>Scan the code</Button> : null}
+        {props.pairing === null ? null : (
+          <Button kind="quiet" onClick={props.onBack}>
+            Back to the till
+          </Button>
+        )}
       </form>
       {scanning ? (
         <ScanDialog
@@ -107,7 +112,7 @@ export function PairScreen(props: PairScreenProps): ReactNode {
           onCode={(text) => {
             setScanning(false);
             setTyped(codeIn(text));
-            void send(codeIn(text));
+            void send(codeIn(text), 'link');
           }}
         />
       ) : null}

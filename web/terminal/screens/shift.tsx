@@ -88,7 +88,9 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     keepAwake(end.signal);
     return () => end.abort();
   }, [settings.shiftSince]);
-  if (settings.locked && settings.pin !== null) return <LockScreen {...context} />;
+  if (settings.locked && settings.pin !== null) {
+    return <LockScreen {...context} onPairAgain={onPairAgain} />;
+  }
   return (
     <div className="till">
       <Bar {...context} hasNewVersion={hasNewVersion} onPairAgain={onPairAgain} />

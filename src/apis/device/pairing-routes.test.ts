@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
+import { createPairingCode } from '#terminals/pairing.ts';
+import { addTerminal, openStore, type TestStore } from '#testing/store.ts';
+import { type StoreServer, serveStore } from '#testing/store-server.ts';
+
+let store: TestStore;
+let server: StoreServer;
+
+before(async () => {
+  store = await openStore();
+  server = await serveStore(store);
+});
+
+after(async () => {
+  await server.close();
+  await store.close();
+});
+
+describe('a device without a key', () => {
+  const pair = async (code: string) => {
+    const response = await fetch(`${server.url}/api/device/v1/pair`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, string> };
+  };
+
+  async function newCode() {
+    const { terminalId: id, deviceKey } = await addTerminal(store.db, store.standing, new Date());
+    const { tenant } = store.standing;
+    const actor = { type: 'system', name: 'tests' } as const;
+    const made = await store.db.transaction((tx) =>
+      createPairingCode(tx, { tenant, id, actor, byFreshFactor: false, now: new Date() }),
+    );
+    if (isRefusal(made)) throw new Error(made.message);
+    return { id, deviceKey, code: made.code };
+  }
+
+  test('learns whose terminal a code belongs to; the code can still be used', async () => {
+    const { id, code } = await newCode();
+    const look = () =>
+      fetch(`${server.url}/api/device/v1/pair/preview`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ code }),
+      });
+    for (let round = 0; round < 2; round += 1) {
+      const response = await look();
+      const body = (await response.json()) as Record<string, unknown>;
+      assert.equal(response.status, 200);
+      const { id: shown, merchant_name, livemode, by_fresh_factor } = body;
+      assert.deepEqual(
+        { shown, merchant_name, livemode, by_fresh_factor },
+        { shown: id, merchant_name: store.standing.name, livemode: false, by_fresh_factor: false },
+      );
+    }
+    assert.equal((await pair(code)).status, 201);
+    assert.equal((await look()).status, 400, 'used up');
+  });
+
+  test('gets one for a pairing code, once; the terminal’s old key ends', async () => {
+    const { id, code, deviceKey } = await newCode();
+    const paired = await pair(code.toLowerCase().replace('-', ' '));
+    assert.equal(paired.status, 201);
+    assert.equal(paired.body.terminal, id);
+    const caller = server.device(paired.body.device_key);
+    assert.equal((await caller.get('/terminal')).body.id, id);
+    assert.equal((await pair(code)).status, 400);
+    assert.equal((await server.device(deviceKey).get('/terminal')).status, 401);
+  });
+
+  test('gets none for a code that nobody made', async () => {
+    assert.equal((await pair('AAAA-AAAA')).status, 400);
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from '../testing/till.ts';
+
+/** Its own: the last test gives the demo owner a second factor. */
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+/** Which terminal the till is, as it is kept: `id` stays whatever the screen shows. */
+function keptTerminal({ page }: TillWindow): Promise<string> {
+  return page.evaluate(
+    () => JSON.parse(localStorage.getItem('tapline.terminal.pairing') ?? '{}').terminal,
+  );
+}
+
+/** As somebody who scans a link with this device opens it. */
+async function openLink({ page }: TillWindow, part: string): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(`${shared.sandbox.web_url}/terminal#${part}`);
+}
+
+async function setPin(till: TillWindow, pin: string): Promise<void> {
+  await till.page.getByRole('link', { name: 'Settings' }).click();
+  await till.page.getByRole('textbox', { name: 'PIN' }).fill(pin);
+  await till.page.getByRole('button', { name: 'Set PIN' }).click();
+  await till.page.getByRole('button', { name: 'Lock' }).waitFor();
+}
+
+async function twoTerminals(): Promise<readonly [TillWindow, TestTerminal, TestTerminal]> {
+  const { sandbox } = shared;
+  const own = await addTestTerminal(sandbox, 'Counter');
+  const other = await addTestTerminal(sandbox, 'Elsewhere');
+  return [await openTill(browser, sandbox, { terminal: own }), own, other];
+}
+
+const AGAIN = 'This till becomes another terminal';
+
+test('a link alone never makes another terminal of a paired till', async () => {
+  const [till, own, other] = await twoTerminals();
+  const { page } = till;
+  for (const part of [`key=${other.deviceKey}`, `pair=${await other.pairingCode()}`]) {
+    await openLink(till, part);
+    await page.getByRole('heading', { name: AGAIN }).waitFor();
+    await page.getByText('Counter', { exact: true }).waitFor();
+    await page.getByText('Elsewhere', { exact: true }).waitFor();
+    assert.equal(await page.getByText('Test mode', { exact: true }).count(), 2);
+    await till.checkAccessibility();
+    assert.equal(await keptTerminal(till), own.id);
+    await page.getByRole('button', { name: 'Leave it as it is' }).click();
+    await till.amount.waitFor();
+    assert.equal(await keptTerminal(till), own.id);
+  }
+  await openLink(till, `key=${other.deviceKey}`);
+  await page.getByRole('button', { name: /^Pair/ }).click();
+  await till.amount.waitFor();
+  assert.equal(await keptTerminal(till), other.id, 'with a press it does');
+  await till.close();
+});
+
+test('a till with a PIN asks for it, however the link came', async () => {
+  const [till, own, other] = await twoTerminals();
+  const { page } = till;
+  await setPin(till, '2468');
+  await page.getByRole('button', { name: 'Lock' }).click();
+  await openLink(till, `key=${other.deviceKey}`);
+  await page.getByRole('button', { name: /^Pair/ }).click();
+  await page.getByRole('textbox', { name: 'PIN' }).fill('1111');
+  await page.getByRole('button', { name: 'Unlock' }).click();
+  await page.getByText('That is not the PIN.').waitFor();
+  assert.equal(await keptTerminal(till), own.id);
+  await page.getByRole('textbox', { name: 'PIN' }).fill('2468');
+  await page.getByRole('button', { name: 'Unlock' }).click();
+  await page.getByRole('heading', { name: 'Locked' }).waitFor();
+  await page.waitForFunction(
+    (id) => localStorage.getItem('tapline.terminal.pairing')?.includes(id),
+    other.id,
+  );
+  await till.close();
+});
+
+test('a till whose payment is open stays what it is', async () => {
+  const [till, own, other] = await twoTerminals();
+  await till.ask('2.50');
+  await openLink(till, `key=${other.deviceKey}`);
+  await till.page.getByText('Finish it first.').waitFor();
+  assert.equal(await till.page.getByRole('button', { name: /^Pair/ }).count(), 0);
+  await till.page.getByRole('button', { name: 'Leave it as it is' }).click();
+  await till.testPass.waitFor();
+  assert.equal(await keptTerminal(till), own.id);
+  await till.close();
+});
+
+test('real money is not led away: not to test mode, not without a manager', async () => {
+  const { sandbox } = shared;
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/terminal#key=${sandbox.live.device_key}`);
+  await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+  const till = { ...window, page } as TillWindow;
+  await openLink(till, `key=${sandbox.test.device_key}`);
+  await page.getByText('A link cannot make a test terminal of it.').waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Pair/ }).count(), 0);
+  const other = await addTestTerminal(sandbox, 'Another shop', 'live');
+  await openLink(till, `key=${other.deviceKey}`);
+  await page.getByRole('textbox', { name: 'Manager’s code' }).fill(await other.pairingCode());
+  await page.getByRole('button', { name: 'Use the manager’s code' }).click();
+  await page.getByText('That is not enough.').waitFor();
+  assert.equal(await keptTerminal(till), sandbox.live.terminal);
+  await window.close();
+});
+
+test('only a code made with a fresh factor opens a forgotten PIN, and ends it', async () => {
+  const [till, own] = await twoTerminals();
+  const { page } = till;
+  await setPin(till, '2468');
+  await page.getByRole('button', { name: 'Lock' }).click();
+  await page.getByRole('button', { name: /^Forgotten/ }).click();
+  await page.getByRole('textbox', { name: 'Pairing code' }).fill(await own.pairingCode());
+  await page.getByRole('button', { name: /^Pair/ }).click();
+  await page.getByRole('button', { name: 'Pair with the PIN of this till' }).waitFor();
+  const fresh = await own.openingCode();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Locked' }).waitFor();
+  await page.getByRole('button', { name: /^Forgotten/ }).click();
+  await page.getByRole('textbox', { name: 'Pairing code' }).fill(fresh);
+  await page.getByRole('button', { name: /^Pair/ }).click();
+  await page.getByRole('button', { name: 'Pair and end the PIN' }).click();
+  await page.getByRole('button', { name: 'Set PIN' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Lock' }).count(), 0);
+  assert.equal(await keptTerminal(till), own.id);
+  await till.close();
+});

@@ -1,0 +1,149 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Device } from '../../data/device.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { LockScreen } from '../../ui/lock-screen.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { keptSettings } from '../kept.ts';
+import { become, type Change, endPin, managerAgrees, type Proof, proofFor } from '../pairing.ts';
+
+function DeviceFacts({ title, device }: { title: string; device: Device | null }): ReactNode {
+  return (
+    <div className="card">
+      <h2>{title}</h2>
+      {device === null ? (
+        <p className="soft">A terminal whose key has ended.</p>
+      ) : (
+        <Facts
+          facts={[
+            ['Merchant', device.merchant_name],
+            ['Terminal', device.label],
+            ['Mode', device.livemode ? 'Real money' : 'Test mode'],
+          ]}
+        />
+      )}
+    </div>
+  );
+}
+
+/** For those who have no PIN: a code that a manager has just made for the present terminal. */
+function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => void }): ReactNode {
+  const [code, setCode] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    const found = await managerAgrees(code, change.pairing);
+    setBusy(false);
+    setProblem(found?.problem ?? null);
+    if (found === null) onAgreed();
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      <TextField
+        label="Manager’s code"
+        value={code}
+        onChange={(event) => setCode(event.target.value)}
+        error={problem}
+        autoComplete="off"
+        autoCapitalize="characters"
+        spellCheck={false}
+        placeholder="XXXX-XXXX"
+        hint="Made in the dashboard, at the present terminal: “Code that opens the till”."
+        className="input pair-code"
+      />
+      <Button type="submit" busy={busy}>
+        Use the manager’s code
+      </Button>
+    </form>
+  );
+}
+
+export interface PairAgainProps {
+  readonly change: Change;
+  readonly onPaired: () => void;
+  readonly onBack: () => void;
+}
+
+/** A till that is somebody's becomes another one: says from what to what, and asks who says so. */
+export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNode {
+  const [asksPin, setAsksPin] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const proof = proofFor(change);
+  const { pin } = keptSettings();
+  const act = async (endsPin: boolean) => {
+    setAsksPin(false);
+    setBusy(true);
+    const failed = await become(change.to);
+    setBusy(false);
+    if (failed !== null) return setProblem(failed.problem);
+    if (endsPin) endPin();
+    onPaired();
+  };
+  if (asksPin && pin !== null) {
+    return <LockScreen pin={pin} owner="The PIN of this till" onUnlock={() => void act(false)} />;
+  }
+  const agreed = () => {
+    if (change.to.device.id !== change.pairing.terminal) return void act(proof === 'pin');
+    // The manager's code has paired it already.
+    endPin();
+    onPaired();
+  };
+  const press = () => (proof === 'pin' ? setAsksPin(true) : void act(proof === 'ends_pin'));
+  return (
+    <main className="sheet">
+      <title>Pair this device · Tapline</title>
+      <div className="stack">
+        <h1>This till becomes another terminal</h1>
+        <DeviceFacts title="Now" device={change.from} />
+        <DeviceFacts title="Then" device={change.to.device} />
+        {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
+        <Agreement proof={proof} busy={busy} onPress={press} />
+        {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}
+        <Button onClick={onBack}>Leave it as it is</Button>
+      </div>
+    </main>
+  );
+}
+
+type Answer = ReturnType<typeof proofFor>;
+
+function asksManager(proof: Answer): proof is 'pin' | 'manager' {
+  return proof === 'pin' || proof === 'manager';
+}
+
+const WORDS: Record<Proof, string> = {
+  nothing: 'Pair',
+  press: 'Pair',
+  pin: 'Pair with the PIN of this till',
+  ends_pin: 'Pair and end the PIN',
+  manager: 'Pair',
+};
+
+interface AgreementProps {
+  readonly proof: Answer;
+  readonly busy: boolean;
+  readonly onPress: () => void;
+}
+
+function Agreement({ proof, busy, onPress }: AgreementProps): ReactNode {
+  if (typeof proof !== 'string') {
+    return (
+      <Notice tone="bad" role="alert">
+        {proof.problem}
+      </Notice>
+    );
+  }
+  if (proof === 'manager') {
+    return <p>This till takes real money and has no PIN: a manager has to agree.</p>;
+  }
+  return (
+    <Button kind="primary" large busy={busy} onClick={onPress}>
+      {WORDS[proof]}
+    </Button>
+  );
+}
