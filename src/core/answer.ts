@@ -45,6 +45,7 @@ export const ERROR_CODES = {
   already_exists: [409, 'invalid_request_error'],
   unexpected_state: [409, 'invalid_request_error'],
   not_configured: [409, 'invalid_request_error'],
+  payouts_held: [409, 'invalid_request_error'],
   version_conflict: [409, 'invalid_request_error'],
   payment_already_refunded: [409, 'invalid_request_error'],
   rate_limit_exceeded: [429, 'rate_limit_error'],

@@ -40,6 +40,8 @@ export class DatabaseWatch {
   readonly #standings = new Map<boolean, LedgerStanding>();
   /** Networks that have not been told yet of a loss that was seen here. */
   readonly #losses = new Set<boolean>();
+  /** Networks whose ledger knew all that the chain did, on the database that we know. */
+  readonly #agreed = new Set<boolean>();
   readonly #listeners = new Set<() => void>();
   #sight: DatabaseSight | null = null;
   /** Everything up to here was on disk, as the database that we know has said. */
@@ -98,6 +100,7 @@ export class DatabaseWatch {
     const behind = comparable && startOf(sight, moved) < (moved ? this.#highest : before);
     if (!moved && !behind) return;
     this.#highest = 0n;
+    this.#agreed.clear();
     this.#changes++;
     for (const livemode of this.#standings.keys()) {
       if (behind) this.#losses.add(livemode);
@@ -126,6 +129,7 @@ export class DatabaseWatch {
     return () => {
       this.#standings.delete(livemode);
       this.#losses.delete(livemode);
+      this.#agreed.delete(livemode);
       this.#listeners.delete(onTurn);
     };
   }
@@ -135,6 +139,19 @@ export class DatabaseWatch {
     if (epoch === this.#epoch && this.#standings.has(livemode)) {
       this.#standings.set(livemode, standing);
     }
+  }
+
+  /** The ledger knows every nonce of our keys that the chain does: from here on a loss shows. */
+  agreed(livemode: boolean): void {
+    this.#agreed.add(livemode);
+  }
+
+  /**
+   * Whether this process would have noticed that the database went back since ledger and chain
+   * agreed. At a start it would not.
+   */
+  wouldNoticeLoss(livemode: boolean): boolean {
+    return this.#agreed.has(livemode);
   }
 
   /** Whether a loss was seen here that the network's recovery has not been told of. */

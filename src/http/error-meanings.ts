@@ -13,6 +13,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   endpoint_limit_reached: 'The mode has the largest allowed number of webhook endpoints.',
   signature_invalid: 'This wallet did not sign what it was asked to sign.',
   wallet_not_deployed: 'The wallet is a contract that is not on the chain yet.',
+  payouts_held:
+    'Part of the balance was settled with a key of the network that somebody else has used. It ' +
+    'is held until the operators have decided; less can be withdrawn.',
   not_configured: 'The operator of this network has not set this up.',
   idempotency_key_required: 'This request needs an `Idempotency-Key` header.',
   idempotency_key_invalid: 'The `Idempotency-Key` is not 1 to 255 printable ASCII characters.',

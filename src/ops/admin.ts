@@ -2,7 +2,7 @@ import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database, Tx } from '#db/database.ts';
-import { listAfterRestore } from '#ops/after-restore.ts';
+import { runNetworkCommand } from '#ops/admin-network.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
@@ -40,6 +40,11 @@ export const USAGE = `npm run admin -- <command>
   reset-operator <email>              a new password, all second factors removed
   reset-second-factor <email>         of a merchant's user who has lost the app and all codes
   after-restore                       what a restored database has got back, and what it cannot
+  restored yes|no                     whether the database is an earlier copy, where a start asks
+  foreign-settlements                 what was settled with a key of ours, but not by us
+  foreign-settlements accept|refuse <testnet|mainnet> <account> <your e-mail address>
+                                      books it, or keeps it apart, once a second operator
+                                      has said the same; asks for your password
 
 The password is read from the terminal, or from a pipe.
 Every change is in the audit log of the network.`;
@@ -155,11 +160,9 @@ export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome
       return setStatus(db, input, 'active');
     case 'reset-operator':
       return resetOperator(db, input);
-    case 'after-restore':
-      return { lines: await listAfterRestore(db) };
     case 'reset-second-factor':
       return resetFactor(db, input);
     default:
-      return refuse('parameter_invalid', USAGE);
+      return (await runNetworkCommand(db, input)) ?? refuse('parameter_invalid', USAGE);
   }
 }

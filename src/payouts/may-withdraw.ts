@@ -4,11 +4,22 @@ import type { MerchantOnChain } from '#payouts/merchant-on-chain.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
+import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 
 /** The contract pays nothing to a new merchant yet. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
+}
+
+/** Somebody else has settled for this merchant with a key of the network. */
+function heldForForeign(left: bigint): Refusal {
+  return refuse(
+    'payouts_held',
+    'Some of the balance was settled with a key that somebody else has used, and is held until ' +
+      `the operators have decided. At most ${left > 0n ? left : 0n} atoms can be withdrawn now.`,
+    'amount',
+  );
 }
 
 /** Whether so much can be withdrawn now. The account's row is locked, so this stays true. */
@@ -21,6 +32,8 @@ export async function checkMayWithdraw(
   if (held !== null) return held;
   if (found.heldUntil !== null) return heldByContract(found.heldUntil);
   const left = found.available - (await selectSpokenFor(tx, tenant));
+  const keptBack = await selectKeptBack(tx, tenant);
+  if (keptBack > 0n && amount > left - keptBack) return heldForForeign(left - keptBack);
   if (amount > left) {
     const shown = left > 0n ? left : 0n;
     return refuse('amount_too_large', `At most ${shown} atoms can be withdrawn now.`, 'amount');

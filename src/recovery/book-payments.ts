@@ -106,11 +106,10 @@ export async function bookPayments(
   const { after, limit } = portion;
   const rows = await selectLostPayments(tx, { livemode, fromBlock, toBlock, after, limit });
   const planned = rows.map((row) => ({ row, plan: plan(row) }));
-  let answered = 0;
   for (const { row, plan } of planned) {
     if (plan.kind !== 'answer') continue;
     const outcome = { succeeded: true, facts: factsOf(row, chainId) };
-    if (await answerRequest(tx, { requestId: plan.requestId, outcome })) answered++;
+    await answerRequest(tx, { requestId: plan.requestId, outcome });
   }
   const toRebuild = planned.flatMap(({ row, plan }) =>
     plan.kind === 'rebuild' ? [{ row, plan }] : [],
@@ -128,8 +127,7 @@ export async function bookPayments(
   }));
   await insertAlarms(tx, livemode, [...alarms, ...displaced], now);
   const payments = rebuilt.intents.length;
-  const lossShown = payments + answered > 0;
-  await countRecovered(tx, livemode, { payments, oldest: rebuilt.oldest, lossShown });
+  await countRecovered(tx, livemode, { payments, oldest: rebuilt.oldest });
   const last = rows.length < limit ? undefined : rows.at(-1);
   return last === undefined ? null : { block: last.block_number, logIndex: last.log_index };
 }

@@ -82,6 +82,5 @@ export async function bookTransfers(
     refunds: counts.refund,
     withdrawals: counts.withdrawal,
     oldest: rows.length === 0 ? null : deps.clock.now(),
-    lossShown: counts.refund + counts.withdrawal > 0,
   });
 }

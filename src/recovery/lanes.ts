@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs } from '#core/clock.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
-import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
+import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
 import { raiseNextNonce, selectLanes } from '#settlement/relayer/lane-queries.ts';
 import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
@@ -14,13 +14,23 @@ const LOOK_MS = 500;
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**
+ * Whether nonces that the chain knows and the ledger does not show a loss. Where the database is
+ * still the one that the last recovery was done for, somebody else has the keys.
+ */
+function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): boolean {
+  const { incarnation } = run;
+  return run.loss_shown || (incarnation !== null && incarnation !== db.watch.incarnation);
+}
+
+/**
  * New transactions take nonces above all that the chain knows. What was mined at those is read from
  * the chain.
  */
 export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;
   const { livemode } = chain.config;
-  const lanes = await selectLanes(db, livemode);
+  if (!mayLackNonces(deps, run)) return;
+  const lanes = (await selectLanes(db, livemode)).filter((lane) => !lane.stopped);
   const used = await chain.nonces(lanes.map(({ address }) => address));
   await inRun(deps, run, async (tx) => {
     for (const [index, { lane, next_nonce: nextNonce }] of lanes.entries()) {
@@ -29,6 +39,7 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
       const details = { chainNonce, nextNonce };
       const alarm = { kind: 'nonce_ahead', subject: `lane ${lane}`, details };
       await raiseNextNonce(tx, { livemode, lane, nextNonce: chainNonce });
+      await showLoss(tx, livemode);
       await insertAlarms(tx, livemode, [alarm], clock.now());
     }
   });
@@ -42,9 +53,10 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
 export async function awaitLostBytes(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;
   const { livemode } = chain.config;
+  if (!mayLackNonces(deps, run)) return;
   const until = addMs(run.started, LONGEST_SETTLEMENT_MS);
   while (clock.now() < until) {
-    const lanes = await selectLanes(db, livemode);
+    const lanes = (await selectLanes(db, livemode)).filter((lane) => !lane.stopped);
     const params = lanes.map(({ address }) => [address, 'pending'] as const);
     const answers = await chain.rpc.batch(
       params.map((one) => ({ method: 'eth_getTransactionCount', params: [...one] })),

@@ -38,7 +38,10 @@ export interface After {
   readonly logIndex: number;
 }
 
-/** Lost payments of a range of blocks, in the chain's order. */
+/**
+ * Lost payments of a range of blocks, in the chain's order. What is foreign is kept apart until it
+ * is accepted.
+ */
 export async function selectLostPayments(
   sql: Sql,
   portion: BlockRange & { readonly after: After; readonly limit: number },
@@ -77,6 +80,9 @@ export async function selectLostPayments(
        and (c.block_number, c.log_index) > ($4, $5)
        and not exists (
          select from payments p where p.livemode = c.livemode and p.settlement_number = c.number)
+       and not exists (
+         select from foreign_settlements f where f.livemode = c.livemode and f.kind = 'payment'
+           and f.number = c.number and f.decision is distinct from 'accepted')
      order by c.block_number, c.log_index limit $6`,
     [livemode, fromBlock, toBlock, after.block, after.logIndex, limit],
   );
@@ -145,6 +151,10 @@ export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<
        and not exists (
          select from withdrawals g where t.kind = 'withdrawal' and g.account_id = m.account_id
            and g.livemode = t.livemode and g.tx_hash = t.tx_hash)
+       and not exists (
+         select from foreign_settlements f where f.livemode = t.livemode and f.kind = t.kind
+           and f.tx_hash = t.tx_hash and f.log_index = t.log_index
+           and f.decision is distinct from 'accepted')
      order by t.block_number, t.log_index`,
     [range.livemode, range.fromBlock, range.toBlock],
   );

@@ -12,6 +12,7 @@ import {
   type RecoveryRun,
   selectFirstUncompared,
 } from '#settlement/network-recovery-queries.ts';
+import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
 /** How often we look whether the last blocks are deep enough. */
@@ -19,12 +20,15 @@ const LOOK_MS = 250;
 /** A refund cannot be booked before its payment. Shorter than the lease of the recovery. */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
+/** Nothing is too young: the range is as deep as a payment has to be. */
+const FAR_FUTURE = new Date(8_640_000_000_000);
 /** Of each kind, in one transaction. */
 const BATCH = 100;
 
 /**
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
- * lacks, range by range. After an interruption it goes on after its last range.
+ * lacks, range by range. Unless a loss is shown, what no row explains is foreign and is not booked.
+ * After an interruption it goes on after its last range.
  * @returns the block up to which nothing can change any more.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
@@ -48,7 +52,13 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
 
 async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRange): Promise<void> {
   const { livemode } = deps.chain.config;
-  await inRun(deps, run, (tx) => stageRange(tx, livemode, range));
+  const { fromBlock, toBlock } = range;
+  await inRun(deps, run, async (tx) => {
+    await stageRange(tx, livemode, range);
+    if (run.loss_shown) return;
+    const now = deps.clock.now();
+    await noteForeign(tx, { livemode, fromBlock, toBlock, before: FAR_FUTURE }, now);
+  });
   failpoint('recovery.range_read');
   await untilNoneIsLeft((after) =>
     inRun(deps, run, (tx) => bookPayments(tx, deps, { range, after, limit: BATCH })),

@@ -67,11 +67,11 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');
   await awaitLostBytes(deps, taken);
-  const comparedBlock = await readChain(deps, taken);
-  await inRun(deps, taken, (tx) => raiseNumbers(tx, livemode));
-  // What was booked may have proved a loss that was only suspected before.
+  // The nonces may have shown a loss that was only suspected before.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
+  const comparedBlock = await readChain(deps, run);
+  await inRun(deps, run, (tx) => raiseNumbers(tx, livemode));
   if (run.loss_shown) await giveUp(deps, run);
   const finished = await inRun(deps, run, async (tx) => {
     await forgetFigures(tx, livemode);

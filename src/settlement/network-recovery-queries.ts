@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 
 /**
  * The topic of wake-ups that tell other processes when a recovery begins and ends; key = network.
@@ -17,8 +18,10 @@ export interface LedgerRow {
   readonly asked: bigint;
   /** Whether anything was ever sent or paid on the network; only told without an incarnation. */
   readonly used: boolean;
-  /** By lower-case address. */
+  /** By lower-case address, without lanes that were stopped. */
   readonly next_nonces: Readonly<Record<string, string>>;
+  /** Operators were asked whether the database was restored. */
+  readonly doubted: boolean;
   /** The log is on disk up to here. */
   readonly position: string;
 }
@@ -31,7 +34,8 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
          or exists (select from payments p where p.livemode = r.livemode)
        else true end as used,
        (select coalesce(jsonb_object_agg(lower(l.address), l.next_nonce::text), '{}')
-        from relayer_lanes l where l.livemode = r.livemode) as next_nonces,
+        from relayer_lanes l where l.livemode = r.livemode and l.stopped_at is null) as next_nonces,
+       r.doubt is not null as doubted,
        pg_current_wal_flush_lsn()::text as position
      from network_recoveries r where r.livemode = $1`,
     [livemode],
@@ -56,7 +60,7 @@ export async function askForRecovery(
   const rows = await sql.query(
     `with begun as (
        update network_recoveries r
-       set status = 'recovering', asked = asked + 1, reason = $3,
+       set status = 'recovering', asked = asked + 1, reason = $3, doubt = null,
          loss_shown = $4 or (r.status = 'recovering' and r.loss_shown),
          started = case when r.status = 'recovering' then r.started else now() end,
          finished = null, read_to = null,
@@ -78,6 +82,38 @@ export async function askForRecovery(
   return rows.length > 0;
 }
 
+/** Nonces that the chain knows and the ledger does not, by lower-case address. */
+export type NoncesAhead = Readonly<Record<string, string>>;
+
+/** Operators have to say whether the database was restored. */
+export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
+  await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
+    livemode,
+    JSON.stringify(ahead),
+  ]);
+}
+
+/** They have said it, or there is nothing to ask any more. Its alarm ends too. */
+export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
+  await tx.query(
+    `with asked as (
+       update network_recoveries set doubt = null where livemode = $1 returning livemode
+     )
+     update chain_alarms a set resolved_at = $2 from asked
+     where a.livemode = asked.livemode and a.kind = 'restored_or_not' and a.resolved_at is null`,
+    [livemode, now],
+  );
+}
+
+/** The nonces about which operators were asked; null: they were not. Locks the network's row. */
+export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead | null> {
+  const rows = await tx.query<{ doubt: NoncesAhead | null }>(
+    'select doubt from network_recoveries where livemode = $1 for update',
+    [livemode],
+  );
+  return rows[0]?.doubt ?? null;
+}
+
 /** A database that nothing was ever written to needs no recovery. */
 export async function adoptIncarnation(
   sql: Sql,
@@ -97,6 +133,8 @@ export interface RecoveryRun {
   readonly fence: bigint;
   readonly asked: bigint;
   readonly loss_shown: boolean;
+  /** The database that the last recovery was done for. */
+  readonly incarnation: string | null;
   /** Up to where this run has read the chain; null: not begun. */
   readonly read_to: bigint | null;
   /** What is given up is older than this. */
@@ -113,7 +151,8 @@ export async function takeRecovery(
      set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', fence = fence + 1
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
-     returning livemode, lease_owner as owner, fence, asked, loss_shown, read_to, started`,
+     returning livemode, lease_owner as owner, fence, asked, loss_shown, incarnation, read_to,
+       started`,
     [wanted.livemode, wanted.owner, wanted.leaseMs],
   );
   return rows[0] ?? null;
@@ -146,7 +185,7 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
          (select next_block from reconciliation_cursors c where c.livemode = r.livemode)),
        (select min((d.details -> 'chain' ->> 'block_number')::bigint)
         from reconciliation_differences d
-        where d.livemode = r.livemode and d.resolved_at is null
+        where d.livemode = r.livemode and d.resolved_at is null and d.accepted_at is null
           and d.kind like '%_unknown_here')) as block
      from network_recoveries r where r.livemode = $1`,
     [livemode],
@@ -185,7 +224,7 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Unknown here, and no recovery has left it to a person yet, so one could book it. */
+/** Unknown here, and not left to a person yet, so a recovery could book it. */
 export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from reconciliation_differences d
@@ -194,7 +233,10 @@ export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<num
        and not exists (
          select from chain_alarms a where a.livemode = d.livemode
            and a.kind in ('foreign_settlement', 'number_taken', 'paid_after_failure')
-           and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)`,
+           and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)
+       and not exists (
+         select from foreign_settlements f where f.livemode = d.livemode
+           and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})`,
     [livemode],
   );
   return rows[0]?.count ?? 0;
@@ -207,8 +249,6 @@ export interface RecoveryCounts {
   readonly canceled?: number;
   /** The creation time of the oldest object whose day's figures may have changed. */
   readonly oldest?: Date | null;
-  /** Something was booked that the ledger had lost. */
-  readonly lossShown?: boolean;
 }
 
 export async function countRecovered(
@@ -220,8 +260,7 @@ export async function countRecovered(
     `update network_recoveries
      set payments = payments + $2, refunds = refunds + $3, withdrawals = withdrawals + $4,
        canceled = canceled + $5,
-       first_day = least(first_day, ($6::timestamptz at time zone 'UTC')::date),
-       loss_shown = loss_shown or $7
+       first_day = least(first_day, ($6::timestamptz at time zone 'UTC')::date)
      where livemode = $1`,
     [
       livemode,
@@ -230,9 +269,13 @@ export async function countRecovered(
       counts.withdrawals ?? 0,
       counts.canceled ?? 0,
       counts.oldest ?? null,
-      counts.lossShown ?? false,
     ],
   );
+}
+
+/** The run has found out that the database has lost something. */
+export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
+  await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }
 
 /**

@@ -37,6 +37,7 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     rhythm: NO_RHYTHM,
     recheckAll: true,
     deferred: new Map(),
+    sightings: new Map(),
   };
   await readFees(worker, head);
   await keepLanes(worker);

@@ -6,15 +6,13 @@ import { systemClock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { openIdKey } from '#db/id-key.ts';
-import { localWakeups } from '#db/wakeups.ts';
-import { fingerprint } from '#idempotency/request.ts';
-import { withdraw } from '#payouts/withdraw.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Reply } from '#testing/api-client.ts';
+import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { type OutsideService, outsideService } from '#testing/outside-service.ts';
 import {
@@ -23,7 +21,7 @@ import {
   type RecoveryRow,
   type RestoreGround,
 } from '#testing/restore-ground.ts';
-import { type Seen, see } from '#testing/store-payments.ts';
+import type { Seen } from '#testing/store-payments.ts';
 
 /** One copy that is put back, after everything has happened that it does not know of. */
 
@@ -44,32 +42,10 @@ before(async () => {
 });
 after(() => world?.close());
 
-/** A request to withdraw, as the dashboard would make it. */
-async function askToWithdraw(key: string, amount: bigint): Promise<Seen> {
+function withdraw(key: string, amount: bigint): Promise<Seen> {
   const { db, sandbox } = world;
-  const tenant = { accountId: sandbox.account, livemode: false };
-  const path = '/withdrawals';
-  const answer = await world.onChain((chain) =>
-    withdraw(
-      { db, wakeups: localWakeups(), idKey, chains: [chain] },
-      {
-        tenant,
-        amount,
-        actor: { type: 'system', name: 'tests' },
-        idempotency: {
-          tenant,
-          caller: '',
-          key,
-          method: 'POST',
-          path,
-          fingerprint: fingerprint('POST', path, { amount: Number(amount) }),
-        },
-        requestId: 'req_test',
-        now: new Date(),
-      },
-    ),
-  );
-  return see(answer);
+  const accountId = sandbox.account;
+  return world.onChain((chain) => askToWithdraw({ db, chain, idKey }, { accountId, key, amount }));
 }
 
 interface Known {
@@ -142,7 +118,7 @@ describe('a copy of the database that is put back', () => {
     const address = present(payer, 'payer').address;
     const before = await outside.usdcOf(address);
     once = await world.tap(0, intentOf('ONCE'), 'tap ONCE', 'ok_2');
-    withdrawn = await askToWithdraw('withdraw 1', 1_000_000n);
+    withdrawn = await withdraw('withdraw 1', 1_000_000n);
     await world.pay('LOST');
     await waitUntil(async () => {
       const rows = await db.query(`select from withdrawals where status = 'succeeded'`);
@@ -247,7 +223,7 @@ describe('a copy of the database that is put back', () => {
   it('rebuilds a withdrawal under its id, and answers the repeated request with it', async () => {
     assert.equal(withdrawn.status, 201, JSON.stringify(withdrawn.body));
     assert.equal(row.withdrawals, 1);
-    const again = await askToWithdraw('withdraw 1', 1_000_000n);
+    const again = await withdraw('withdraw 1', 1_000_000n);
     assert.deepEqual([again.status, again.replayed], [201, true]);
     assert.equal(again.body.id, withdrawn.body.id);
     assert.deepEqual([again.body.status, again.body.recovered], ['succeeded', true]);

@@ -44,7 +44,13 @@ function withdrawRoute(deps: DashboardDeps) {
     body: WithdrawBody,
     status: 201,
     response: WithdrawalSchema,
-    errors: ['account_not_live', 'amount_too_large', 'unexpected_state', 'service_unavailable'],
+    errors: [
+      'account_not_live',
+      'amount_too_large',
+      'payouts_held',
+      'unexpected_state',
+      'service_unavailable',
+    ],
     handle: async ({ caller, body, idempotency, requestId, now }) => {
       const stale = requireFreshFactor(caller, now);
       if (stale !== null) return stale;

@@ -1,6 +1,15 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-export type ProposalKind = 'block_payer' | 'unblock_payer' | 'pause' | 'unpause' | 'change_rates';
+export const PROPOSAL_KINDS = [
+  'block_payer',
+  'unblock_payer',
+  'pause',
+  'unpause',
+  'change_rates',
+  'accept_foreign',
+  'refuse_foreign',
+] as const;
+export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
 
 export interface ProposalRow {
   readonly id: string;

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import {
+  PROPOSAL_KINDS,
   type ProposalRow,
   selectProposal,
   selectProposals,
@@ -11,7 +12,7 @@ import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { idOf, limitParameter, nullable, oneOf, openObject, Timestamp } from '#http/schema.ts';
-import { controlCalls } from '#settlement/contract/control-calls.ts';
+import { type ControlAction, controlCalls } from '#settlement/contract/control-calls.ts';
 
 const TAG = 'Proposals';
 const PAGE = 50;
@@ -20,13 +21,10 @@ const MAX_RATE = 300;
 
 export const ProposalSchema = Type.Object({
   id: idOf('prop_', 'proposal'),
-  kind: oneOf(
-    ['block_payer', 'unblock_payer', 'pause', 'unpause', 'change_rates'] as const,
-    'What is to be done. More kinds may come.',
-  ),
+  kind: oneOf(PROPOSAL_KINDS, 'What is to be done. More kinds may come.'),
   network: Type.String(),
-  subject: Type.String({ description: 'The payer, or the network.' }),
-  payload: openObject('Rates in basis points; else empty.'),
+  subject: Type.String({ description: 'The payer, the account, or the network.' }),
+  payload: openObject('Rates in basis points; the newest settlement that is meant; else empty.'),
   reason: Type.String(),
   status: oneOf(['open', 'approved', 'rejected'] as const, 'Whether somebody has decided.'),
   proposed_by: Type.String({ description: 'The address of the person who asked for it.' }),
@@ -153,6 +151,11 @@ const CallSchema = Type.Object({
   data: Type.String(),
 });
 
+/** The others are done by the service itself. */
+function isForContract(kind: ProposalRow['kind']): kind is ControlAction {
+  return kind === 'pause' || kind === 'unpause' || kind === 'change_rates';
+}
+
 /** Nobody gets the bytes before two people want them. */
 function callsRoute({ db, chains }: OperatorDeps) {
   return personRoute({
@@ -171,7 +174,7 @@ function callsRoute({ db, chains }: OperatorDeps) {
       const chain = chains.find(({ config }) => config.livemode === row?.livemode);
       if (row === undefined || chain === undefined) return resourceMissing('proposal');
       const { kind, payload, status } = row;
-      if (kind === 'block_payer' || kind === 'unblock_payer') return resourceMissing('transaction');
+      if (!isForContract(kind)) return resourceMissing('transaction');
       if (status !== 'approved') {
         return refuse('unexpected_state', 'A colleague has to agree first.');
       }

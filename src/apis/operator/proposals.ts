@@ -15,6 +15,8 @@ import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import { updatePayerBlocked } from '#payers/queries.ts';
+import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
+import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 
 const DAY_MS = 86_400_000;
 /** Over a weekend; after that the situation is another one. */
@@ -55,10 +57,28 @@ async function recordProposal(
 }
 
 /** What the service itself can do. The contract's keys are elsewhere: their holder acts. */
-async function carryOut(tx: Tx, row: Pick<ProposalRow, 'kind' | 'subject'>, now: Date) {
+async function carryOut(
+  tx: Tx,
+  row: Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload'>,
+  now: Date,
+): Promise<void> {
   if (row.kind === 'block_payer') await updatePayerBlocked(tx, row.subject, now);
   if (row.kind === 'unblock_payer') await updatePayerBlocked(tx, row.subject, null);
+  const decision = FOREIGN[row.kind];
+  if (decision === undefined) return;
+  const { livemode, subject: accountId } = row;
+  const group = { accountId, livemode, upTo: BigInt(row.payload.up_to ?? 0) };
+  const decided = await decideForeign(tx, group, { decision, now });
+  if (decision === 'refused' || decided === 0) return;
+  // Recovery books what a person has accepted, as it books what was lost.
+  await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: false });
 }
+
+/** What was settled with a key of ours, but not by us. */
+const FOREIGN: Readonly<Partial<Record<ProposalKind, 'accepted' | 'refused'>>> = {
+  accept_foreign: 'accepted',
+  refuse_foreign: 'refused',
+};
 
 /** What the audit log calls it when it is done. */
 const DONE: Readonly<Record<ProposalKind, string>> = {
@@ -67,16 +87,19 @@ const DONE: Readonly<Record<ProposalKind, string>> = {
   pause: 'contract.pause_approved',
   unpause: 'contract.unpause_approved',
   change_rates: 'contract.rates_approved',
+  accept_foreign: 'foreign_settlements.accepted',
+  refuse_foreign: 'foreign_settlements.refused',
 };
 
 /**
  * Asks a colleague to agree. Where nobody else could, it is done at once, and the audit log says
- * that it was one person's decision.
+ * that it was one person's decision. Only settlements that a thief may have made always need two.
  */
 export async function propose(tx: Tx, wish: Wish, by: By): Promise<ProposalRow | Refusal> {
   const { userId, now } = by;
   const since = addMs(now, -ALONE_AFTER_MS);
-  const isAlone = await lockWorksAlone(tx, { userId, since });
+  const worksAlone = await lockWorksAlone(tx, { userId, since });
+  const isAlone = worksAlone && FOREIGN[wish.kind] === undefined;
   const known = await selectOpenProposal(tx, { ...wish, now });
   if (known !== undefined) {
     return refuse('already_exists', `${known.proposed_by_email} has asked for the same already.`);

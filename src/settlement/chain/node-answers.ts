@@ -77,8 +77,14 @@ function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
     BigInt(timestamp) < MAX_TIMESTAMP &&
     (baseFeePerGas === undefined || baseFeePerGas === null || isQuantity(baseFeePerGas)) &&
     Array.isArray(transactions) &&
-    transactions.every((one) => matches(one, HASH))
+    transactions.every(isTransactionOfBlock)
   );
+}
+
+/** Its hash, or all of it, as it was asked for. */
+function isTransactionOfBlock(one: unknown): boolean {
+  if (!isFields(one)) return matches(one, HASH);
+  return matches(one.hash, HASH) && matches(one.from, ADDRESS) && isQuantity(one.nonce);
 }
 
 /** Seconds; a Date holds no more. */

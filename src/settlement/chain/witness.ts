@@ -107,7 +107,7 @@ function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word
 }
 
 /** Two addresses of one host are one witness; one that fails or stands still is none. */
-function witnessesOf(addresses: readonly Address[]): Address[] {
+export function witnessesOf(addresses: readonly Address[]): Address[] {
   const hosts = new Set<string>();
   return addresses.filter((address) => {
     if (address.isStale || address.isResting() || hosts.has(address.host)) return false;

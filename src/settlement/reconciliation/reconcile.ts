@@ -2,13 +2,13 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import type { Network } from '#core/mode.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
+import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import {
   addBalances,
   type DifferenceRow,
@@ -40,7 +40,7 @@ export interface ReconcileOptions {
 }
 
 export interface Reconciliation {
-  readonly network: Network;
+  readonly network: Chain['config']['network'];
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly events: number;
@@ -50,12 +50,17 @@ export interface Reconciliation {
 
 /** Longer than a payment takes from its block to its row, including a restart of the service. */
 const GRACE_MS = 60_000;
+/**
+ * What no bytes of ours explain needs no such grace, because bytes are stored before they are sent.
+ * A node that answers for another chain is found out within this time.
+ */
+const FOREIGN_GRACE_MS = 15_000;
 
 /**
  * Reads the contract's events since the last run, stores what they say, and compares in both
  * directions: payments, refunds and withdrawals one by one, and each merchant's balance.
  * Differences become rows that stay open until a run does not find them any more. It never corrects
- * our own rows.
+ * our own rows. What no row explains is written down as foreign.
  * @throws RpcUnavailable when no node answers; the cursor stays where it was.
  */
 export async function reconcileOnce(
@@ -91,7 +96,10 @@ export async function reconcileOnce(
     ...(await compareBalances(deps, head.number)),
   ];
   const open = await db.transaction((tx) => saveDifferences(tx, livemode, found, clock.now()));
-  if (!found.some(({ kind }) => kind.endsWith('_unknown_here'))) {
+  const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
+  const before = addMs(clock.now(), -foreignMs);
+  await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
+  if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { incarnation } = db.watch;
     await markCompared(db, { livemode, incarnation, block: final });
   }

@@ -10,6 +10,8 @@ export interface LaneRow {
   address: Hex;
   next_nonce: bigint;
   fence: bigint;
+  /** Somebody else has used its key: it takes no new work. */
+  stopped: boolean;
 }
 
 /** Lets the worker take part in sharing lanes; workers not seen for `forgetMs` are forgotten. */
@@ -55,8 +57,8 @@ export async function lockConfiguration(tx: Tx): Promise<void> {
 
 export async function selectLanes(tx: Sql, livemode: boolean): Promise<LaneRow[]> {
   return tx.query(
-    `select lane, role, address, next_nonce, fence from relayer_lanes
-     where livemode = $1 order by lane`,
+    `select lane, role, address, next_nonce, fence, stopped_at is not null as stopped
+     from relayer_lanes where livemode = $1 order by lane`,
     [livemode],
   );
 }
@@ -123,7 +125,10 @@ export async function renewLeases(
   return rows.map((row) => row.lane);
 }
 
-/** Takes up to `limit` lanes that nobody holds. Each gets a new fence. */
+/**
+ * Takes up to `limit` lanes that nobody holds, and that have something to do. Each gets a new
+ * fence.
+ */
 export async function takeLanes(
   sql: Sql,
   wanted: {
@@ -142,10 +147,15 @@ export async function takeLanes(
        select lane from relayer_lanes
        where livemode = $1 and address = any($3)
          and (lease_owner is null or lease_until < now() or lease_owner = $2)
+         and (stopped_at is null or exists (
+           select from chain_transactions t
+           where t.livemode = $1 and t.lane = relayer_lanes.lane
+             and t.status in ('signed', 'mined')))
        order by lane limit $4 for update skip locked
      ) free
      where l.livemode = $1 and l.lane = free.lane
-     returning l.lane, l.role, l.address, l.next_nonce, l.fence`,
+     returning l.lane, l.role, l.address, l.next_nonce, l.fence,
+       l.stopped_at is not null as stopped`,
     [wanted.livemode, wanted.owner, wanted.addresses, wanted.limit, wanted.leaseMs],
   );
 }
@@ -224,4 +234,22 @@ export async function raiseNextNonce(
      where livemode = $1 and lane = $2`,
     [lane.livemode, lane.lane, lane.nextNonce],
   );
+}
+
+/**
+ * Somebody else has used the lane's key: from now on it takes no new work. Its next nonce goes on
+ * after theirs, so that no transaction of ours waits for one that cannot come.
+ */
+export async function stopLane(
+  tx: Tx,
+  lane: { readonly livemode: boolean; readonly address: string; readonly nextNonce: bigint },
+  now: Date,
+): Promise<number | null> {
+  const rows = await tx.query<{ lane: number }>(
+    `update relayer_lanes set stopped_at = coalesce(stopped_at, $4),
+       next_nonce = greatest(next_nonce, $3)
+     where livemode = $1 and lower(address) = lower($2) returning lane`,
+    [lane.livemode, lane.address, lane.nextNonce, now],
+  );
+  return rows[0]?.lane ?? null;
 }

@@ -100,8 +100,9 @@ async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
     open: new Map(),
     draining: false,
     starved: false,
+    stopped: row.stopped,
   };
-  await catchUpNonce(relayer, lane, row.next_nonce);
+  if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
   await loadOpen(relayer, lane);
   relayer.lanes.set(lane.lane, lane);
   await broadcast(relayer, lane, inNonceOrder(lane));

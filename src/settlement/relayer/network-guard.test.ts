@@ -6,9 +6,16 @@ const LANE = '0x00000000000000000000000000000000000000aa';
 
 const HEALTHY: Findings = {
   incarnation: 'system/1',
-  ledger: { status: 'done', incarnation: 'system/1', used: true, next_nonces: { [LANE]: '7' } },
+  ledger: {
+    status: 'done',
+    incarnation: 'system/1',
+    used: true,
+    next_nonces: { [LANE]: '7' },
+    doubted: false,
+  },
   chainNonces: new Map([[LANE, 7n]]),
   wentBack: false,
+  wouldNotice: true,
 };
 
 function judge(
@@ -19,6 +26,7 @@ function judge(
   const judgement = judgeLedger(found);
   if (judgement.kind === 'stand') return judgement.standing;
   if (judgement.kind === 'adopt') return 'adopt';
+  if (judgement.kind === 'doubt') return `ask about ${Object.values(judgement.ahead).join()}`;
   return `recover: ${judgement.reason}${judgement.lossShown ? ', loss shown' : ''}`;
 }
 
@@ -32,9 +40,19 @@ describe('whether a ledger can be relied on', () => {
     ],
     ['no node answers', 'serving', () => judge({ chainNonces: null })],
     [
-      'the chain knows a nonce more',
-      'recover: nonce, loss shown',
+      'the chain knows a nonce more, and a loss would have been noticed: the lane has to look',
+      'signing',
       () => judge({ chainNonces: new Map([[LANE, 8n]]) }),
+    ],
+    [
+      'the chain knows a nonce more at a start',
+      'ask about 8',
+      () => judge({ chainNonces: new Map([[LANE, 8n]]), wouldNotice: false }),
+    ],
+    [
+      'the chain knows a nonce more of a lane that was stopped, at a start',
+      'signing',
+      () => judge({ chainNonces: new Map([[LANE, 8n]]), wouldNotice: false }, { next_nonces: {} }),
     ],
     [
       'its log is behind what was seen',
@@ -57,6 +75,22 @@ describe('whether a ledger can be relied on', () => {
       'an earlier release has written it',
       'recover: incarnation',
       () => judge({}, { incarnation: null }),
+    ],
+    [
+      'another process has asked, and this one has just started',
+      'closed',
+      () => judge({ wouldNotice: false }, { doubted: true }),
+    ],
+    [
+      'another process has asked, and this one would have noticed a loss',
+      'signing',
+      () => judge({}, { doubted: true }),
+    ],
+    [
+      'an earlier release has written it, and the chain knows a nonce more',
+      'ask about 8',
+      () =>
+        judge({ chainNonces: new Map([[LANE, 8n]]), wouldNotice: false }, { incarnation: null }),
     ],
     [
       'somebody recovers it',

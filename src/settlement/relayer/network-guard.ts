@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError, type Log } from '#core/log.ts';
+import { describeError } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
-import type { Database } from '#db/database.ts';
-import type { Wakeups } from '#db/wakeups.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
 import { type LedgerStanding, walPosition } from '#db/watch.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   adoptIncarnation,
   askForRecovery,
+  endDoubt,
   type LedgerRow,
+  type NoncesAhead,
   RECOVERY_TOPIC,
   type RecoveryReason,
+  saveDoubt,
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 import { configuredLanes } from '#settlement/relayer/configure-lanes.ts';
+import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
-export interface GuardDeps {
+export interface GuardDeps extends LoopDeps {
   readonly chain: Chain;
-  readonly db: Database;
-  readonly wakeups: Wakeups;
-  readonly log: Log;
 }
 
 export interface NetworkGuard {
@@ -38,41 +38,66 @@ const UNASKED_LOOK_MS = 500;
 const NODE_PATIENCE_MS = 3_000;
 /** To notice a recovery whose wake-up got lost, and to note how far the log is. */
 const OPEN_LOOK_MS = 1_000;
+/** Until operators have said whether the database was restored, a node is asked again and again. */
+const DOUBT_LOOK_MS = 2_000;
 
 /** What was found out about a network: everything that {@link judgeLedger} needs. */
 export interface Findings {
   readonly incarnation: string;
-  readonly ledger: Pick<LedgerRow, 'status' | 'incarnation' | 'used' | 'next_nonces'>;
+  readonly ledger: Omit<LedgerRow, 'asked' | 'position'>;
   /** By lower-case address; null: no node answered. */
   readonly chainNonces: ReadonlyMap<string, bigint> | null;
   /** The database's log is behind what this process has seen of it. */
   readonly wentBack: boolean;
+  /** This process would know if the log had gone back. */
+  readonly wouldNotice: boolean;
 }
 
 export type Judgement =
   | { readonly kind: 'stand'; readonly standing: LedgerStanding }
   | { readonly kind: 'adopt' }
+  /** Operators have to say whether the database was restored. */
+  | { readonly kind: 'doubt'; readonly ahead: NoncesAhead }
   | { readonly kind: 'recover'; readonly reason: RecoveryReason; readonly lossShown: boolean };
 
 /**
- * Whether the ledger can be relied on. Two tests show that it has lost something: its log is behind
- * what we have seen, or the chain knows a nonce of ours that it does not. A database that was not
- * checked yet may have lost something. When no node answers, and there is no sign of a loss, the
- * ledger is served, but nothing is signed.
+ * Whether the ledger can be relied on. It has lost something when its log is behind what we have
+ * seen. A nonce of ours that the chain knows and the ledger does not means one of two things: the
+ * database was restored, or somebody else has the key. It shows a loss if the database is another
+ * one than before. Where we would have noticed that the log went back, somebody else has the key,
+ * and the lane stops when it finds out. Otherwise, at a start, a person has to say. When no node
+ * answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgement {
   const { ledger, incarnation, chainNonces } = found;
   if (found.wentBack) return { kind: 'recover', reason: 'position', lossShown: true };
   if (ledger.status === 'recovering') return { kind: 'stand', standing: 'closed' };
-  const ahead = Object.entries(ledger.next_nonces).some(
-    ([address, next]) => (chainNonces?.get(address) ?? 0n) > BigInt(next),
-  );
-  if (ahead) return { kind: 'recover', reason: 'nonce', lossShown: true };
-  if (ledger.incarnation !== incarnation) {
-    if (ledger.incarnation === null && !ledger.used) return { kind: 'adopt' };
-    return { kind: 'recover', reason: 'incarnation', lossShown: false };
+  const ahead = noncesAhead(ledger.next_nonces, chainNonces);
+  const isAhead = Object.keys(ahead).length > 0;
+  if (ledger.incarnation !== incarnation && ledger.incarnation !== null) {
+    return { kind: 'recover', reason: isAhead ? 'nonce' : 'incarnation', lossShown: isAhead };
+  }
+  if (isAhead && !found.wouldNotice) return { kind: 'doubt', ahead };
+  // Another process has asked, which has keys that this one lacks.
+  if (ledger.doubted && !found.wouldNotice) return { kind: 'stand', standing: 'closed' };
+  if (ledger.incarnation === null) {
+    return ledger.used
+      ? { kind: 'recover', reason: 'incarnation', lossShown: false }
+      : { kind: 'adopt' };
   }
   return { kind: 'stand', standing: chainNonces === null ? 'serving' : 'signing' };
+}
+
+function noncesAhead(
+  known: Readonly<Record<string, string>>,
+  chainNonces: ReadonlyMap<string, bigint> | null,
+): NoncesAhead {
+  return Object.fromEntries(
+    Object.entries(known).flatMap(([address, next]) => {
+      const used = chainNonces?.get(address) ?? 0n;
+      return used > BigInt(next) ? [[address, used.toString()]] : [];
+    }),
+  );
 }
 
 /**
@@ -95,6 +120,10 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
 /** What a guard remembers between its looks. */
 interface Memory {
   standing: LedgerStanding;
+  /** This process has asked operators whether the database was restored. */
+  doubts: boolean;
+  /** It, or another one, waits for their answer. */
+  waits: boolean;
   /** The epoch in which the chain was asked. */
   askedIn: number | null;
   lookedAt: number;
@@ -115,6 +144,18 @@ async function ask(
   wakeups.send(RECOVERY_TOPIC, network);
 }
 
+/** Asks operators whether the database was restored. The network stays closed meanwhile. */
+async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> {
+  const { db, chain, log, clock } = deps;
+  const { livemode, network } = chain.config;
+  await db.transaction(async (tx) => {
+    await saveDoubt(tx, livemode, ahead);
+    const alarm = { kind: 'restored_or_not', subject: network, details: ahead };
+    await insertAlarms(tx, livemode, [alarm], clock.now());
+  });
+  log.error('operators have to say whether the database was restored', { network });
+}
+
 /** One look. @returns whether another one is due at once. */
 async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   const { db, chain } = deps;
@@ -130,7 +171,16 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   const { incarnation } = watch;
   if (watch.epoch !== epoch || incarnation === null) return true;
   const wentBack = watch.sawLoss(livemode);
-  const judgement = judgeLedger({ incarnation, ledger, chainNonces, wentBack });
+  const wouldNotice = watch.wouldNoticeLoss(livemode);
+  const judgement = judgeLedger({ incarnation, ledger, chainNonces, wentBack, wouldNotice });
+  const doubts = judgement.kind === 'doubt';
+  if (doubts && !memory.doubts) await askOperators(deps, judgement.ahead);
+  // A node may have answered for another chain.
+  if (memory.doubts && !doubts && ledger.doubted) {
+    await db.transaction((tx) => endDoubt(tx, livemode, deps.clock.now()));
+  }
+  memory.doubts = doubts;
+  memory.waits = doubts || (ledger.doubted && !wouldNotice);
   if (judgement.kind === 'adopt') {
     await adoptIncarnation(db, { livemode, incarnation });
     return true;
@@ -142,6 +192,8 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   // knows.
   if (standing === 'serving' && memory.standing !== 'serving') await raiseNumbers(db, livemode);
   memory.askedIn = standing === 'signing' ? epoch : null;
+  // Without keys nothing was compared.
+  if (standing === 'signing' && configuredLanes(chain.config).length > 0) watch.agreed(livemode);
   memory.standing = standing;
   watch.stand(livemode, standing, epoch);
   return watch.epoch !== epoch;
@@ -157,6 +209,8 @@ export function guardNetwork(deps: GuardDeps): NetworkGuard {
   const { livemode, network } = chain.config;
   const memory: Memory = {
     standing: 'closed',
+    doubts: false,
+    waits: false,
     askedIn: null,
     lookedAt: Number.NEGATIVE_INFINITY,
   };
@@ -174,7 +228,8 @@ export function guardNetwork(deps: GuardDeps): NetworkGuard {
     },
     run: async () => {
       const openMs = db.watch.signs(livemode) ? OPEN_LOOK_MS : UNASKED_LOOK_MS;
-      const restMs = db.watch.serves(livemode) ? openMs : 0;
+      const closedMs = memory.waits ? DOUBT_LOOK_MS : 0;
+      const restMs = db.watch.serves(livemode) ? openMs : closedMs;
       if (performance.now() - memory.lookedAt < restMs) return false;
       memory.lookedAt = performance.now();
       return look(deps, memory);

@@ -1,9 +1,13 @@
-import { askForRecovery, RECOVERY_TOPIC } from '#settlement/network-recovery-queries.ts';
 import { bumpFees, type Fees, suggestFees } from '#settlement/relayer/fees.ts';
 import { LaneLost } from '#settlement/relayer/flush-payments.ts';
+import {
+  showUsedNonce,
+  stopForForeignKey,
+  tellForeignKey,
+} from '#settlement/relayer/foreign-key.ts';
 import { NOOP_GAS_LIMIT } from '#settlement/relayer/gas.ts';
-import { lockHeldLane, raiseNextNonce } from '#settlement/relayer/lane-queries.ts';
-import { type Alarm, insertAlarms, requeue } from '#settlement/relayer/outcome-queries.ts';
+import { lockHeldLane } from '#settlement/relayer/lane-queries.ts';
+import { insertAlarms, requeue } from '#settlement/relayer/outcome-queries.ts';
 import {
   markForeign,
   reopenFromNonce,
@@ -20,44 +24,48 @@ import { insertAttempt, insertFiller } from '#settlement/relayer/transaction-que
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Makes a lane and the chain agree on the next nonce. The chain is ahead: a restored database, or a
- * key used elsewhere; new work goes after it. The chain is behind: it lost blocks; what we stored
- * from there on is sent again, and a nonce for which we have nothing is filled, because otherwise
+ * Makes a lane and the chain agree on the next nonce. The chain is ahead, and the database has lost
+ * nothing, or the guard would have closed the network: somebody else has the key. The lane stops
+ * when nodes show what they did with it. The chain is behind: it lost blocks; what we stored from
+ * there on is sent again, and a nonce for which we have nothing is filled, because otherwise
  * nothing after it could ever be mined.
+ * @returns whether the lane can be worked on.
  */
 export async function catchUpNonce(
   relayer: RelayerState,
   lane: HeldLane,
   nextNonce: bigint,
-): Promise<void> {
+): Promise<boolean> {
+  if (lane.stopped) return true;
   const at = relayer.head?.number ?? 'latest';
   const [told = nextNonce] = await relayer.chain.nonces([lane.address], at);
   const chainNonce = await surestNonce(relayer, lane, { told, known: nextNonce });
-  if (chainNonce === nextNonce) return;
-  const { livemode, network } = relayer.chain.config;
-  if (chainNonce < nextNonce) return fillGap(relayer, lane, chainNonce, nextNonce);
-  relayer.log.error('the chain has used more nonces of a lane than we know of', {
-    network,
-    lane: lane.lane,
-    chainNonce,
-    nextNonce,
-  });
-  const details = { chainNonce, nextNonce };
-  const alarm = { kind: 'nonce_ahead', subject: `lane ${lane.lane}`, details };
-  await inLane(relayer, lane, async (tx) => {
-    await raiseNextNonce(tx, { livemode, lane: lane.lane, nextNonce: chainNonce });
-    await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
-    await askForRecovery(tx, { livemode, asked: null, reason: 'nonce', lossShown: true });
-  });
-  closeLedger(relayer);
+  if (chainNonce > nextNonce) return stopIfShown(relayer, lane, { nextNonce, chainNonce });
+  if (chainNonce < nextNonce) await fillGap(relayer, lane, chainNonce, nextNonce);
+  return true;
 }
 
-/** The chain knows what the ledger does not: nothing is signed before it was read. */
-function closeLedger(relayer: RelayerState): void {
+async function stopIfShown(
+  relayer: RelayerState,
+  lane: HeldLane,
+  { nextNonce, chainNonce }: { readonly nextNonce: bigint; readonly chainNonce: bigint },
+): Promise<boolean> {
   const { livemode, network } = relayer.chain.config;
-  const { watch } = relayer.db;
-  watch.stand(livemode, 'closed', watch.epoch);
-  relayer.wakeups.send(RECOVERY_TOPIC, network);
+  const shown = await showUsedNonce(relayer, lane, nextNonce);
+  const fields = { network, lane: lane.lane, chainNonce, nextNonce };
+  if (shown === null) {
+    relayer.log.error('the chain has used more nonces of a lane than we know of', fields);
+    const details = { chainNonce, nextNonce };
+    const alarm = { kind: 'nonce_ahead', subject: `lane ${lane.lane}`, details };
+    await inLane(relayer, lane, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
+    return false;
+  }
+  await inLane(relayer, lane, (tx) =>
+    stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: chainNonce }),
+  );
+  lane.stopped = true;
+  tellForeignKey(relayer, lane, shown);
+  return true;
 }
 
 /** Every nonce from `from` up to `to` gets a signed transaction again. */
@@ -201,32 +209,31 @@ export async function replaceByNoop(
 }
 
 /**
- * The nonce was used by bytes that we never signed. The contract's replay guard makes it safe to
- * send the requests again: should the foreign transaction have settled them, its event answers.
+ * Asks nodes what has used the nonce of a transaction of ours. Where it is shown to be another one,
+ * somebody else has the key: the lane stops, and what the transaction carried goes to other lanes.
+ * The contract's replay guard makes that safe: should the foreign transaction have settled it, its
+ * event answers.
  */
-export async function giveUpNonce(
+export async function lookAtNonce(
   relayer: RelayerState,
   lane: HeldLane,
   transaction: OpenTransaction,
 ): Promise<void> {
-  const { livemode, network } = relayer.chain.config;
-  const details = { nonce: transaction.nonce, transaction: transaction.id };
-  const alarm: Alarm = { kind: 'nonce_foreign', subject: `lane ${lane.lane}`, details };
+  const { id: transactionId, nonce, attempts, requests } = transaction;
+  const shown = await showUsedNonce(relayer, lane, nonce);
+  if (shown === null || attempts.some(({ hash }) => hash === shown.hash)) return;
   await inLane(relayer, lane, async (tx) => {
-    await markForeign(tx, transaction.id);
-    const requests = transaction.requests.map(({ id }) => id);
-    const transactionId = transaction.id;
+    await markForeign(tx, transactionId);
     await requeue(
       tx,
-      requests.map((requestId) => ({ requestId, transactionId })),
+      requests.map(({ id: requestId }) => ({ requestId, transactionId })),
     );
-    await insertAlarms(tx, livemode, [alarm], relayer.clock.now());
-    await askForRecovery(tx, { livemode, asked: null, reason: 'nonce', lossShown: true });
+    await stopForForeignKey(tx, relayer, lane, { ...shown, nextNonce: nonce + 1n });
   });
-  closeLedger(relayer);
-  lane.open.delete(transaction.nonce);
-  relayer.log.error('a nonce was used by a foreign transaction', { network, ...details });
-  relayer.wakeups.send('chain-requests', network);
+  lane.open.delete(nonce);
+  lane.stopped = true;
+  tellForeignKey(relayer, lane, shown);
+  relayer.wakeups.send('chain-requests', relayer.chain.config.network);
 }
 
 async function inLane(

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEther } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -134,59 +133,5 @@ describe('relayer lanes', () => {
     assert.equal(await world.network.usdcOf(to), 7_000_000n);
     const mined = `select count(*) from chain_transactions where status = 'mined'`;
     assert((await world.count(mined)) > 1);
-  });
-
-  it('give up a nonce that a foreign transaction has used, and settle once', async () => {
-    world.startRelayer();
-    const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
-    await world.network.pending();
-    const { rpc, config } = world.network;
-    const row = await database.db.query<{ lane: number; tx_hash: Hex }>(
-      `select t.lane, a.tx_hash from chain_transactions t
-       join chain_attempts a on a.transaction_id = t.id`,
-    );
-    const key = config.relayerKeys[row[0]?.lane ?? 0] as Hex;
-    await rpc.call('anvil_dropTransaction', [row[0]?.tx_hash]);
-    const thief = privateKeyToAccount(key);
-    const raw = await thief.signTransaction({
-      type: 'eip1559',
-      chainId: config.chainId,
-      nonce: 0,
-      to: payers[0]?.address as Hex,
-      value: parseEther('0.1'),
-      gas: 21_000n,
-      maxFeePerGas: 10_000_000_000n,
-      maxPriorityFeePerGas: 2_000_000n,
-    });
-    await rpc.call('eth_sendRawTransaction', [raw]);
-    stopMining = world.network.mineEvery(80);
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
-    assert.equal((await settledNumbers(world.network)).length, 1);
-    const alarms = `select count(*) from chain_alarms where kind = 'nonce_foreign'`;
-    assert.equal(await world.count(alarms), 1);
-  });
-
-  it('go on behind the chain when the database is older than it', async () => {
-    stopMining = world.network.mineEvery(50);
-    const relayer = world.startRelayer();
-    const first = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
-    await world.outcomes(first);
-    await relayer.stop();
-    // Restored from before the payment was asked for, but the intent is asked for again.
-    await database.db.query('delete from chain_payments');
-    await database.db.query(
-      `update chain_requests set status = 'queued', transaction_id = null, outcome = null`,
-    );
-    await database.db.query('delete from chain_attempts');
-    await database.db.query('delete from chain_transactions');
-    await database.db.query('update relayer_lanes set next_nonce = 0');
-    world.startRelayer();
-    const second = await world.payMany(payers.slice(1, 3).map((payer) => ({ payer })));
-    const outcomes = await world.outcomes([...first, ...second]);
-    assert(outcomes.every((outcome) => outcome.succeeded));
-    assert.equal((await settledNumbers(world.network)).length, 3);
-    const alarms = `select count(*) from chain_alarms where kind = 'nonce_ahead'`;
-    assert((await world.count(alarms)) > 0);
   });
 });

@@ -5,6 +5,7 @@ import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { LaneRole } from '#settlement/networks.ts';
 import type { ConfiguredLane } from '#settlement/relayer/configure-lanes.ts';
 import type { Fees } from '#settlement/relayer/fees.ts';
+import type { Sighting } from '#settlement/relayer/foreign-key.ts';
 import type { HeadDoubt } from '#settlement/relayer/read-head.ts';
 import type { ChainSight } from '#settlement/relayer/report.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
@@ -46,6 +47,8 @@ export interface RelayerState extends Required<RelayerDeps> {
   rhythm: BlockRhythm;
   /** Requests that a node could not judge, and the process time until which they are left alone. */
   readonly deferred: Map<bigint, number>;
+  /** By lane: what addresses have shown at a nonce that we did not expect to be used. */
+  readonly sightings: Map<number, readonly Sighting[]>;
 }
 
 /** A lane that this process has leased. */
@@ -61,6 +64,8 @@ export interface HeldLane {
   draining: boolean;
   /** Cannot pay for another transaction: takes no new work until it is funded. */
   starved: boolean;
+  /** Somebody else has used its key: takes no new work, ever. */
+  stopped: boolean;
 }
 
 export interface OpenTransaction {

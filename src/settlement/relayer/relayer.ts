@@ -72,6 +72,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     recheckAll: true,
     rhythm: NO_RHYTHM,
     deferred: new Map(),
+    sightings: new Map(),
   };
   const { network } = deps.chain.config;
   const onError = (name: string, error: unknown) => {
@@ -172,11 +173,14 @@ async function flushOthers(relayer: RelayerState): Promise<number> {
   return count;
 }
 
+function takesWork({ draining, starved, stopped }: HeldLane): boolean {
+  return !draining && !starved && !stopped;
+}
+
 /** The held lane with the least under way, or null when all are full. */
 function pickLane(relayer: RelayerState, role: LaneRole): HeldLane | null {
   const ready = [...relayer.lanes.values()].filter(
-    (lane) =>
-      lane.role === role && !lane.draining && !lane.starved && lane.open.size < MAX_OPEN_PER_LANE,
+    (lane) => lane.role === role && takesWork(lane) && lane.open.size < MAX_OPEN_PER_LANE,
   );
   return ready.sort((a, b) => a.open.size - b.open.size || a.lane - b.lane)[0] ?? null;
 }

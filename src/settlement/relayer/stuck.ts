@@ -7,7 +7,7 @@ import { loadOpen } from '#settlement/relayer/load-open.ts';
 import {
   addAttempt,
   fillGap,
-  giveUpNonce,
+  lookAtNonce,
   replaceByNoop,
   surestNonce,
 } from '#settlement/relayer/recovery.ts';
@@ -22,7 +22,7 @@ import {
 const RESEND_BLOCKS = 2n;
 /** A transaction that was sent this often and is still not mined has to offer more. */
 const REPLACE_AFTER = 2;
-/** One node's word is not enough to call a nonce lost. */
+/** Heads after which nodes are asked for what has used a nonce, again and again. */
 const FOREIGN_AFTER = 5;
 
 /**
@@ -120,7 +120,8 @@ async function tendUsed(
   // Its receipt exists or may exist; only its meaning is not clear yet.
   if (transaction.undecided > 0 || transaction.unread) return;
   transaction.usedElsewhere++;
-  if (transaction.usedElsewhere >= FOREIGN_AFTER) await giveUpNonce(relayer, lane, transaction);
+  if (transaction.usedElsewhere % FOREIGN_AFTER === 0)
+    await lookAtNonce(relayer, lane, transaction);
 }
 
 /** The one for which all others of the lane wait. */

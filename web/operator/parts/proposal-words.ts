@@ -23,6 +23,10 @@ export function proposalWords({ kind, subject, payload }: Proposal): string {
       const fees = `acquirer fee ${rate(acquirer)}, protocol fee ${rate(protocol)}`;
       return `Change the rates of ${subject}: ${fees}, cashback ${rate(cashback)}`;
     }
+    case 'accept_foreign':
+      return `Book what was settled for ${subject} with a key that somebody else has used`;
+    case 'refuse_foreign':
+      return `Keep apart what was settled for ${subject} with a key that somebody else has used`;
     default:
       return kind;
   }

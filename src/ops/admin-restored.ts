@@ -1,0 +1,62 @@
+import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import type { Database, Tx } from '#db/database.ts';
+import type { AdminInput } from '#ops/admin.ts';
+import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
+import { askForRecovery, endDoubt, lockDoubt } from '#settlement/network-recovery-queries.ts';
+import { stopLane } from '#settlement/relayer/lane-queries.ts';
+import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
+
+type Outcome = { readonly lines: readonly string[] } | Refusal;
+
+const ACTOR: Actor = { type: 'system', name: 'admin command' };
+
+/** The answer to the question that a start asks: is this an earlier copy of the database? */
+export async function sayRestored(db: Database, input: AdminInput): Promise<Outcome> {
+  const [, answer] = input.args;
+  if (answer !== 'yes' && answer !== 'no') {
+    return refuse('parameter_invalid', 'Write: restored yes|no');
+  }
+  return db.transaction<Outcome>(async (tx) => {
+    const lines: string[] = [];
+    for (const livemode of [false, true]) {
+      const said = answer === 'yes' ? await recover(tx, input, livemode) : null;
+      const line = said ?? (await stopLanes(tx, input, livemode));
+      if (line !== null) lines.push(`${networkOf(livemode)}: ${line}`);
+    }
+    await recordEntry(tx, {
+      trail: NETWORK_TRAIL,
+      actor: ACTOR,
+      action: 'database.restored',
+      objectId: 'database',
+      livemode: null,
+      before: null,
+      after: { answer },
+      now: input.now,
+    });
+    return { lines: lines.length > 0 ? lines : ['No network was waiting for this answer.'] };
+  });
+}
+
+/** Both networks are in one database. What seemed to be foreign was lost, and is booked. */
+async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string> {
+  await deleteUndecided(tx, livemode);
+  await endDoubt(tx, livemode, now);
+  await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: true });
+  return 'a worker books what the database lacks; meanwhile the network takes no payment';
+}
+
+/** Then somebody else has used the keys whose nonces are ahead. */
+async function stopLanes(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string | null> {
+  const ahead = Object.entries((await lockDoubt(tx, livemode)) ?? {});
+  if (ahead.length === 0) return null;
+  for (const [address, nonce] of ahead) {
+    const lane = await stopLane(tx, { livemode, address, nextNonce: BigInt(nonce) }, now);
+    const details = { address, nonce };
+    const alarm = { kind: 'foreign_key_used', subject: `lane ${lane}`, details };
+    await insertAlarms(tx, livemode, [alarm], now);
+  }
+  await endDoubt(tx, livemode, now);
+  return `stopped the lanes of ${ahead.map(([address]) => address).join(', ')}; others go on`;
+}

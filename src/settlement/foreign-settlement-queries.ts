@@ -1,0 +1,187 @@
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+/** What the contract has done that no row explains: a key of ours was used by somebody else. */
+export interface ForeignRow {
+  readonly id: bigint;
+  readonly livemode: boolean;
+  readonly kind: 'payment' | 'refund' | 'withdrawal';
+  readonly number: bigint;
+  readonly tx_hash: string;
+  readonly block_number: bigint;
+  readonly account_id: string;
+  /** The payer, or the wallet that was paid. */
+  readonly address: string;
+  readonly amount: bigint;
+  readonly found: Date;
+  readonly decision: 'accepted' | 'refused' | null;
+}
+
+export interface ForeignRange {
+  readonly livemode: boolean;
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  /** Younger events wait for the next look. */
+  readonly before: Date;
+}
+
+/**
+ * Of merchants that are known here. A payment is explained by its row, by bytes of ours that
+ * settled it, or by a request under way for the same sum of the same payer.
+ */
+const FOREIGN_PAYMENTS = `
+  select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
+    m.account_id, m.merchant_number, c.payer as address, c.amount
+  from chain_payments c
+  left join account_modes m
+    on m.livemode = c.livemode and m.merchant_number = c.merchant_number
+  where c.livemode = $1 and c.block_number between $2 and $3 and c.block_time < $4
+    and not exists (
+      select from payments p where p.livemode = c.livemode and p.settlement_number = c.number)
+    and not exists (select from chain_attempts a where a.tx_hash = c.tx_hash)
+    and not exists (
+      select from payment_intents i
+      join chain_requests r on r.kind = 'payment' and r.subject_id = i.id
+      where i.livemode = c.livemode and i.settlement_number = c.number
+        and i.account_id = m.account_id and r.applied_at is null
+        and r.status in ('queued', 'submitted', 'succeeded')
+        and lower(r.payload ->> 'payer') = lower(c.payer)
+        and (r.payload ->> 'amount')::bigint = c.amount)`;
+
+/** What a wallet withdrew by itself (number 0) is nobody's business but its own. */
+const FOREIGN_TRANSFERS = `
+  select t.livemode, t.kind, t.number, t.tx_hash, t.log_index, t.block_number,
+    m.account_id, m.merchant_number, t.recipient as address, t.amount
+  from chain_transfers t
+  left join account_modes m
+    on m.livemode = t.livemode and m.merchant_number = t.merchant_number
+  where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
+    and (t.kind = 'refund' or t.number <> 0)
+    and not exists (select from chain_attempts a where a.tx_hash = t.tx_hash)
+    and not exists (
+      select from refunds f where t.kind = 'refund' and f.livemode = t.livemode
+        and (f.reference = t.reference or f.tx_hash = t.tx_hash))
+    and not exists (
+      select from withdrawals w where t.kind = 'withdrawal' and w.livemode = t.livemode
+        and (w.number = t.number or w.tx_hash = t.tx_hash))`;
+
+export interface FoundForeignRow {
+  /** null: no account has that number here. */
+  readonly account_id: string | null;
+  readonly merchant_number: bigint;
+  readonly kind: ForeignRow['kind'];
+  readonly number: bigint;
+  readonly tx_hash: string;
+  readonly address: string;
+  readonly amount: bigint;
+}
+
+/**
+ * Writes down what is foreign in these blocks, and forgets what a reorganisation has taken.
+ * @returns what was not known before, or has no account to be kept for.
+ */
+export async function insertForeign(
+  tx: Tx,
+  range: ForeignRange,
+  now: Date,
+): Promise<FoundForeignRow[]> {
+  const { livemode, fromBlock, toBlock, before } = range;
+  await tx.query(
+    `delete from foreign_settlements f where f.livemode = $1 and f.decision is null
+     and not exists (
+       select from chain_payments c where f.kind = 'payment' and c.livemode = f.livemode
+         and c.number = f.number and c.tx_hash = f.tx_hash and c.log_index = f.log_index)
+     and not exists (
+       select from chain_transfers t where f.kind <> 'payment' and t.livemode = f.livemode
+         and t.tx_hash = f.tx_hash and t.log_index = f.log_index)`,
+    [livemode],
+  );
+  return tx.query(
+    `with found as (${FOREIGN_PAYMENTS} union all ${FOREIGN_TRANSFERS}), written as (
+       insert into foreign_settlements (livemode, kind, number, tx_hash, log_index, block_number,
+         account_id, address, amount, found)
+       select livemode, kind, number, tx_hash, log_index, block_number, account_id, address,
+         amount, $5 from found where account_id is not null
+       on conflict do nothing returning tx_hash, log_index
+     )
+     select account_id, merchant_number, kind, number, tx_hash, address, amount from found
+     where account_id is null or (tx_hash, log_index) in (select tx_hash, log_index from written)
+     order by block_number, log_index`,
+    [livemode, fromBlock, toBlock, before, now],
+  );
+}
+
+/** Two operators have refused them, so nobody need be reminded of the difference. */
+export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promise<void> {
+  await tx.query(
+    `update reconciliation_differences d set accepted_at = $2
+     where d.livemode = $1 and d.resolved_at is null and d.accepted_at is null and exists (
+       select from foreign_settlements f
+       where f.livemode = d.livemode and f.decision = 'refused' and ${IS_DIFFERENCE})`,
+    [livemode, now],
+  );
+}
+
+/** By the names that reconciliation gives to differences (`d`) of foreign settlements (`f`). */
+export const IS_DIFFERENCE = `
+  (d.kind, d.subject) = (f.kind || '_unknown_here', f.number::text
+    || case f.kind when 'refund' then '/' || f.tx_hash else '' end)`;
+
+/** Those that nobody has decided about come first. */
+export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
+  return sql.query(
+    `select id, livemode, kind, number, tx_hash, block_number, account_id, address, amount, found,
+       decision
+     from foreign_settlements order by decision is not null, livemode, account_id, id`,
+  );
+}
+
+export interface ForeignGroup extends Tenant {
+  /** The newest of them that was found when somebody asked. */
+  readonly upTo: bigint;
+}
+
+/** The newest undecided one of an account; null: there is none. */
+export async function selectNewestForeign(sql: Sql, tenant: Tenant): Promise<bigint | null> {
+  const rows = await sql.query<{ id: bigint | null }>(
+    `select max(id) as id from foreign_settlements
+     where account_id = $1 and livemode = $2 and decision is null`,
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** @returns how many there were to decide about. */
+export async function decideForeign(
+  tx: Tx,
+  group: ForeignGroup,
+  decided: { readonly decision: 'accepted' | 'refused'; readonly now: Date },
+): Promise<number> {
+  const rows = await tx.query(
+    `update foreign_settlements set decision = $4, decided_at = $5
+     where account_id = $1 and livemode = $2 and id <= $3 and decision is null returning id`,
+    [group.accountId, group.livemode, group.upTo, decided.decision, decided.now],
+  );
+  return rows.length;
+}
+
+/** The database was restored after all: recovery books what nobody has decided about. */
+export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
+  await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
+    livemode,
+  ]);
+}
+
+/**
+ * Atoms that an account may not pay out. What was refused is kept back as far as it is in the
+ * balance: payments. What nobody has decided about, all of it.
+ */
+export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
+  const rows = await sql.query<{ amount: bigint }>(
+    `select coalesce(sum(amount), 0)::bigint as amount from foreign_settlements
+     where account_id = $1 and livemode = $2
+       and (decision is null or (decision = 'refused' and kind = 'payment'))`,
+    [tenant.accountId, tenant.livemode],
+  );
+  return rows[0]?.amount ?? 0n;
+}

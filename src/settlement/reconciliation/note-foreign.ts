@@ -1,0 +1,46 @@
+import type { Tx } from '#db/database.ts';
+import {
+  acceptRefused,
+  type ForeignRange,
+  type FoundForeignRow,
+  insertForeign,
+} from '#settlement/foreign-settlement-queries.ts';
+import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
+
+/**
+ * Writes down what the contract has done in these blocks without any row that explains it, and
+ * tells a person. Nothing is booked. Not to be called after a loss: then rows are missing.
+ */
+export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
+  const found = await insertForeign(tx, range, now);
+  const merchants = Map.groupBy(
+    found.filter((row) => row.account_id !== null),
+    (row) => row.merchant_number,
+  );
+  const alarms = [
+    ...[...merchants].map(([number, rows]) => alarmOf(number, rows)),
+    ...found.filter((row) => row.account_id === null).map(unknownMerchant),
+  ];
+  await insertAlarms(tx, range.livemode, alarms, now);
+  await acceptRefused(tx, range.livemode, now);
+}
+
+/** One for each merchant: a thief may settle thousands. */
+function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
+  const [first] = rows;
+  const details = {
+    account: first?.account_id,
+    count: rows.length,
+    amount: rows.reduce((sum, { amount }) => sum + amount, 0n),
+    first: { kind: first?.kind, number: first?.number, tx_hash: first?.tx_hash },
+  };
+  return { kind: 'foreign_key_used', subject: `merchant ${merchant}`, details };
+}
+
+/** By the name that reconciliation gives to the difference. */
+function unknownMerchant({ kind, number, tx_hash, ...row }: FoundForeignRow): Alarm {
+  const { merchant_number, address, amount } = row;
+  const subject = kind === 'refund' ? `refund ${number}/${tx_hash}` : `${kind} ${number}`;
+  const details = { merchant_number, address, amount, tx_hash };
+  return { kind: 'foreign_settlement', subject, details };
+}

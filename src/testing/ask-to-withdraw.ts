@@ -1,0 +1,36 @@
+import type { IdKey } from '#core/ids.ts';
+import type { Database } from '#db/database.ts';
+import { localWakeups } from '#db/wakeups.ts';
+import { fingerprint } from '#idempotency/request.ts';
+import { withdraw } from '#payouts/withdraw.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type Seen, see } from '#testing/store-payments.ts';
+
+/** A request to withdraw from the test network, as the dashboard would make it. */
+export async function askToWithdraw(
+  { db, chain, idKey }: { readonly db: Database; readonly chain: Chain; readonly idKey: IdKey },
+  asked: { readonly accountId: string; readonly key: string; readonly amount: bigint },
+): Promise<Seen> {
+  const { accountId, key, amount } = asked;
+  const tenant = { accountId, livemode: false };
+  const path = '/withdrawals';
+  const answer = await withdraw(
+    { db, wakeups: localWakeups(), idKey, chains: [chain] },
+    {
+      tenant,
+      amount,
+      actor: { type: 'system', name: 'tests' },
+      idempotency: {
+        tenant,
+        caller: '',
+        key,
+        method: 'POST',
+        path,
+        fingerprint: fingerprint('POST', path, { amount: Number(amount) }),
+      },
+      requestId: 'req_test',
+      now: new Date(),
+    },
+  );
+  return see(answer);
+}

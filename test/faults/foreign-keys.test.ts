@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { idSealingKey } from '#config.ts';
+import { present } from '#core/assert.ts';
+import { openIdKey } from '#db/id-key.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
+import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { outsideService } from '#testing/outside-service.ts';
+import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+
+/** Somebody has the key of an operator and settles past the service, which has lost nothing. */
+
+const AMOUNT = 2_500_000n;
+/** Numbers that the service has not drawn. */
+const DRAWN_BY_NOBODY = 900_000_000n;
+/** Reconciliation looks once a minute, and at blocks that are 15 seconds old. */
+const FOUND_MS = 110_000;
+
+let world: RestoreGround;
+
+before(async () => {
+  world = await openRestoreGround();
+});
+after(() => world?.close());
+
+const ADMIN = path.join(import.meta.dirname, '../../src/ops/admin-command.ts');
+const PASSWORD = 'a long staff passphrase';
+
+/** @returns what it prints; a refusal throws. */
+function admin(...args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, DATABASE_URL: world.ground.database.url };
+    const child = execFile(process.execPath, [ADMIN, ...args], { env }, (error, out, complaint) =>
+      error === null ? resolve(out) : reject(new Error(complaint)),
+    );
+    child.stdin?.end(`${PASSWORD}\n`);
+  });
+}
+
+const count = async (sql: string, values: readonly unknown[] = []): Promise<number> => {
+  const rows = await world.db.query<{ count: bigint }>(sql, values);
+  return Number(rows[0]?.count ?? 0n);
+};
+
+async function merchantNumber(): Promise<bigint> {
+  const [row] = await world.db.query<{ number: bigint }>(
+    'select merchant_number as number from account_modes where account_id = $1 and not livemode',
+    [world.sandbox.account],
+  );
+  return present(row, 'mode of the demo account').number;
+}
+
+async function addressOf(label: string): Promise<Hex> {
+  const [row] = await world.db.query<{ address: Hex }>(
+    `select y.address from passes s join payers y on y.id = s.payer_id
+     where s.label = $1 and not y.livemode`,
+    [label],
+  );
+  return present(row, 'payer').address;
+}
+
+describe('three payments are settled with the key of an operator, behind the service', () => {
+  let waits: unknown;
+  let asked: bigint;
+  const numbers = [1n, 2n, 3n].map((place) => DRAWN_BY_NOBODY + place);
+
+  before(async () => {
+    const outside = outsideService(world.ground.testnet.config);
+    await world.pay('HONEST');
+    waits = (await world.create(0, 'WAITS')).body.id;
+    const token = await world.node(0).merchant.post('/test_helpers/agent_tokens', { amount: 1 });
+    assert.equal(token.status, 201, JSON.stringify(token.body));
+    asked = (await world.recovery()).asked;
+    const merchant = { merchantNumber: await merchantNumber(), amount: AMOUNT };
+    const [ok, other] = [await addressOf('Demo: ok'), await addressOf('Demo: ok_2')];
+    await outside.settle([
+      { ...merchant, payer: ok, orderId: 'STOLEN-1', number: numbers[0] ?? 0n },
+      { ...merchant, payer: ok, orderId: 'STOLEN-2', number: numbers[1] ?? 0n },
+      { ...merchant, payer: other, orderId: 'STOLEN-3', number: numbers[2] ?? 0n },
+    ]);
+    await waitUntil(async () => {
+      const alarms = await count('select count(*) from chain_alarms where not livemode');
+      return alarms > 0 || (await world.recovery()).asked > asked;
+    }, FOUND_MS);
+  });
+
+  it('raises the alarm foreign_key_used', async () => {
+    const rows = await world.db.query<{ subject: string }>(
+      `select subject from chain_alarms where kind = 'foreign_key_used' order by subject`,
+    );
+    const merchant = `merchant ${await merchantNumber()}`;
+    assert.ok(
+      rows.some(({ subject }) => subject === merchant),
+      JSON.stringify(rows),
+    );
+  });
+
+  it('books nothing, closes nothing, ends nothing', async () => {
+    const row = await world.recovery();
+    assert.deepEqual([row.asked, row.status], [asked, 'done']);
+    assert.equal(await count('select count(*) from payments where recovered'), 0);
+    const { body } = await world.node(0).merchant.get(`/payment_intents/${waits}`);
+    assert.notEqual(body.cancellation_reason, 'recovered', JSON.stringify(body));
+    assert.equal(await count('select count(*) from agent_tokens where revoked_at is not null'), 0);
+  });
+
+  it('holds what was settled so from withdrawals, and no more', async () => {
+    const { ground, db } = world;
+    const idKey = await openIdKey(db, idSealingKey(ground.secret));
+    const accountId = world.sandbox.account;
+    const ask = (key: string, amount: bigint) =>
+      world.onChain((chain) => askToWithdraw({ db, chain, idKey }, { accountId, key, amount }));
+    const held = await ask('everything', 4n * AMOUNT);
+    assert.equal(held.status, 409, JSON.stringify(held.body));
+    assert.equal(Object(held.body.error).code, 'payouts_held');
+    const own = await ask('own', 1_000_000n);
+    assert.equal(own.status, 201, JSON.stringify(own.body));
+  });
+
+  it('sells and refunds on', async () => {
+    const { payment } = await world.pay('AFTER');
+    const refund = await world.node(1).merchant.post('/refunds', { payment, amount: 500_000 });
+    assert.equal(refund.status, 201, JSON.stringify(refund.body));
+    const paid = `select count(*) from refunds where status = 'succeeded'`;
+    await waitUntil(async () => (await count(paid)) === 1, REST_MS);
+    assert.equal(await count(paid), 1);
+  });
+
+  it('is booked when two operators accept it, and nobody else is disturbed', async () => {
+    const account = world.sandbox.account;
+    for (const name of ['anna', 'ben']) await admin('create-operator', `${name}@demo.test`, name);
+    const listed = await admin('foreign-settlements');
+    assert.equal(listed.match(/undecided payment/g)?.length, 3, listed);
+    const accept = (person: string) =>
+      admin('foreign-settlements', 'accept', 'testnet', account, `${person}@demo.test`);
+    await accept('anna');
+    await assert.rejects(accept('anna'), /a colleague has to agree/);
+    assert.equal((await world.recovery()).asked, asked);
+    await accept('ben');
+    const row = await world.recovered(asked);
+    assert.deepEqual([row.loss_shown, row.payments, row.canceled], [false, 3, 0]);
+    const created = await world.create(0, 'STOLEN-3');
+    assert.deepEqual([created.body.status, created.body.recovered], ['succeeded', true]);
+    const { body } = await world.node(0).merchant.get(`/payment_intents/${waits}`);
+    assert.notEqual(body.cancellation_reason, 'recovered');
+    await world.comeToRest();
+  });
+});
+
+describe('a start finds a nonce that the database does not know, and cannot tell why', () => {
+  let asked: bigint;
+
+  before(async () => {
+    await Promise.all(world.nodes.map((node) => node.close()));
+    asked = (await world.recovery()).asked;
+    const outside = outsideService(world.ground.testnet.config);
+    const payer = await addressOf('Demo: ok_2');
+    const sale = { merchantNumber: await merchantNumber(), amount: AMOUNT, payer };
+    await outside.settle([{ ...sale, orderId: 'NIGHT', number: DRAWN_BY_NOBODY + 9n }]);
+    await world.db.query('update relayer_lanes set stopped_at = null where not livemode');
+    const { ground } = world;
+    world.nodes.splice(
+      0,
+      world.nodes.length,
+      ...(await Promise.all([
+        startChaosProcess(ground, { name: 'api', role: 'api' }),
+        startChaosProcess(ground, { name: 'other', role: 'api' }),
+        startChaosProcess(ground, { name: 'worker 0', role: 'worker' }),
+      ])),
+    );
+  });
+
+  it('keeps the network closed and asks the operators', async () => {
+    const isAsked = `select count(*) from chain_alarms where kind = 'restored_or_not'
+      and resolved_at is null`;
+    await waitUntil(async () => (await count(isAsked)) === 1, REST_MS);
+    const body = { amount: 100, terminal: world.sandbox.test.terminal };
+    const ask = (key: string) => world.node(0).merchant.post('/payment_intents', body, key);
+    // A process without keys learns of the question within a second or two.
+    await waitUntil(async () => (await ask(`closed? ${Date.now()}`)).status === 503, REST_MS);
+    assert.equal((await ask('while closed')).status, 503);
+    assert.equal((await world.recovery()).asked, asked);
+  });
+
+  it('stops the lane and goes on when they say that nothing was restored', async () => {
+    assert.match(await admin('restored', 'no'), /testnet: stopped the lanes of 0x/);
+    await world.pay('AGAIN');
+    const row = await world.recovery();
+    assert.deepEqual([row.asked, row.loss_shown], [asked, false]);
+    assert.equal(await count('select count(*) from relayer_lanes where stopped_at is not null'), 1);
+    assert.equal(await count(`select count(*) from payments where order_id = 'NIGHT'`), 0);
+  });
+
+  it('books what was lost when they say that it was restored', async () => {
+    assert.match(await admin('restored', 'yes'), /testnet: a worker books/);
+    const row = await world.recovered(asked);
+    assert.deepEqual([row.loss_shown, row.payments], [true, 1]);
+    await world.comeToRest();
+  });
+});
