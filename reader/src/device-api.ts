@@ -1,0 +1,105 @@
+import type { TapCredential } from './protocols/tap.ts';
+
+/** What a reader without a screen needs of the device API (`/api/device/v1`). */
+
+/** Of a payment intent: what decides what to do next. */
+export interface Intent {
+  readonly id: string;
+  readonly amount: number;
+  readonly status: string;
+  readonly expires_at: string;
+  readonly last_payment_error: { readonly customer_message: string } | null;
+}
+
+/** The server's answer when it refuses: nothing moved. */
+export class DeviceApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'DeviceApiError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Longer than the server holds a request that waits (25 s), and than a tap may take (30 s). */
+const REQUEST_MS = 40_000;
+
+export class DeviceApi {
+  readonly #base: string;
+  readonly #key: string;
+
+  /** @param server the address of the network, for example `https://pay.example.com`. */
+  constructor(server: string, deviceKey: string) {
+    this.#base = baseOf(server);
+    this.#key = deviceKey;
+  }
+
+  /** The key for a pairing code of the dashboard: works once. */
+  static async pair(server: string, code: string): Promise<{ key: string; terminal: string }> {
+    const body = JSON.stringify({ code });
+    const headers = { 'content-type': 'application/json' };
+    const signal = AbortSignal.timeout(REQUEST_MS);
+    const response = await fetch(`${baseOf(server)}/pair`, {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+    });
+    const answer = await bodyOf<{ terminal: string; device_key: string }>(response);
+    return { key: answer.device_key, terminal: answer.terminal };
+  }
+
+  /** The oldest open intent; null when none came within 25 s. */
+  nextIntent(signal: AbortSignal): Promise<Intent | null> {
+    return this.#call<Intent | null>('GET', '/payment_intents/next?wait=25', { signal });
+  }
+
+  intent(id: string, signal: AbortSignal): Promise<Intent> {
+    return this.#call('GET', `/payment_intents/${id}`, { signal });
+  }
+
+  /** The intent, as soon as its status is another than `seen`, or after 25 s. */
+  changed(id: string, seen: string, signal: AbortSignal): Promise<Intent> {
+    const query = `wait=25&status=${seen}`;
+    return this.#call('GET', `/payment_intents/${id}?${query}`, { signal });
+  }
+
+  tap(id: string, credential: TapCredential, key: string): Promise<Intent> {
+    return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
+  }
+
+  async #call<T>(
+    method: string,
+    path: string,
+    options: { signal?: AbortSignal; body?: object; key?: string },
+  ): Promise<T> {
+    const { signal, body, key } = options;
+    const timeout = AbortSignal.timeout(REQUEST_MS);
+    const response = await fetch(`${this.#base}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    return bodyOf<T>(response);
+  }
+}
+
+function baseOf(server: string): string {
+  return `${server.replace(/\/+$/, '')}/api/device/v1`;
+}
+
+async function bodyOf<T>(response: Response): Promise<T> {
+  if (response.status === 204) return null as T;
+  const body = (await response.json()) as T & { error?: { code: string; message: string } };
+  if (response.ok) return body;
+  const { code = 'unknown', message = `HTTP ${response.status}` } = body.error ?? {};
+  throw new DeviceApiError(response.status, code, message);
+}

@@ -1,0 +1,105 @@
+import { CardGone } from '../protocols/apdu.ts';
+import { readTap, type Tap, type Wallets } from '../protocols/tap.ts';
+import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';
+
+/** What a reader is doing, for whoever shows it. */
+export type ReaderEvent =
+  /** No reader is plugged in, or the PC/SC service is not running. Waits for one. */
+  | { readonly status: 'no_reader' }
+  | { readonly status: 'ready'; readonly readers: readonly string[] }
+  | { readonly status: 'tapped'; readonly reader: string; readonly tap: Tap | TwoCards };
+
+/** The reader sees cards but cannot speak to one of them. */
+export interface TwoCards {
+  readonly status: 'two_cards';
+}
+
+/** A reader that was unplugged, or a machine that slept, is back within this time. */
+const RETRY_MS = 1000;
+
+export interface ReadersOptions {
+  readonly socket: string;
+  readonly wallets: () => Wallets;
+  readonly onEvent: (event: ReaderEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
+export async function watchReaders(options: ReadersOptions): Promise<void> {
+  let told = '';
+  const tell = (event: ReaderEvent) => {
+    const key = event.status === 'tapped' ? '' : JSON.stringify(event);
+    if (key !== '' && key === told) return;
+    if (key !== '') told = key;
+    options.onEvent(event);
+  };
+  while (!options.signal.aborted) {
+    await watchOnce(options, tell).catch(() => undefined);
+    if (options.signal.aborted) return;
+    tell({ status: 'no_reader' });
+    await pause(RETRY_MS, options.signal);
+  }
+}
+
+async function watchOnce(options: ReadersOptions, tell: (event: ReaderEvent) => void) {
+  const session = await PcscSession.open(options.socket);
+  const end = () => session.close();
+  options.signal.addEventListener('abort', end, { once: true });
+  try {
+    let states = await session.readerStates();
+    // A card that lay there before we came is not a tap.
+    const seen = new Map(states.map((state) => [state.name, state.events]));
+    for (;;) {
+      const readers = states.map((state) => state.name);
+      tell(readers.length === 0 ? { status: 'no_reader' } : { status: 'ready', readers });
+      for (const state of states) await attend(state, { seen, options, tell });
+      states = await session.nextChange(states);
+    }
+  } finally {
+    options.signal.removeEventListener('abort', end);
+    session.close();
+  }
+}
+
+interface Attending {
+  readonly seen: Map<string, number>;
+  readonly options: ReadersOptions;
+  readonly tell: (event: ReaderEvent) => void;
+}
+
+async function attend(state: ReaderState, { seen, options, tell }: Attending): Promise<void> {
+  const isNew = seen.get(state.name) !== state.events;
+  seen.set(state.name, state.events);
+  if (!isNew || !state.cardPresent) return;
+  const tap = await readCard(state.name, options);
+  tell({ status: 'tapped', reader: state.name, tap });
+}
+
+/** On a conversation of its own: a card that hangs must not stop us from seeing it leave. */
+async function readCard(reader: string, options: ReadersOptions): Promise<Tap | TwoCards> {
+  const session = await PcscSession.open(options.socket);
+  try {
+    const card = await session.connect(reader);
+    const tap = await readTap(card.transceive, options.wallets());
+    await card.end().catch(() => undefined);
+    return tap;
+  } catch (error) {
+    if (error instanceof CardGone) return { status: 'gone' };
+    if (error instanceof PcscError && error.code === UNRESPONSIVE) return { status: 'two_cards' };
+    throw error;
+  } finally {
+    session.close();
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,59 @@
+import { createECDH, createPrivateKey, type ECDH, type KeyObject } from 'node:crypto';
+import { ProtocolError } from './apdu.ts';
+
+/** Keys of the curve P-256, in the forms in which cards and passes carry them. */
+const CURVE = 'prime256v1';
+
+export interface EphemeralKey {
+  /** 33 bytes: compressed. */
+  readonly publicKey: Uint8Array;
+  agree(theirs: Uint8Array): Uint8Array;
+}
+
+export function createEphemeralKey(): EphemeralKey {
+  const ecdh = createECDH(CURVE);
+  ecdh.generateKeys();
+  const publicKey = compressed(ecdh);
+  return { publicKey, agree: (theirs) => agreeWith(ecdh, theirs) };
+}
+
+/** A key pair that was kept, from its 32 private bytes. */
+export function openKey(privateKey: Uint8Array): EphemeralKey {
+  const ecdh = createECDH(CURVE);
+  ecdh.setPrivateKey(privateKey);
+  const publicKey = compressed(ecdh);
+  return { publicKey, agree: (theirs) => agreeWith(ecdh, theirs) };
+}
+
+/** 33 bytes: which of the two points, and its x coordinate. */
+function compressed(ecdh: ECDH): Uint8Array {
+  const point = ecdh.getPublicKey();
+  return Uint8Array.from([((point[64] ?? 0) & 1) + 2, ...point.subarray(1, 33)]);
+}
+
+/** @param theirs a public key, compressed or not. @returns the x coordinate: 32 bytes. */
+function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
+  try {
+    return Uint8Array.from(ecdh.computeSecret(theirs));
+  } catch (error) {
+    throw new ProtocolError('a public key that is not on the curve', { cause: error });
+  }
+}
+
+/** 32 private bytes as a key that signs. */
+export function signingKey(privateKey: Uint8Array): KeyObject {
+  const ecdh = createECDH(CURVE);
+  ecdh.setPrivateKey(privateKey);
+  const point = ecdh.getPublicKey();
+  const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+  return createPrivateKey({
+    format: 'jwk',
+    key: {
+      kty: 'EC',
+      crv: 'P-256',
+      d: base64url(privateKey),
+      x: base64url(point.subarray(1, 33)),
+      y: base64url(point.subarray(33)),
+    },
+  });
+}

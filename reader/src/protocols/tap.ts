@@ -1,0 +1,152 @@
+import { CardGone, ProtocolError, SUCCESS, select, type Transceive } from './apdu.ts';
+import { type Collector, readSmartTap, SMART_TAP_AID } from './smart-tap.ts';
+import { decodeTlv, findTag } from './tlv.ts';
+import { readTagContent } from './type4.ts';
+import { type PassType, readVas } from './vas.ts';
+
+/** What a customer holds against the reader, read to its end: the one order of questions. */
+
+/** Which wallets this till can read. */
+export interface Wallets {
+  readonly collector: Collector | null;
+  readonly passType: PassType | null;
+}
+
+/** What the device API takes for a tap. The values are secrets: never log them. */
+export interface TapCredential {
+  readonly type: 'smart_tap' | 'apple_vas' | 'nfc_sun' | 'nfc_id';
+  readonly value: string;
+}
+
+export type Tap =
+  | { readonly status: 'read'; readonly credential: TapCredential }
+  /** A wallet of a kind that this till reads, but without a pass of this network. */
+  | { readonly status: 'no_pass' }
+  /** The phone wants to be unlocked, or a pass to be chosen; the customer taps again. */
+  | { readonly status: 'tap_again' }
+  /** A bank card, a ticket, an empty tag. */
+  | { readonly status: 'not_a_payment_card' }
+  /** It left before it was read. */
+  | { readonly status: 'gone' }
+  /** It answered in a way that its protocol does not know, or too slowly. */
+  | { readonly status: 'unreadable'; readonly reason: string };
+
+export const WALLET_AID = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
+/** A customer holds a phone for about a second; what takes longer than two never ends. */
+export const LONGEST_TAP_MS = 2000;
+
+const GOOGLE = 'AndroidPay';
+const APPLE = 'ApplePay';
+/** A static chip of this network holds its pass as text. */
+const STATIC_PASS = /^nfc_[0-9A-Za-z]{20,80}$/;
+const FORMAT = 1;
+
+/** Reads one tap. Never rejects: every end is a value. */
+export async function readTap(transceive: Transceive, wallets: Wallets): Promise<Tap> {
+  const limit = withinTime(transceive, LONGEST_TAP_MS);
+  try {
+    return (await readWallet(limit.transceive, wallets)) ?? (await readTag(limit.transceive));
+  } catch (error) {
+    if (error instanceof CardGone) return { status: 'gone' };
+    // Bytes of a broken card can break a parser in ways that it did not foresee. The till goes on.
+    const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
+    return { status: 'unreadable', reason };
+  } finally {
+    limit.end();
+  }
+}
+
+async function readWallet(transceive: Transceive, wallets: Wallets): Promise<Tap | null> {
+  const selected = await select(transceive, WALLET_AID);
+  if (selected.status !== SUCCESS) return null;
+  const template = findTag(decodeTlv(selected.data), 0x6f);
+  const fields = template === undefined ? [] : decodeTlv(template);
+  const label = Buffer.from(findTag(fields, 0x50) ?? new Uint8Array()).toString('latin1');
+  if (label === GOOGLE && wallets.collector !== null) {
+    return readGoogle(transceive, wallets.collector, nonceIn(fields));
+  }
+  if (label === APPLE && wallets.passType !== null) {
+    return readApple(transceive, wallets.passType);
+  }
+  return label === GOOGLE || label === APPLE ? { status: 'no_pass' } : null;
+}
+
+async function readGoogle(
+  transceive: Transceive,
+  collector: Collector,
+  nonce: Uint8Array | undefined,
+): Promise<Tap> {
+  const result = await readSmartTap(transceive, collector, nonce);
+  if (result.status !== 'read') return result;
+  const value = smartTapValue(result);
+  return { status: 'read', credential: { type: 'smart_tap', value } };
+}
+
+async function readApple(transceive: Transceive, passType: PassType): Promise<Tap> {
+  const result = await readVas(transceive, passType);
+  if (result.status !== 'read') return result;
+  return { status: 'read', credential: { type: 'apple_vas', value: vasValue(result) } };
+}
+
+async function readTag(transceive: Transceive): Promise<Tap> {
+  const content = await readTagContent(transceive);
+  if (content === undefined) return { status: 'not_a_payment_card' };
+  if (STATIC_PASS.test(content)) {
+    return { status: 'read', credential: { type: 'nfc_id', value: content } };
+  }
+  const url = URL.canParse(content) ? new URL(content) : null;
+  if (url === null || !/\/card\/card_[0-9A-Za-z]+$/.test(url.pathname)) {
+    return { status: 'not_a_payment_card' };
+  }
+  return { status: 'read', credential: { type: 'nfc_sun', value: content } };
+}
+
+/** Format, the phone's nonce of this conversation (it makes the value single-use), the value. */
+export function smartTapValue(read: {
+  readonly value: Uint8Array;
+  readonly deviceNonce: Uint8Array;
+}): string {
+  return Buffer.concat([Uint8Array.from([FORMAT]), read.deviceNonce, read.value]).toString(
+    'base64url',
+  );
+}
+
+/** Format, the phone's time in Unix seconds (it makes the value short-lived), the message. */
+export function vasValue(read: { readonly message: Uint8Array; readonly at: Date }): string {
+  const seconds = Buffer.alloc(5);
+  seconds.writeUInt8(FORMAT);
+  seconds.writeUInt32BE(Math.floor(read.at.getTime() / 1000), 1);
+  return Buffer.concat([seconds, read.message]).toString('base64url');
+}
+
+/** The nonce of newer phones, beside the application or in its directory entry. */
+function nonceIn(fields: ReturnType<typeof decodeTlv>): Uint8Array | undefined {
+  const beside = findTag(fields, 0xc2);
+  if (beside !== undefined) return beside;
+  const proprietary = findTag(fields, 0xa5);
+  const issuer = proprietary && findTag(decodeTlv(proprietary), 0xbf0c);
+  for (const { tag, value } of issuer === undefined ? [] : decodeTlv(issuer)) {
+    if (tag !== 0x61) continue;
+    const entry = decodeTlv(value);
+    const aid = findTag(entry, 0x4f);
+    const details = findTag(entry, 0x73);
+    if (details === undefined || !Buffer.from(SMART_TAP_AID).equals(aid ?? new Uint8Array()))
+      continue;
+    return findTag(decodeTlv(details), 0xdf6e);
+  }
+  return undefined;
+}
+
+/** A card that stops answering must not stop the till. */
+function withinTime(transceive: Transceive, ms: number) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
+  });
+  // Nobody may be waiting for the card at that moment.
+  late.catch(() => undefined);
+  return {
+    transceive: ((command) => Promise.race([transceive(command), late])) as Transceive,
+    end: () => clearTimeout(timer),
+  };
+}

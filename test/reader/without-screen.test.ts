@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Caller, caller } from '#testing/api-client.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import {
+  DeviceApi,
+  readTap,
+  runWithoutScreen,
+  type TapCredential,
+  type TillEvent,
+} from '../../reader/src/index.ts';
+import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { WaitingTaps } from '../../reader/src/taps.ts';
+import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
+import { bankCard, tag } from './emulated-phones.ts';
+
+let shared: SharedSandbox;
+let merchant: Caller;
+
+before(async () => {
+  shared = await openSharedSandbox();
+  merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
+});
+
+after(() => shared.close());
+
+interface Till {
+  readonly terminal: TestTerminal;
+  readonly events: TillEvent[];
+  /** The first event of this status that has not been waited for. */
+  until(status: TillEvent['status']): Promise<TillEvent>;
+  tap(card: Parameters<typeof readTap>[0]): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function startTill(
+  make = (server: string, key: string, _first: string) => new DeviceApi(server, key),
+) {
+  const terminal = await addTestTerminal(shared.sandbox, 'Reader of a test');
+  const code = await terminal.pairingCode();
+  const { key, terminal: paired } = await DeviceApi.pair(shared.sandbox.web_url, code);
+  assert.equal(paired, terminal.id);
+  const taps = new WaitingTaps();
+  const end = new AbortController();
+  const events: TillEvent[] = [];
+  let read = 0;
+  let wake = () => {};
+  const running = runWithoutScreen({
+    api: make(shared.sandbox.web_url, key, terminal.deviceKey),
+    taps,
+    signal: end.signal,
+    onEvent: (event) => {
+      events.push(event);
+      wake();
+    },
+  });
+  const till: Till = {
+    terminal,
+    events,
+    until: async (status) => {
+      for (;;) {
+        const event = events[read++];
+        if (event?.status === status) return event;
+        if (event !== undefined) continue;
+        read--;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    tap: async (card) => taps.offer(await readTap(card, NO_WALLETS)),
+    end: async () => {
+      end.abort();
+      await running;
+    },
+  };
+  return till;
+}
+
+function charge(till: Till, amount = 2_500_000) {
+  return merchant.post('/payment_intents', { amount, terminal: till.terminal.id });
+}
+
+async function intentOf(id: unknown): Promise<Record<string, unknown>> {
+  return (await merchant.get(`/payment_intents/${String(id)}`)).body;
+}
+
+test('a charge of the API is paid by a chip that is held against the reader', async () => {
+  const till = await startTill();
+  const { body: intent } = await charge(till);
+  await till.until('waiting');
+  await till.tap(tag({ text: shared.sandbox.test.passes.ok }));
+  await till.until('read');
+  await till.until('paid');
+  assert.equal((await intentOf(intent.id)).status, 'succeeded');
+  await till.until('idle');
+  await till.end();
+});
+
+test('a foreign card says so, a decline says why, and the next card pays', async () => {
+  const till = await startTill();
+  await charge(till);
+  await till.until('waiting');
+  await till.tap(bankCard);
+  assert.deepEqual(await till.until('not_read'), {
+    status: 'not_read',
+    message: 'This is not a payment card of this network.',
+  });
+  await till.until('waiting');
+  await till.tap(tag({ text: shared.sandbox.test.passes.revoked }));
+  const declined = await till.until('declined');
+  assert.ok(declined.status === 'declined' && declined.message.length > 10);
+  await till.until('waiting');
+  await till.tap(tag({ text: shared.sandbox.test.passes.ok_2 }));
+  await till.until('paid');
+  await till.end();
+});
+
+test('an answer that is lost never charges twice: the same tap goes again', async () => {
+  const keys: string[] = [];
+  class LosingAnswers extends DeviceApi {
+    override async tap(id: string, credential: TapCredential, key: string) {
+      keys.push(key);
+      const answer = await super.tap(id, credential, key);
+      if (keys.length === 1) throw new TypeError('fetch failed');
+      return answer;
+    }
+  }
+  const till = await startTill((server, key) => new LosingAnswers(server, key));
+  const { body: intent } = await charge(till);
+  await till.until('waiting');
+  await till.tap(tag({ text: shared.sandbox.test.passes.ok }));
+  await till.until('offline');
+  await till.until('paid');
+  assert.equal(keys.length, 2);
+  assert.equal(new Set(keys).size, 1);
+  const { body: paid } = await merchant.get(`/payments?payment_intent=${String(intent.id)}`);
+  assert.equal((paid.data as unknown[]).length, 1);
+  await till.end();
+});
+
+test('a charge that is canceled stops waiting, and an old tap pays nothing later', async () => {
+  const till = await startTill();
+  const { body: first } = await charge(till);
+  await till.until('waiting');
+  await merchant.post(`/payment_intents/${String(first.id)}/cancel`);
+  await till.until('ended');
+  await till.tap(tag({ text: shared.sandbox.test.passes.ok }));
+  const { body: second } = await charge(till);
+  await till.until('waiting');
+  assert.equal((await intentOf(second.id)).status, 'requires_payment_method');
+  await till.end();
+});
+
+test('a key that has ended ends the reader with a word', async () => {
+  // The key that the dashboard showed ended when the pairing code was used.
+  const till = await startTill((server, _, first) => new DeviceApi(server, first));
+  await till.until('unpaired');
+  await till.end();
+});
