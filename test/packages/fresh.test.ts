@@ -11,6 +11,7 @@ const BUILDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   sdk: [['--removeComments'], ['--emitDeclarationOnly']],
   cli: [[]],
   x402: [[]],
+  reader: [[]],
 };
 
 for (const [name, passes] of Object.entries(BUILDS)) {

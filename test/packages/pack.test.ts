@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
-const PACKAGES = ['sdk', 'cli', 'x402'];
+const PACKAGES = ['sdk', 'cli', 'x402', 'reader'];
 
 let folder: string;
 
@@ -32,7 +32,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 test('the packages hold what they need, and no more', async () => {
-  for (const name of ['tapline', 'tapline-cli', 'tapline-x402']) {
+  for (const name of ['tapline', 'tapline-cli', 'tapline-x402', 'tapline-reader']) {
     const files = await readdir(path.join(folder, 'node_modules', name));
     for (const wanted of ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'package.json']) {
       assert.ok(files.includes(wanted), `${name} has ${files}`);
@@ -68,6 +68,17 @@ test('the facilitator runs, and says which settings it misses', async () => {
   await assert.rejects(run(command, { env }), (error: { code: number; stderr: string }) => {
     assert.match(error.stderr, /^Set TAPLINE_BASE_URL, TAPLINE_API_KEY, TAPLINE_TERMINAL/);
     return error.code === 2;
+  });
+});
+
+test('the reader runs, and says that it is not paired', async () => {
+  const command = path.join(folder, 'node_modules/.bin/tapline-reader');
+  const help = await run(command, ['--help'], { cwd: folder });
+  assert.match(help.stdout, /--pair XXXX-XXXX/);
+  const env = { PATH: process.env.PATH, HOME: folder };
+  await assert.rejects(run(command, { env }), (error: { code: number; stderr: string }) => {
+    assert.match(error.stderr, /^Not paired/);
+    return error.code === 1;
   });
 });
 

@@ -19,7 +19,7 @@ import { createEphemeralKey, type EphemeralKey } from '../../reader/src/protocol
 import { decodeTlv, encodeTlv, findTag } from '../../reader/src/protocols/tlv.ts';
 import { deriveKey, keyIdOf, VAS_IV } from '../../reader/src/protocols/vas.ts';
 
-/** Phones and cards as the public descriptions of their protocols have them: other people's parts. */
+/** Phones and cards, as the public descriptions of their protocols have them. */
 
 export interface GooglePhone {
   readonly transceive: Transceive;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import {
@@ -77,6 +78,10 @@ async function startTill(
   return till;
 }
 
+function pass(name: 'ok' | 'ok_2' | 'revoked') {
+  return tag({ text: present(shared.sandbox.test.passes[name], name) });
+}
+
 function charge(till: Till, amount = 2_500_000) {
   return merchant.post('/payment_intents', { amount, terminal: till.terminal.id });
 }
@@ -89,7 +94,7 @@ test('a charge of the API is paid by a chip that is held against the reader', as
   const till = await startTill();
   const { body: intent } = await charge(till);
   await till.until('waiting');
-  await till.tap(tag({ text: shared.sandbox.test.passes.ok }));
+  await till.tap(pass('ok'));
   await till.until('read');
   await till.until('paid');
   assert.equal((await intentOf(intent.id)).status, 'succeeded');
@@ -107,11 +112,11 @@ test('a foreign card says so, a decline says why, and the next card pays', async
     message: 'This is not a payment card of this network.',
   });
   await till.until('waiting');
-  await till.tap(tag({ text: shared.sandbox.test.passes.revoked }));
+  await till.tap(pass('revoked'));
   const declined = await till.until('declined');
   assert.ok(declined.status === 'declined' && declined.message.length > 10);
   await till.until('waiting');
-  await till.tap(tag({ text: shared.sandbox.test.passes.ok_2 }));
+  await till.tap(pass('ok_2'));
   await till.until('paid');
   await till.end();
 });
@@ -129,7 +134,7 @@ test('an answer that is lost never charges twice: the same tap goes again', asyn
   const till = await startTill((server, key) => new LosingAnswers(server, key));
   const { body: intent } = await charge(till);
   await till.until('waiting');
-  await till.tap(tag({ text: shared.sandbox.test.passes.ok }));
+  await till.tap(pass('ok'));
   await till.until('offline');
   await till.until('paid');
   assert.equal(keys.length, 2);
@@ -145,7 +150,7 @@ test('a charge that is canceled stops waiting, and an old tap pays nothing later
   await till.until('waiting');
   await merchant.post(`/payment_intents/${String(first.id)}/cancel`);
   await till.until('ended');
-  await till.tap(tag({ text: shared.sandbox.test.passes.ok }));
+  await till.tap(pass('ok'));
   const { body: second } = await charge(till);
   await till.until('waiting');
   assert.equal((await intentOf(second.id)).status, 'requires_payment_method');

@@ -86,7 +86,7 @@ export function findRecord(records: readonly NdefRecord[], type: string): Uint8A
   return records.find((record) => record.type === type)?.payload;
 }
 
-/** The beginnings of addresses that the first byte of a URI record stands for (NFC Forum RTD URI). */
+/** What the first byte of a URI record stands for (NFC Forum RTD URI). */
 const URI_PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
 
 /** What a person would see of the message: its first address or text, if it has one. */

@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util';
+import { DeviceApi, DeviceApiError } from './device-api.js';
+import { runWithoutScreen } from './headless.js';
+import { watchReaders } from './pcsc/readers.js';
+import { PCSCD_SOCKET } from './pcsc/service.js';
+import { defaultFile, NO_WALLETS, readPairing, readWallets, SettingError, savePairing, } from './settings.js';
+import { WaitingTaps } from './taps.js';
+const HELP = `Usage: tapline-reader [options]
+
+A USB reader (PC/SC) as a terminal without a screen.
+
+  --server URL      the address of the network
+  --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows
+  --wallets FILE    keys for Google and Apple wallets (mode 0600)
+  --config FILE     where the pairing is kept
+  --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
+  --json            one event a line, as JSON
+  --help
+`;
+const OPTIONS = {
+    server: { type: 'string' },
+    pair: { type: 'string' },
+    wallets: { type: 'string' },
+    config: { type: 'string' },
+    socket: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean' },
+};
+/** @returns the exit code: 0 done, 1 refused, 2 wrong use. */
+export async function main(args, env) {
+    try {
+        const { values } = parseArgs({ args: [...args], options: OPTIONS });
+        if (values.help) {
+            process.stdout.write(HELP);
+            return 0;
+        }
+        return await run(values, env);
+    }
+    catch (error) {
+        if (error instanceof SettingError || error instanceof DeviceApiError) {
+            process.stderr.write(`${error.message}\n`);
+            return 1;
+        }
+        if (error instanceof TypeError && 'code' in error) {
+            process.stderr.write(`${error.message}\n${HELP}`);
+            return 2;
+        }
+        throw error;
+    }
+}
+async function run(values, env) {
+    const file = values.config ?? defaultFile(env);
+    if (values.pair !== undefined)
+        await pair(values.pair, values.server, file);
+    const pairing = await readPairing(file);
+    if (pairing === null)
+        throw new SettingError('Not paired. Use --server URL --pair XXXX-XXXX.');
+    const wallets = values.wallets === undefined ? NO_WALLETS : await readWallets(values.wallets);
+    const end = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'])
+        process.once(signal, () => end.abort());
+    const api = new DeviceApi(pairing.server, pairing.device_key);
+    return serve({ api, wallets, end, socket: values.socket, json: values.json ?? false });
+}
+async function pair(code, server, file) {
+    if (server === undefined)
+        throw new SettingError('Say with --server URL where to pair.');
+    const { key, terminal } = await DeviceApi.pair(server, code);
+    await savePairing(file, { server, device_key: key, terminal });
+}
+async function serve({ api, wallets, end, socket, json }) {
+    const taps = new WaitingTaps();
+    let unpaired = false;
+    const say = (event, words) => process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+    const readers = watchReaders({
+        socket: socket ?? PCSCD_SOCKET,
+        wallets: () => wallets,
+        signal: end.signal,
+        onEvent: (event) => {
+            if (event.status === 'tapped')
+                return taps.offer(event.tap);
+            say(event, event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.');
+        },
+    });
+    await runWithoutScreen({
+        api,
+        taps,
+        signal: end.signal,
+        onEvent: (event) => {
+            unpaired ||= event.status === 'unpaired';
+            say(shown(event), wordsOf(event));
+        },
+    });
+    end.abort();
+    await readers;
+    return unpaired ? 1 : 0;
+}
+/** What may be written to a log: no credential is in it, and of an intent only what is needed. */
+function shown(event) {
+    if (!('intent' in event))
+        return event;
+    return { status: event.status, intent: event.intent.id, amount: event.intent.amount };
+}
+/** The bell is the only sound that every machine has. */
+const BELL = '\u0007';
+function wordsOf(event) {
+    switch (event.status) {
+        case 'idle':
+            return 'Ready.';
+        case 'waiting':
+            return `Hold the card or phone here: ${usdc(event.intent.amount)} USDC`;
+        case 'read':
+            return `${BELL}Read. It may be taken away.`;
+        case 'paid':
+            return `${BELL}Paid: ${usdc(event.intent.amount)} USDC`;
+        case 'confirm':
+            return 'Waiting for the customer to confirm.';
+        case 'declined':
+            return `${BELL}${BELL}Declined. ${event.message}`;
+        case 'ended':
+            return 'The payment was canceled or has expired.';
+        case 'not_read':
+            return event.message;
+        case 'offline':
+            return 'Offline. Trying again.';
+        case 'unpaired':
+            return 'This reader is not paired any more. Use --pair.';
+    }
+}
+function usdc(atoms) {
+    const text = String(atoms).padStart(7, '0');
+    return `${text.slice(0, -6)}.${text.slice(-6).replace(/0{1,4}$/, '')}`;
+}

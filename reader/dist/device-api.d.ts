@@ -1,0 +1,34 @@
+import type { TapCredential } from './protocols/tap.ts';
+/** What a reader without a screen needs of the device API (`/api/device/v1`). */
+/** Of a payment intent: what decides what to do next. */
+export interface Intent {
+    readonly id: string;
+    readonly amount: number;
+    readonly status: string;
+    readonly expires_at: string;
+    readonly last_payment_error: {
+        readonly customer_message: string;
+    } | null;
+}
+/** The server's answer when it refuses: nothing moved. */
+export declare class DeviceApiError extends Error {
+    readonly status: number;
+    readonly code: string;
+    constructor(status: number, code: string, message: string);
+}
+export declare class DeviceApi {
+    #private;
+    /** @param server the address of the network, for example `https://pay.example.com`. */
+    constructor(server: string, deviceKey: string);
+    /** The key for a pairing code of the dashboard: works once. */
+    static pair(server: string, code: string): Promise<{
+        key: string;
+        terminal: string;
+    }>;
+    /** The oldest open intent; null when none came within 25 s. */
+    nextIntent(signal: AbortSignal): Promise<Intent | null>;
+    intent(id: string, signal: AbortSignal): Promise<Intent>;
+    /** The intent, as soon as its status is another than `seen`, or after 25 s. */
+    changed(id: string, seen: string, signal: AbortSignal): Promise<Intent>;
+    tap(id: string, credential: TapCredential, key: string): Promise<Intent>;
+}

@@ -1,0 +1,78 @@
+/** The server's answer when it refuses: nothing moved. */
+export class DeviceApiError extends Error {
+    status;
+    code;
+    constructor(status, code, message) {
+        super(message);
+        this.name = 'DeviceApiError';
+        this.status = status;
+        this.code = code;
+    }
+}
+/** Longer than the server holds a request that waits (25 s), and than a tap may take (30 s). */
+const REQUEST_MS = 40_000;
+export class DeviceApi {
+    #base;
+    #key;
+    /** @param server the address of the network, for example `https://pay.example.com`. */
+    constructor(server, deviceKey) {
+        this.#base = baseOf(server);
+        this.#key = deviceKey;
+    }
+    /** The key for a pairing code of the dashboard: works once. */
+    static async pair(server, code) {
+        const body = JSON.stringify({ code });
+        const headers = { 'content-type': 'application/json' };
+        const signal = AbortSignal.timeout(REQUEST_MS);
+        const response = await fetch(`${baseOf(server)}/pair`, {
+            method: 'POST',
+            headers,
+            body,
+            signal,
+        });
+        const answer = await bodyOf(response);
+        return { key: answer.device_key, terminal: answer.terminal };
+    }
+    /** The oldest open intent; null when none came within 25 s. */
+    nextIntent(signal) {
+        return this.#call('GET', '/payment_intents/next?wait=25', { signal });
+    }
+    intent(id, signal) {
+        return this.#call('GET', `/payment_intents/${id}`, { signal });
+    }
+    /** The intent, as soon as its status is another than `seen`, or after 25 s. */
+    changed(id, seen, signal) {
+        const query = `wait=25&status=${seen}`;
+        return this.#call('GET', `/payment_intents/${id}?${query}`, { signal });
+    }
+    tap(id, credential, key) {
+        return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
+    }
+    async #call(method, path, options) {
+        const { signal, body, key } = options;
+        const timeout = AbortSignal.timeout(REQUEST_MS);
+        const response = await fetch(`${this.#base}${path}`, {
+            method,
+            headers: {
+                authorization: `Bearer ${this.#key}`,
+                ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+                ...(key === undefined ? {} : { 'idempotency-key': key }),
+            },
+            body: body === undefined ? null : JSON.stringify(body),
+            signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        });
+        return bodyOf(response);
+    }
+}
+function baseOf(server) {
+    return `${server.replace(/\/+$/, '')}/api/device/v1`;
+}
+async function bodyOf(response) {
+    if (response.status === 204)
+        return null;
+    const body = (await response.json());
+    if (response.ok)
+        return body;
+    const { code = 'unknown', message = `HTTP ${response.status}` } = body.error ?? {};
+    throw new DeviceApiError(response.status, code, message);
+}

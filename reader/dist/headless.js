@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { DeviceApiError } from './device-api.js';
+/** After a lost answer the same tap goes again with the same key: it can charge only once. */
+const AGAIN_MS = 1000;
+const OPEN = 'requires_payment_method';
+const WORDS = {
+    no_pass: 'There is no pass for this shop on the phone.',
+    tap_again: 'Unlock the phone, then hold it here again.',
+    not_a_payment_card: 'This is not a payment card of this network.',
+    gone: 'Hold it a little longer.',
+    unreadable: 'It could not be read. Hold it here again.',
+    two_cards: 'Hold only one card here.',
+};
+/** Runs until `signal` ends it, or until its key has ended. */
+export async function runWithoutScreen(till) {
+    while (!till.signal.aborted) {
+        till.onEvent({ status: 'idle' });
+        try {
+            const intent = await till.api.nextIntent(till.signal);
+            if (intent !== null)
+                await takePayment(till, intent);
+        }
+        catch (error) {
+            if (till.signal.aborted)
+                return;
+            if (error instanceof DeviceApiError && error.status === 401) {
+                return till.onEvent({ status: 'unpaired' });
+            }
+            till.onEvent({ status: 'offline' });
+            await pause(AGAIN_MS, till.signal);
+        }
+    }
+}
+async function takePayment(till, first) {
+    let intent = first;
+    while (intent.status === OPEN && !till.signal.aborted) {
+        till.onEvent({ status: 'waiting', intent });
+        const tap = await tapOrChange(till, intent);
+        if (tap === null)
+            intent = await till.api.intent(intent.id, till.signal);
+        else if (tap.status !== 'read') {
+            till.onEvent({ status: 'not_read', message: WORDS[tap.status] });
+        }
+        else {
+            till.onEvent({ status: 'read' });
+            intent = await settled(till, await handIn(till, intent, tap.credential));
+            tell(till, intent);
+        }
+    }
+    if (intent.status !== 'succeeded')
+        till.onEvent({ status: 'ended', intent });
+}
+/** @returns null when the intent was canceled, expired or paid in another way meanwhile. */
+async function tapOrChange(till, intent) {
+    const end = new AbortController();
+    const signal = AbortSignal.any([till.signal, end.signal]);
+    const changed = (async () => {
+        for (;;) {
+            const now = await till.api.changed(intent.id, intent.status, signal);
+            if (now.status !== intent.status)
+                return null;
+        }
+    })();
+    try {
+        return await Promise.race([till.taps.next(signal), changed]);
+    }
+    finally {
+        end.abort();
+        await changed.catch(() => undefined);
+    }
+}
+/** Sends the tap until there is an answer. @throws DeviceApiError where the server refuses it. */
+async function handIn(till, intent, credential) {
+    const key = randomUUID();
+    for (;;) {
+        try {
+            return await till.api.tap(intent.id, credential, key);
+        }
+        catch (error) {
+            if (error instanceof DeviceApiError && !mayComeAgain(error)) {
+                if (error.status === 401)
+                    throw error;
+                till.onEvent({ status: 'not_read', message: error.message });
+                return till.api.intent(intent.id, till.signal);
+            }
+            if (till.signal.aborted)
+                throw error;
+            till.onEvent({ status: 'offline' });
+            await pause(AGAIN_MS, till.signal);
+        }
+    }
+}
+/** Refusals after which the same request, with the same key, can have another answer. */
+function mayComeAgain(error) {
+    return error.status >= 500 || error.status === 429 || error.code.endsWith('_in_progress');
+}
+/** The intent once its outcome is known: an unknown one is never followed by another tap. */
+async function settled(till, first) {
+    let intent = first;
+    while (intent.status === 'processing' || intent.status === 'requires_action') {
+        if (intent.status === 'requires_action')
+            till.onEvent({ status: 'confirm', intent });
+        const seen = intent.status;
+        intent = await till.api.changed(intent.id, seen, till.signal).catch(async (error) => {
+            if (till.signal.aborted || error.status === 401)
+                throw error;
+            till.onEvent({ status: 'offline' });
+            await pause(AGAIN_MS, till.signal);
+            return intent;
+        });
+    }
+    return intent;
+}
+function tell(till, intent) {
+    const message = intent.last_payment_error?.customer_message;
+    if (intent.status === 'succeeded')
+        till.onEvent({ status: 'paid', intent });
+    else if (intent.status === OPEN && message !== undefined) {
+        till.onEvent({ status: 'declined', message });
+    }
+}
+export function pause(ms, signal) {
+    return new Promise((resolve) => {
+        const timer = setTimeout(done, ms);
+        function done() {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', done);
+            resolve();
+        }
+        signal.addEventListener('abort', done);
+    });
+}

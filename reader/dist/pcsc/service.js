@@ -1,0 +1,201 @@
+import { createConnection } from 'node:net';
+import { CardGone } from '../protocols/apdu.js';
+/**
+ * The PC/SC service of Linux (pcscd), by its socket: messages of fixed size in the machine's byte
+ * order. Speaking to the socket needs no native code, so the package installs anywhere. The layout
+ * is that of protocol 4.4, which pcscd 1.9 speaks and 2.x still accepts.
+ */
+export const PCSCD_SOCKET = '/run/pcscd/pcscd.comm';
+/** The service refused: 32 bits, as PC/SC numbers its errors. */
+export class PcscError extends Error {
+    code;
+    constructor(step, code) {
+        super(`${step}: ${code.toString(16)}`);
+        this.name = 'PcscError';
+        this.code = code;
+    }
+}
+/** The service is not there, or went away. */
+export class PcscGone extends Error {
+    constructor(options) {
+        super('the PC/SC service does not answer', options);
+        this.name = 'PcscGone';
+    }
+}
+/** A card that cannot be powered up: mostly two cards at once. */
+export const UNRESPONSIVE = 0x80100066;
+const COMMAND = {
+    establish: 0x01,
+    connect: 0x04,
+    disconnect: 0x06,
+    transmit: 0x09,
+    version: 0x11,
+    readerStates: 0x12,
+    waitForChange: 0x13,
+};
+const VERSION = [4, 4];
+const SCOPE_SYSTEM = 2;
+const SHARE_SHARED = 2;
+const ANY_PROTOCOL = 3;
+const RESET_CARD = 1;
+const CARD_PRESENT = 0x04;
+const REMOVED = [
+    0x80100069, 0x80100068, 0x80100067, 0x80100016, 0x80100017, 0x80100009, 0x8010000c,
+];
+const NAME_BYTES = 128;
+const STATE_BYTES = 184;
+const STATES_BYTES = STATE_BYTES * 16;
+const CHANGE_BYTES = 8;
+const CONNECT_BYTES = 152;
+const TRANSMIT_BYTES = 32;
+/** Of the header that PC/SC prepends to a command: two machine words. */
+const PCI_BYTES = 16;
+const LONGEST_ANSWER = 264;
+/** One conversation with the service. Its requests go one after the other. */
+export class PcscSession {
+    #socket;
+    #received = Buffer.alloc(0);
+    #waiting = null;
+    #ended = null;
+    #queue = Promise.resolve();
+    #context = 0;
+    /** The service's word that something changed, while it is due. */
+    #change = null;
+    constructor(socket) {
+        this.#socket = socket;
+        socket.on('data', (chunk) => {
+            this.#received = Buffer.concat([this.#received, chunk]);
+            this.#deliver();
+        });
+        const end = (cause) => this.#end(new PcscGone({ cause }));
+        socket.on('error', end);
+        socket.on('close', () => end());
+    }
+    static async open(path) {
+        const session = new PcscSession(createConnection({ path }));
+        await session.#ask(COMMAND.version, words(...VERSION, 0), 12);
+        const established = await session.#ask(COMMAND.establish, words(SCOPE_SYSTEM, 0, 0), 12);
+        check('establish', established.readUInt32LE(8));
+        session.#context = established.readUInt32LE(4);
+        return session;
+    }
+    close() {
+        this.#end(new PcscGone());
+        this.#socket.destroy();
+    }
+    async readerStates() {
+        return statesIn(await this.#ask(COMMAND.readerStates, Buffer.alloc(0), STATES_BYTES));
+    }
+    /**
+     * Resolves with what is there as soon as that differs from `since`. Nothing else may be asked of
+     * this session while it waits: the service sends its word of a change unasked.
+     */
+    async nextChange(since) {
+        if (this.#change === null) {
+            const now = statesIn(await this.#ask(COMMAND.waitForChange, Buffer.alloc(0), STATES_BYTES));
+            this.#change = this.#expect(CHANGE_BYTES);
+            this.#change.catch(() => undefined);
+            // It changed before the service began to watch for us.
+            if (JSON.stringify(now) !== JSON.stringify(since))
+                return now;
+        }
+        await this.#change;
+        this.#change = null;
+        return this.readerStates();
+    }
+    async connect(reader) {
+        const request = Buffer.alloc(CONNECT_BYTES);
+        request.writeUInt32LE(this.#context, 0);
+        request.write(reader, 4, NAME_BYTES - 1, 'utf8');
+        request.writeUInt32LE(SHARE_SHARED, 132);
+        request.writeUInt32LE(ANY_PROTOCOL, 136);
+        const answer = await this.#ask(COMMAND.connect, request, CONNECT_BYTES);
+        check('connect', answer.readUInt32LE(148));
+        const handle = answer.readUInt32LE(140);
+        const protocol = answer.readUInt32LE(144);
+        return {
+            transceive: (command) => this.#transmit(handle, protocol, command),
+            end: async () => {
+                await this.#ask(COMMAND.disconnect, words(handle, RESET_CARD, 0), 12);
+            },
+        };
+    }
+    #transmit(handle, protocol, command) {
+        return this.#inTurn(async () => {
+            const head = words(handle, protocol, PCI_BYTES, command.length, protocol, PCI_BYTES);
+            this.#write(COMMAND.transmit, Buffer.concat([head, words(LONGEST_ANSWER, 0)]), command);
+            const answer = await this.#expect(TRANSMIT_BYTES);
+            check('transmit', answer.readUInt32LE(28));
+            return Uint8Array.from(await this.#expect(answer.readUInt32LE(24)));
+        });
+    }
+    #ask(command, body, answerBytes) {
+        return this.#inTurn(() => {
+            this.#write(command, body);
+            return this.#expect(answerBytes);
+        });
+    }
+    #inTurn(work) {
+        const turn = this.#queue.then(work);
+        this.#queue = turn.catch(() => undefined);
+        return turn;
+    }
+    /** `behind` follows the message and does not count as part of it. */
+    #write(command, body, behind = new Uint8Array()) {
+        if (this.#ended !== null)
+            return;
+        this.#socket.write(Buffer.concat([words(body.length, command), body, behind]));
+    }
+    #expect(bytes) {
+        return new Promise((take, fail) => {
+            if (this.#ended !== null)
+                return fail(this.#ended);
+            this.#waiting = { bytes, take, fail };
+            this.#deliver();
+        });
+    }
+    #deliver() {
+        const waiting = this.#waiting;
+        if (waiting === null || this.#received.length < waiting.bytes)
+            return;
+        const body = this.#received.subarray(0, waiting.bytes);
+        this.#received = this.#received.subarray(waiting.bytes);
+        this.#waiting = null;
+        waiting.take(body);
+    }
+    #end(error) {
+        if (this.#ended !== null)
+            return;
+        this.#ended = error;
+        this.#waiting?.fail(error);
+        this.#waiting = null;
+    }
+}
+function statesIn(body) {
+    const states = [];
+    for (let at = 0; at < STATES_BYTES; at += STATE_BYTES) {
+        const name = body.subarray(at, at + NAME_BYTES);
+        const end = name.indexOf(0);
+        if (end === 0)
+            continue;
+        states.push({
+            name: name.subarray(0, end).toString('utf8'),
+            events: body.readUInt32LE(at + NAME_BYTES),
+            cardPresent: (body.readUInt32LE(at + NAME_BYTES + 4) & CARD_PRESENT) !== 0,
+        });
+    }
+    return states;
+}
+function check(step, code) {
+    if (code === 0)
+        return;
+    const error = new PcscError(step, code);
+    throw REMOVED.includes(code) ? new CardGone({ cause: error }) : error;
+}
+function words(...values) {
+    const bytes = Buffer.alloc(4 * values.length);
+    values.forEach((value, index) => {
+        bytes.writeUInt32LE(value >>> 0, index * 4);
+    });
+    return bytes;
+}

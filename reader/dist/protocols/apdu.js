@@ -1,0 +1,53 @@
+/**
+ * Commands and answers of ISO/IEC 7816-4, as bytes. A card is a function from one to the other, so
+ * every protocol here runs on an emulated card as it runs on a real one.
+ */
+export const SUCCESS = 0x9000;
+/** The length byte of a short command. Every protocol here fits into one. */
+const LONGEST_DATA = 255;
+/** A short answer carries 256 bytes and the status; readers that answer more are broken. */
+const LONGEST_ANSWER = 65_538;
+/** The card left the field, or the reader left the machine. */
+export class CardGone extends Error {
+    constructor(options) {
+        super('the card has left', options);
+        this.name = 'CardGone';
+    }
+}
+/** The card answered something that its protocol does not know. */
+export class ProtocolError extends Error {
+    constructor(message, options) {
+        super(message, options);
+        this.name = 'ProtocolError';
+    }
+}
+export function encodeCommand(command) {
+    const { cla, ins, p1, p2, data = new Uint8Array(), le } = command;
+    if (data.length > LONGEST_DATA)
+        throw new RangeError('a command carries at most 255 bytes');
+    return Uint8Array.from([
+        cla,
+        ins,
+        p1,
+        p2,
+        ...(data.length === 0 ? [] : [data.length, ...data]),
+        ...(le === undefined ? [] : [le]),
+    ]);
+}
+export function decodeAnswer(bytes) {
+    if (bytes.length < 2 || bytes.length > LONGEST_ANSWER) {
+        throw new ProtocolError(`an answer of ${bytes.length} bytes`);
+    }
+    const status = bytes.subarray(-2);
+    return {
+        data: bytes.subarray(0, -2),
+        status: new DataView(status.buffer, status.byteOffset).getUint16(0),
+    };
+}
+export async function send(transceive, command) {
+    return decodeAnswer(await transceive(encodeCommand(command)));
+}
+/** Selects an application by its name (AID). */
+export function select(transceive, aid) {
+    return send(transceive, { cla: 0x00, ins: 0xa4, p1: 0x04, p2: 0x00, data: aid, le: 0 });
+}

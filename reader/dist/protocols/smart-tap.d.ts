@@ -1,0 +1,29 @@
+import { type KeyObject } from 'node:crypto';
+import { type Transceive } from './apdu.ts';
+/**
+ * Google Smart Tap 2.1: the reader proves that it belongs to a collector, and the phone gives the
+ * value of that collector's pass, under keys of this one conversation.
+ */
+/** Who collects: the number that Google gave, and the key whose public half Google knows. */
+export interface Collector {
+    /** Up to 2^32 - 1. */
+    readonly id: number;
+    readonly keyVersion: number;
+    readonly privateKey: KeyObject;
+}
+export type SmartTap = {
+    readonly status: 'read';
+    readonly value: Uint8Array;
+    readonly deviceNonce: Uint8Array;
+}
+/** The phone has no pass of this collector. */
+ | {
+    readonly status: 'no_pass';
+}
+/** The phone asks its owner which pass, or to unlock it: the same phone comes again. */
+ | {
+    readonly status: 'tap_again';
+};
+export declare const SMART_TAP_AID: Uint8Array<ArrayBuffer>;
+/** @param deviceNonce as the phone's answer to the selection gave it; without one it is asked for. */
+export declare function readSmartTap(transceive: Transceive, collector: Collector, deviceNonce?: Uint8Array): Promise<SmartTap>;

@@ -1,0 +1,188 @@
+import { createDecipheriv, createHmac, hkdfSync, randomBytes, sign, timingSafeEqual, } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import { ProtocolError, SUCCESS, select, send } from './apdu.js';
+import { decodeMessage, encodeMessage, externalRecord, findRecord, } from './ndef.js';
+import { createEphemeralKey } from './p256.js';
+export const SMART_TAP_AID = Uint8Array.from(Buffer.from('a000000476d0000111', 'hex'));
+const NEGOTIATE = 0x53;
+const GET_DATA = 0x50;
+const GET_MORE_DATA = 0xc0;
+const MORE_DATA = 0x9100;
+const NO_PASSES = 0x9001;
+const CHOOSE_PASS = 0x9302;
+const VERSION_1 = Uint8Array.from([0x00, 0x01]);
+const BINARY = Uint8Array.from([0x04]);
+const LIVE = Uint8Array.from([0x01]);
+const STATUS_OK = 0x01;
+/** All kinds of pass: a merchant may have put its payment pass into any of Google's classes. */
+const ALL_PASSES = Uint8Array.from([0x00]);
+/** A standalone till that understands compressed answers and wants the pass, not a bank card. */
+const CAPABILITIES = Uint8Array.from([0x41, 0x00, 0x00, 0x00, 0x01]);
+const ENCRYPTED = 0x01;
+const COMPRESSED = 0x02;
+const NONCE_BYTES = 32;
+const IV_BYTES = 12;
+const MAC_BYTES = 32;
+const AES_KEY_BYTES = 16;
+/** A pass is a few hundred bytes; a phone that goes on for longer than this is not one. */
+const MOST_PORTIONS = 32;
+/** What a compressed answer may unfold to. */
+const LONGEST_PLAIN = 65_536;
+/** @param deviceNonce as the phone's answer to the selection gave it; without one it is asked for. */
+export async function readSmartTap(transceive, collector, deviceNonce) {
+    const nonce = deviceNonce ?? (await selectSmartTap(transceive));
+    if (nonce.length !== NONCE_BYTES)
+        throw new ProtocolError('a nonce of the wrong length');
+    const session = openSession(collector, nonce);
+    const negotiated = await send(transceive, negotiate(session));
+    if (negotiated.status !== SUCCESS)
+        throw unexpected('negotiation', negotiated);
+    const accepted = readNegotiated(negotiated.data, session.id);
+    const answer = await getData(transceive, session, accepted.sequence + 1);
+    if (answer.status === NO_PASSES)
+        return { status: 'no_pass' };
+    if (answer.status === CHOOSE_PASS)
+        return { status: 'tap_again' };
+    if (answer.status !== SUCCESS)
+        throw unexpected('data', answer);
+    const plain = decrypt(bundleOf(answer.data, session.id), session, accepted.publicKey);
+    const value = redemptionValueOf(plain);
+    return value === undefined
+        ? { status: 'no_pass' }
+        : { status: 'read', value, deviceNonce: nonce };
+}
+async function selectSmartTap(transceive) {
+    const answer = await select(transceive, SMART_TAP_AID);
+    if (answer.status !== SUCCESS)
+        throw unexpected('selection', answer);
+    // Two versions of two bytes each stand before the message.
+    const nonce = findRecord(decodeMessage(answer.data.subarray(4)), 'mdn');
+    if (nonce === undefined)
+        throw new ProtocolError('a phone without a nonce');
+    return nonce.subarray(1);
+}
+function openSession(collector, deviceNonce) {
+    const key = createEphemeralKey();
+    const nonce = Uint8Array.from(randomBytes(NONCE_BYTES));
+    const collectorId = number32(collector.id);
+    const signed = Buffer.concat([nonce, deviceNonce, collectorId, key.publicKey]);
+    const signature = Uint8Array.from(sign('sha256', signed, collector.privateKey));
+    const id = Uint8Array.from(randomBytes(8));
+    return { id, collector, collectorId, nonce, deviceNonce, key, signature };
+}
+function negotiate(session) {
+    const crypto = externalRecord('cpr', session.nonce, LIVE, session.key.publicKey, number32(session.collector.keyVersion), encodeMessage(externalRecord('sig', BINARY, session.signature), collectorRecord(session)));
+    const request = externalRecord('ngr', VERSION_1, encodeMessage(sessionRecord(session, 0), crypto));
+    return { cla: 0x90, ins: NEGOTIATE, p1: 0, p2: 0, data: encodeMessage(request), le: 0 };
+}
+function readNegotiated(data, id) {
+    const records = nested(data, 'nrs');
+    const sequence = sequenceOf(records, id);
+    const publicKey = findRecord(records, 'dpk');
+    if (publicKey?.length !== 33)
+        throw new ProtocolError('a phone without a key');
+    return { sequence, publicKey };
+}
+async function getData(transceive, session, sequence) {
+    const merchant = externalRecord('mer', encodeMessage(collectorRecord(session)));
+    const services = externalRecord('slr', encodeMessage(externalRecord('str', ALL_PASSES)));
+    const capabilities = externalRecord('pcr', CAPABILITIES);
+    const request = externalRecord('srq', VERSION_1, encodeMessage(sessionRecord(session, sequence), merchant, services, capabilities));
+    const first = { cla: 0x90, ins: GET_DATA, p1: 0, p2: 0, data: encodeMessage(request), le: 0 };
+    const more = { cla: 0x90, ins: GET_MORE_DATA, p1: 0, p2: 0, le: 0 };
+    const portions = [];
+    for (let count = 0; count < MOST_PORTIONS; count++) {
+        const answer = await send(transceive, count === 0 ? first : more);
+        portions.push(answer.data);
+        if (answer.status !== MORE_DATA)
+            return { ...answer, data: Uint8Array.from(Buffer.concat(portions)) };
+    }
+    throw new ProtocolError('a phone that never ends its answer');
+}
+/** The record bundle: how it is packed, and the bytes. */
+function bundleOf(data, id) {
+    const records = nested(data, 'srs');
+    sequenceOf(records, id);
+    const bundle = findRecord(records, 'reb');
+    if (bundle === undefined)
+        throw new ProtocolError('an answer without records');
+    return { flags: bundle[0] ?? 0, bytes: bundle.subarray(1) };
+}
+function decrypt(bundle, session, deviceKey) {
+    const { flags, bytes } = bundle;
+    // What is not encrypted was written by somebody who cannot prove to be the phone that signed on.
+    if ((flags & ENCRYPTED) === 0)
+        throw new ProtocolError('an answer that is not encrypted');
+    if (bytes.length < IV_BYTES + MAC_BYTES)
+        throw new ProtocolError('an answer that is too short');
+    const { aesKey, macKey } = deriveKeys(session, deviceKey);
+    const sealed = bytes.subarray(0, -MAC_BYTES);
+    const mac = createHmac('sha256', macKey).update(sealed).digest();
+    if (!timingSafeEqual(mac, bytes.subarray(-MAC_BYTES))) {
+        throw new ProtocolError('an answer that was changed on its way');
+    }
+    const counter = Buffer.concat([sealed.subarray(0, IV_BYTES), Buffer.alloc(4)]);
+    const cipher = createDecipheriv('aes-128-ctr', aesKey, counter);
+    const plain = Buffer.concat([cipher.update(sealed.subarray(IV_BYTES)), cipher.final()]);
+    return (flags & COMPRESSED) === 0 ? plain : unfold(plain);
+}
+function deriveKeys(session, deviceKey) {
+    const { nonce, deviceNonce, collectorId, key, signature } = session;
+    const info = Buffer.concat([nonce, deviceNonce, collectorId, key.publicKey, signature]);
+    const keys = Buffer.from(hkdfSync('sha256', key.agree(deviceKey), deviceKey, info, 48));
+    return { aesKey: keys.subarray(0, AES_KEY_BYTES), macKey: keys.subarray(AES_KEY_BYTES) };
+}
+function unfold(bytes) {
+    try {
+        return inflateSync(bytes, { maxOutputLength: LONGEST_PLAIN });
+    }
+    catch (error) {
+        throw new ProtocolError('an answer that does not unfold', { cause: error });
+    }
+}
+/** The redemption value: the record `n` inside the first object that has one. */
+function redemptionValueOf(plain) {
+    for (const service of decodeMessage(plain).filter((record) => record.type === 'asv')) {
+        for (const object of decodeMessage(service.payload)) {
+            const value = object.type === 'i' ? undefined : numberIn(object.payload);
+            if (value !== undefined)
+                return value;
+        }
+    }
+    return undefined;
+}
+function numberIn(payload) {
+    const records = decodeMessage(payload);
+    const found = records.find((record) => record.type === 'n' || record.id === 'n')?.payload;
+    // The first byte names the format of the rest.
+    return found !== undefined && found.length > 1 ? found.subarray(1) : undefined;
+}
+function nested(data, type) {
+    const payload = findRecord(decodeMessage(data), type);
+    if (payload === undefined)
+        throw new ProtocolError(`an answer without ${type}`);
+    return decodeMessage(payload);
+}
+function sequenceOf(records, id) {
+    const session = findRecord(records, 'ses');
+    if (session?.length !== 10 || !Buffer.from(session.subarray(0, 8)).equals(id)) {
+        throw new ProtocolError('an answer of another conversation');
+    }
+    if (session[9] !== STATUS_OK)
+        throw new ProtocolError(`the phone refuses: ${session[9]}`);
+    return session[8] ?? 0;
+}
+function sessionRecord(session, sequence) {
+    return externalRecord('ses', session.id, Uint8Array.from([sequence & 0xff, STATUS_OK]));
+}
+function collectorRecord(session) {
+    return externalRecord('cld', BINARY, session.collectorId);
+}
+function number32(value) {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(value);
+    return bytes;
+}
+function unexpected(step, answer) {
+    return new ProtocolError(`${step} was answered with ${answer.status.toString(16)}`);
+}

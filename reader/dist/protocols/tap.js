@@ -1,0 +1,114 @@
+import { CardGone, ProtocolError, SUCCESS, select } from './apdu.js';
+import { readSmartTap, SMART_TAP_AID } from './smart-tap.js';
+import { decodeTlv, findTag } from './tlv.js';
+import { readTagContent } from './type4.js';
+import { readVas } from './vas.js';
+export const WALLET_AID = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
+/** A customer holds a phone for about a second; what takes longer than two never ends. */
+export const LONGEST_TAP_MS = 2000;
+const GOOGLE = 'AndroidPay';
+const APPLE = 'ApplePay';
+/** A static chip of this network holds its pass as text. */
+const STATIC_PASS = /^nfc_[0-9A-Za-z]{20,80}$/;
+const FORMAT = 1;
+/** Reads one tap. Never rejects: every end is a value. */
+export async function readTap(transceive, wallets) {
+    const limit = withinTime(transceive, LONGEST_TAP_MS);
+    try {
+        return (await readWallet(limit.transceive, wallets)) ?? (await readTag(limit.transceive));
+    }
+    catch (error) {
+        if (error instanceof CardGone)
+            return { status: 'gone' };
+        // Bytes of a broken card can break a parser in ways that it did not foresee. The till goes on.
+        const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
+        return { status: 'unreadable', reason };
+    }
+    finally {
+        limit.end();
+    }
+}
+async function readWallet(transceive, wallets) {
+    const selected = await select(transceive, WALLET_AID);
+    if (selected.status !== SUCCESS)
+        return null;
+    const template = findTag(decodeTlv(selected.data), 0x6f);
+    const fields = template === undefined ? [] : decodeTlv(template);
+    const label = Buffer.from(findTag(fields, 0x50) ?? new Uint8Array()).toString('latin1');
+    if (label === GOOGLE && wallets.collector !== null) {
+        return readGoogle(transceive, wallets.collector, nonceIn(fields));
+    }
+    if (label === APPLE && wallets.passType !== null) {
+        return readApple(transceive, wallets.passType);
+    }
+    return label === GOOGLE || label === APPLE ? { status: 'no_pass' } : null;
+}
+async function readGoogle(transceive, collector, nonce) {
+    const result = await readSmartTap(transceive, collector, nonce);
+    if (result.status !== 'read')
+        return result;
+    const value = smartTapValue(result);
+    return { status: 'read', credential: { type: 'smart_tap', value } };
+}
+async function readApple(transceive, passType) {
+    const result = await readVas(transceive, passType);
+    if (result.status !== 'read')
+        return result;
+    return { status: 'read', credential: { type: 'apple_vas', value: vasValue(result) } };
+}
+async function readTag(transceive) {
+    const content = await readTagContent(transceive);
+    if (content === undefined)
+        return { status: 'not_a_payment_card' };
+    if (STATIC_PASS.test(content)) {
+        return { status: 'read', credential: { type: 'nfc_id', value: content } };
+    }
+    const url = URL.canParse(content) ? new URL(content) : null;
+    if (url === null || !/\/card\/card_[0-9A-Za-z]+$/.test(url.pathname)) {
+        return { status: 'not_a_payment_card' };
+    }
+    return { status: 'read', credential: { type: 'nfc_sun', value: content } };
+}
+/** Format, the phone's nonce of this conversation (it makes the value single-use), the value. */
+export function smartTapValue(read) {
+    return Buffer.concat([Uint8Array.from([FORMAT]), read.deviceNonce, read.value]).toString('base64url');
+}
+/** Format, the phone's time in Unix seconds (it makes the value short-lived), the message. */
+export function vasValue(read) {
+    const seconds = Buffer.alloc(5);
+    seconds.writeUInt8(FORMAT);
+    seconds.writeUInt32BE(Math.floor(read.at.getTime() / 1000), 1);
+    return Buffer.concat([seconds, read.message]).toString('base64url');
+}
+/** The nonce of newer phones, beside the application or in its directory entry. */
+function nonceIn(fields) {
+    const beside = findTag(fields, 0xc2);
+    if (beside !== undefined)
+        return beside;
+    const proprietary = findTag(fields, 0xa5);
+    const issuer = proprietary && findTag(decodeTlv(proprietary), 0xbf0c);
+    for (const { tag, value } of issuer === undefined ? [] : decodeTlv(issuer)) {
+        if (tag !== 0x61)
+            continue;
+        const entry = decodeTlv(value);
+        const aid = findTag(entry, 0x4f);
+        const details = findTag(entry, 0x73);
+        if (details === undefined || !Buffer.from(SMART_TAP_AID).equals(aid ?? new Uint8Array()))
+            continue;
+        return findTag(decodeTlv(details), 0xdf6e);
+    }
+    return undefined;
+}
+/** A card that stops answering must not stop the till. */
+function withinTime(transceive, ms) {
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), ms);
+    });
+    // Nobody may be waiting for the card at that moment.
+    late.catch(() => undefined);
+    return {
+        transceive: ((command) => Promise.race([transceive(command), late])),
+        end: () => clearTimeout(timer),
+    };
+}

@@ -1,0 +1,66 @@
+import { ProtocolError } from './apdu.js';
+/** No tag of these protocols is longer than two bytes; four are allowed for those to come. */
+const LONGEST_TAG = 4;
+export function decodeTlv(bytes) {
+    const found = [];
+    let at = 0;
+    while (at < bytes.length) {
+        const tag = readTag(bytes, at);
+        const length = readLength(bytes, tag.next);
+        const end = length.next + length.value;
+        if (end > bytes.length)
+            throw new ProtocolError('a value is longer than its message');
+        found.push({ tag: tag.value, value: bytes.subarray(length.next, end) });
+        at = end;
+    }
+    return found;
+}
+/** The value of the first `tag`, or undefined. */
+export function findTag(list, tag) {
+    return list.find((each) => each.tag === tag)?.value;
+}
+export function encodeTlv(tag, value) {
+    if (value.length > 0xffff)
+        throw new RangeError('a value carries at most 65535 bytes');
+    const length = value.length < 0x80
+        ? [value.length]
+        : value.length < 0x100
+            ? [0x81, value.length]
+            : [0x82, value.length >> 8, value.length & 0xff];
+    return Uint8Array.from([...tagBytes(tag), ...length, ...value]);
+}
+function tagBytes(tag) {
+    return tag > 0xff ? [tag >> 8, tag & 0xff] : [tag];
+}
+function readTag(bytes, from) {
+    let at = from;
+    let value = byteAt(bytes, at++);
+    if ((value & 0x1f) !== 0x1f)
+        return { value, next: at };
+    for (;;) {
+        if (at - from >= LONGEST_TAG)
+            throw new ProtocolError('a tag of more than four bytes');
+        const byte = byteAt(bytes, at++);
+        value = value * 256 + byte;
+        if ((byte & 0x80) === 0)
+            return { value, next: at };
+    }
+}
+function readLength(bytes, from) {
+    const first = byteAt(bytes, from);
+    if (first < 0x80)
+        return { value: first, next: from + 1 };
+    const count = first & 0x7f;
+    if (count === 0 || count > 3)
+        throw new ProtocolError('a length that is not of this format');
+    let value = 0;
+    for (let index = 0; index < count; index++)
+        value = value * 256 + byteAt(bytes, from + 1 + index);
+    return { value, next: from + 1 + count };
+}
+function byteAt(bytes, at) {
+    const byte = bytes[at];
+    if (byte === undefined)
+        throw new ProtocolError('a message ends in the middle');
+    return byte;
+}

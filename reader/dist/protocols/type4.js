@@ -1,0 +1,46 @@
+import { ProtocolError, SUCCESS, select, send } from './apdu.js';
+import { decodeMessage, findContent } from './ndef.js';
+/** An NFC Forum type 4 tag: how a SUN card (NTAG 424 DNA) hands out its address. */
+export const NDEF_AID = Uint8Array.from(Buffer.from('d2760000850101', 'hex'));
+const CAPABILITY_FILE = 0xe103;
+/** In the capability file: the number of the file with the message, after its two-byte header. */
+const NDEF_FILE_AT = 9;
+/** A card's address is under 200 bytes. Larger messages are not ours, and reading takes time. */
+const LONGEST_MESSAGE = 1024;
+/** Cards that say nothing of it give at least this many bytes at once. */
+const PORTION = 59;
+/** @returns the address or text on the tag; undefined where the card is no tag or holds none. */
+export async function readTagContent(transceive) {
+    if ((await select(transceive, NDEF_AID)).status !== SUCCESS)
+        return undefined;
+    const capabilities = await readFile(transceive, CAPABILITY_FILE, 0, 15);
+    const file = Buffer.from(capabilities).readUInt16BE(NDEF_FILE_AT);
+    const length = Buffer.from(await readFile(transceive, file, 0, 2)).readUInt16BE();
+    if (length === 0)
+        return undefined;
+    if (length > LONGEST_MESSAGE)
+        throw new ProtocolError('a message that is too long');
+    const bytes = [];
+    for (let at = 0; at < length; at += PORTION) {
+        bytes.push(await readBinary(transceive, 2 + at, Math.min(PORTION, length - at)));
+    }
+    return findContent(decodeMessage(Buffer.concat(bytes)));
+}
+async function readFile(transceive, file, at, length) {
+    const data = Uint8Array.from([file >> 8, file & 0xff]);
+    const command = { cla: 0x00, ins: 0xa4, p1: 0x00, p2: 0x0c, data };
+    succeeded(await send(transceive, command));
+    return readBinary(transceive, at, length);
+}
+async function readBinary(transceive, at, length) {
+    const command = { cla: 0x00, ins: 0xb0, p1: at >> 8, p2: at & 0xff, le: length };
+    const answer = succeeded(await send(transceive, command));
+    if (answer.data.length !== length)
+        throw new ProtocolError('a file shorter than it says');
+    return answer.data;
+}
+function succeeded(answer) {
+    if (answer.status === SUCCESS)
+        return answer;
+    throw new ProtocolError(`the tag answered ${answer.status.toString(16)}`);
+}

@@ -1,0 +1,96 @@
+import { createDecipheriv, createHash } from 'node:crypto';
+import { ProtocolError, SUCCESS, send } from './apdu.js';
+import { decodeTlv, encodeTlv, findTag } from './tlv.js';
+const PROTOCOL_VERSION = Uint8Array.from([0x01, 0x00]);
+/** VAS is supported; only the pass is wanted, no bank card. */
+const PASS_ONLY = Uint8Array.from([0x00, 0x80, 0x00, 0x02]);
+const FILTER = Uint8Array.from([0x01, 0x00, 0x00, 0x00, 0x00]);
+const NO_PASS = 0x6a83;
+const NOT_YET = 0x6287;
+const ACTIVATE = 0x6984;
+const KEY_ID_BYTES = 4;
+const X_BYTES = 32;
+const TAG_BYTES = 16;
+const TIME_BYTES = 4;
+/** Apple counts seconds from here. */
+const APPLE_EPOCH_MS = Date.UTC(2001, 0, 1);
+export async function readVas(transceive, passType) {
+    const answer = await send(transceive, {
+        cla: 0x80,
+        ins: 0xca,
+        p1: 0x01,
+        p2: 0x01,
+        data: Buffer.concat([
+            encodeTlv(0x9f22, PROTOCOL_VERSION),
+            encodeTlv(0x9f25, hash(Buffer.from(passType.identifier, 'utf8'))),
+            encodeTlv(0x9f26, PASS_ONLY),
+            encodeTlv(0x9f2b, FILTER),
+        ]),
+        le: 0,
+    });
+    if (answer.status === NO_PASS)
+        return { status: 'no_pass' };
+    if (answer.status === NOT_YET || answer.status === ACTIVATE)
+        return { status: 'tap_again' };
+    if (answer.status !== SUCCESS) {
+        throw new ProtocolError(`the pass was answered with ${answer.status.toString(16)}`);
+    }
+    return openCryptogram(cryptogramOf(answer.data), passType);
+}
+export function cryptogramOf(data) {
+    const template = findTag(decodeTlv(data), 0x70);
+    const bytes = template && findTag(decodeTlv(template), 0x9f27);
+    if (bytes === undefined || bytes.length < KEY_ID_BYTES + X_BYTES + TIME_BYTES + TAG_BYTES) {
+        throw new ProtocolError('an answer without a message');
+    }
+    return {
+        keyId: bytes.subarray(0, KEY_ID_BYTES),
+        deviceX: bytes.subarray(KEY_ID_BYTES, KEY_ID_BYTES + X_BYTES),
+        sealed: bytes.subarray(KEY_ID_BYTES + X_BYTES),
+    };
+}
+/** The name under which an answer refers to a key: the hash of its x coordinate. */
+export function keyIdOf(key) {
+    return hash(key.publicKey.subarray(1)).subarray(0, KEY_ID_BYTES);
+}
+function openCryptogram(cryptogram, passType) {
+    const { keyId, deviceX, sealed } = cryptogram;
+    if (!Buffer.from(keyIdOf(passType.key)).equals(keyId)) {
+        throw new ProtocolError('a pass that is encrypted to another key');
+    }
+    // Both points with this x give the same secret.
+    const shared = passType.key.agree(Uint8Array.from([0x02, ...deviceX]));
+    const plain = open(sealed, deriveKey(shared, passType.identifier));
+    const seconds = Buffer.from(plain.subarray(0, TIME_BYTES)).readUInt32BE();
+    return {
+        status: 'read',
+        message: plain.subarray(TIME_BYTES),
+        at: new Date(APPLE_EPOCH_MS + seconds * 1000),
+    };
+}
+/** X9.63 with one round: 32 bytes are all that is needed. */
+export function deriveKey(shared, passIdentifier) {
+    return hash(Buffer.concat([
+        shared,
+        Uint8Array.from([0, 0, 0, 1, 0x0d]),
+        Buffer.from('id-aes256-GCM', 'latin1'),
+        Buffer.from('ApplePay encrypted VAS data', 'latin1'),
+        hash(Buffer.from(passIdentifier, 'utf8')),
+    ]));
+}
+/** Each key is used once, so the initial vector is all zeroes. */
+export const VAS_IV = new Uint8Array(16);
+function open(sealed, key) {
+    const cipher = createDecipheriv('aes-256-gcm', key, VAS_IV, { authTagLength: TAG_BYTES });
+    cipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    try {
+        const plain = cipher.update(sealed.subarray(0, -TAG_BYTES));
+        return Uint8Array.from(Buffer.concat([plain, cipher.final()]));
+    }
+    catch (error) {
+        throw new ProtocolError('a message that was changed on its way', { cause: error });
+    }
+}
+function hash(bytes) {
+    return Uint8Array.from(createHash('sha256').update(bytes).digest());
+}

@@ -1,0 +1,58 @@
+import { createPrivateKey } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { openKey } from './protocols/p256.js';
+/** A setting that cannot be used; its message is for the person who set it. */
+export class SettingError extends Error {
+}
+export function defaultFile(env) {
+    const base = env.XDG_CONFIG_HOME || path.join(env.HOME || homedir(), '.config');
+    return path.join(base, 'tapline', 'reader.json');
+}
+export async function savePairing(file, pairing) {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const fresh = `${file}.${process.pid}`;
+    const handle = await open(fresh, 'w', 0o600);
+    await handle.writeFile(`${JSON.stringify(pairing, null, 2)}\n`);
+    await handle.sync();
+    await handle.close();
+    await chmod(fresh, 0o600);
+    await rename(fresh, file);
+}
+export async function readPairing(file) {
+    const text = await readOwn(file);
+    return text === null ? null : JSON.parse(text);
+}
+export const NO_WALLETS = { collector: null, passType: null };
+/** The keys that phones ask a reader for. @throws SettingError when others can read the file. */
+export async function readWallets(file) {
+    const text = await readOwn(file);
+    if (text === null)
+        throw new SettingError(`${file} is not there.`);
+    const { smart_tap: google, apple_vas: apple } = JSON.parse(text);
+    return {
+        collector: google
+            ? {
+                id: google.collector_id,
+                keyVersion: google.key_version,
+                privateKey: createPrivateKey(google.private_key),
+            }
+            : null,
+        passType: apple
+            ? {
+                identifier: apple.pass_type_identifier,
+                key: openKey(Buffer.from(apple.private_key, 'hex')),
+            }
+            : null,
+    };
+}
+async function readOwn(file) {
+    const found = await stat(file).catch(() => null);
+    if (found === null)
+        return null;
+    if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) {
+        throw new SettingError(`${file} can be read by others. Run: chmod 600 ${file}`);
+    }
+    return readFile(file, 'utf8');
+}
