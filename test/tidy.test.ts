@@ -63,8 +63,8 @@ async function sources(pattern: string): Promise<Source[]> {
   return files;
 }
 
-const FOLDERS = 'src,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
-const all = await sources(`{${FOLDERS}}/**/*.{ts,tsx}`);
+const TREES = 'src,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
+const all = await sources(`{${TREES}}/**/*.{ts,tsx}`);
 const product = all.filter(({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'));
 
 /** The deepest folder of the table that holds the file; null: the table knows none. */
