@@ -134,8 +134,14 @@ function watching(ground: ChaosGround, db: Database) {
   return { onChain, recovery, recovered, settledOnChain, comeToRest };
 }
 
-/** Each chain's node is reached by one address, which can be told to behave as a provider's. */
-export async function openRestoreGround(workers = 1): Promise<RestoreGround> {
+/**
+ * Each chain's node is reached by one address, which can be told to behave as a provider's.
+ * `env`: what every process is told besides.
+ */
+export async function openRestoreGround(
+  workers = 1,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RestoreGround> {
   const ground = await openChaosGround({ providers: 'only' });
   const first = await makeDemo(ground);
   const { sandbox } = first;
@@ -143,9 +149,9 @@ export async function openRestoreGround(workers = 1): Promise<RestoreGround> {
   const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
   const names = Array.from({ length: workers }, (_, number) => `worker ${number}`);
   const nodes = await Promise.all([
-    startChaosProcess(ground, { name: 'api', role: 'api' }),
-    startChaosProcess(ground, { name: 'other', role: 'api' }),
-    ...names.map((name) => startChaosProcess(ground, { name, role: 'worker' })),
+    startChaosProcess(ground, { name: 'api', role: 'api', env }),
+    startChaosProcess(ground, { name: 'other', role: 'api', env }),
+    ...names.map((name) => startChaosProcess(ground, { name, role: 'worker', env })),
   ]);
   const node = (place: number) => {
     const url = nodes[place]?.url;

@@ -5,6 +5,8 @@ export type Passage = 'pass' | 'cut' | 'pass_and_cut';
 
 export interface TcpProxy {
   readonly port: number;
+  /** Where new connections lead. */
+  targetPort: number;
   /** Decides over what the client sends. */
   onClientBytes: (text: string) => Passage;
   /** Whether answers of the server wait; they are sent on as soon as this says no. */
@@ -44,7 +46,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = connect({ host: '127.0.0.1', port: targetPort });
+    const upstream = connect({ host: '127.0.0.1', port: proxy.targetPort });
     sockets.add(client).add(upstream);
     join(proxy, client, upstream);
   });
@@ -55,6 +57,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
   const proxy: TcpProxy = {
     port: (server.address() as AddressInfo).port,
+    targetPort,
     onClientBytes: () => 'pass',
     holdAnswers: () => false,
     cutAll,

@@ -46,6 +46,14 @@ const PROOFS: readonly Proof[] = [
       'A withdrawal is ended under the lock of its one chain request (takeOutcomes), which is ' +
       'held until the commit. A rebuilt withdrawal has no request. So nobody else changes the row.',
   },
+  {
+    file: 'src/payments/authorize.ts',
+    from: 'from, signature',
+    behind: 'requestOf(link, ',
+    proof:
+      'The key is a digest of both, and nothing else reads it. In the other order it is another ' +
+      'digest of the same two, so the same wallet with the same signature has one key still.',
+  },
 ];
 
 /** The proof that the mutation changes nothing, or undefined. */

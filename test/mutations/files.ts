@@ -73,15 +73,16 @@ const ORDER = [
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/use-up.ts': CARDS_AND_CODES,
   'src/payments/credential.ts': [...CARDS_AND_CODES, ...PAY],
-  'src/payers/card-queries.ts': CARDS_AND_CODES,
+  'src/payers/card-queries.ts': ['src/payers/card-queries.test.ts', ...CARDS_AND_CODES],
   'src/payments/authorize.ts': LINKS,
   'src/payments/verify-authorization.ts': LINKS,
   'src/payments/pay-link.ts': LINKS,
-  'src/payments/pay-link-queries.ts': LINKS,
+  'src/payments/pay-link-queries.ts': ['src/payments/pay-link-queries.test.ts', ...LINKS],
   'src/payments/tip.ts': [...TIPS, ...LINKS],
   'src/payments/confirm.ts': ['src/payments/confirm.test.ts', ...PAY],
   'src/payments/decide-approval.ts': ['src/payments/confirm.test.ts', ...TIPS, ...CARDS_AND_CODES],
   'src/risk/queries.ts': [
+    'src/risk/queries.test.ts',
     'src/payments/pay.test.ts',
     'src/payments/limit-races.test.ts',
     'src/payments/confirm.test.ts',
@@ -98,6 +99,25 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/apis/dashboard/refunds.test.ts',
   ],
   'src/refunds/rebuild.ts': ['src/recovery/booking.test.ts', 'src/refunds/create.test.ts'],
+};
+
+const RECOVERY = [
+  'src/recovery/booking.test.ts',
+  'src/recovery/end-credentials.test.ts',
+  'test/faults/recovery-cases.test.ts',
+  'test/faults/ways.test.ts',
+];
+
+/** Most of it only whole processes with a database that is put back can tell. */
+const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
+  'src/recovery/book-payments.ts': RECOVERY,
+  'src/recovery/book-transfers.ts': RECOVERY,
+  'src/recovery/end-credentials.ts': RECOVERY,
+  'src/recovery/lanes.ts': RECOVERY,
+  'src/recovery/lost-queries.ts': RECOVERY,
+  'src/recovery/read-chain.ts': RECOVERY,
+  'src/recovery/recover.ts': RECOVERY,
+  'src/recovery/run.ts': RECOVERY,
 };
 
 const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
@@ -179,6 +199,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-told.test.ts',
   ],
   'src/settlement/numbers.ts': ['src/settlement/numbers.test.ts', 'src/payments/create.test.ts'],
+  'src/settlement/network-recovery-queries.ts': ['test/faults/ways.test.ts'],
+  'x402/src/sale.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
   'src/settlement/relayer/network-guard.ts': ['src/settlement/relayer/network-guard.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
   'src/settlement/chain/node-answers.ts': [
@@ -213,12 +235,21 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
  * Of the guard's loop only whole processes with a database that is put back can tell, which takes
  * minutes: nothing is generated into it. Its judgement is tested by itself.
  */
-const BY_HAND_ONLY = ['src/settlement/relayer/network-guard.ts'];
+const BY_HAND_ONLY = [
+  'src/settlement/relayer/network-guard.ts',
+  'src/settlement/network-recovery-queries.ts',
+  'x402/src/sale.ts',
+];
 
-export const FILES: Readonly<Record<string, readonly string[]>> = { ...OF_THE_REST, ...OF_WAYS };
+export const FILES: Readonly<Record<string, readonly string[]>> = {
+  ...OF_THE_REST,
+  ...OF_WAYS,
+  ...OF_RECOVERY,
+};
 
-/** What generated mutations go into, and how many: a new group leaves the choice in others alone. */
+/** What generated mutations go into, and how many. A new group leaves the choice in others. */
 export const GENERATED_INTO = [
   { files: Object.keys(OF_THE_REST).filter((file) => !BY_HAND_ONLY.includes(file)), count: 66 },
   { files: Object.keys(OF_WAYS), count: 60 },
+  { files: Object.keys(OF_RECOVERY), count: 12 },
 ] as const;

@@ -6,6 +6,7 @@ import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import { markBlocked } from '#settlement/relayer/blocked.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { testDatabase } from '#testing/database.ts';
 import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { eventually } from '#testing/webhooks.ts';
@@ -53,6 +54,12 @@ async function block(refundId: string): Promise<void> {
   assert.ok(request !== undefined);
   await markBlocked(server.db, { id: request.id, by: SAYS }, server.clock.now());
 }
+
+test('a wait that the database did not write down is not taken for written', async () => {
+  const gone = await testDatabase();
+  await gone.close();
+  await assert.rejects(markBlocked(gone.db, { id: 1n, by: SAYS }, new Date()));
+});
 
 describe('a refund that USDC refuses for now', () => {
   let refundId = '';

@@ -8,6 +8,7 @@ import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos/chaos-journ
 import type { Random } from '#testing/chaos/chaos-random.ts';
 import { walkList } from '#testing/chaos/chaos-walk.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
+import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ClientsOptions {
   /** `http://127.0.0.1:1/api` of every node. */
@@ -24,11 +25,16 @@ export interface ClientsOptions {
 
 /** One client with its counter. */
 interface Client {
+  readonly urls: readonly string[];
   readonly random: Random;
   readonly journal: Journal;
   readonly world: ChaosWorld;
   readonly server: ChaosCaller;
-  readonly counter: { readonly id: string; readonly caller: ChaosCaller };
+  readonly counter: {
+    readonly id: string;
+    readonly deviceKey: string;
+    readonly caller: ChaosCaller;
+  };
   readonly endpoints: readonly string[];
 }
 
@@ -136,6 +142,37 @@ const sale: Scene = async (client) => {
   if (seen?.status === 'succeeded' && client.random.chance(12)) await refundSome(client, seen);
 };
 
+let orders = 0;
+
+/** A way of the table, with somebody who pays so; now and then presented for a second sale. */
+const byAnyWay: Scene = async (client) => {
+  const { random, world, counter, journal, urls } = client;
+  if (world.payers.length === 0) return sale(client);
+  const way = random.pick(WAYS);
+  const payer = random.pick(world.payers.filter(({ kind }) => kind === way.payer));
+  const till = {
+    account: world.accountId,
+    secretKey: world.secretKey,
+    terminal: counter.id,
+    deviceKey: counter.deviceKey,
+    agentTerminal: world.agentTerminal,
+  };
+  const amount = random.between(1_000, 2_000_000);
+  const tip = way.atTill && random.chance(50) ? random.below(1_000) : null;
+  const wish = { amount, tip, order: `Y${(++orders).toString(36)}` };
+  const shopping = { url: () => random.pick(urls), till, payer, wish };
+  try {
+    const attempt = await way.begin(shopping);
+    const told = await attempt.pay(0);
+    if (random.chance(20)) await attempt.spendAgain(0, till);
+    journal.count(`${way.name}: ${told.said}`);
+    if (told.intent !== null) await follow(client, told.intent);
+  } catch {
+    // No answer within its time: what was charged is compared at the end.
+    journal.count(`${way.name}: gave up`);
+  }
+};
+
 const cancelRace: Scene = async (client) => {
   const made = await create(client);
   if (made === null) return;
@@ -210,7 +247,8 @@ const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
 
 /** Out of a hundred. */
 const SCENES: readonly (readonly [number, Scene])[] = [
-  [70, sale],
+  [55, sale],
+  [15, byAnyWay],
   [8, cancelRace],
   [6, doubleTap],
   [7, agentPays],
@@ -242,7 +280,8 @@ function openClient(options: ClientsOptions, number: number): Client {
     journal,
     world,
     server: open('/v1', world.secretKey),
-    counter: { id: terminal.id, caller: open('/device/v1', terminal.deviceKey) },
+    urls,
+    counter: { ...terminal, caller: open('/device/v1', terminal.deviceKey) },
     endpoints: world.livemode ? [] : options.endpoints,
   };
 }

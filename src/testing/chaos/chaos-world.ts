@@ -8,6 +8,7 @@ import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
+import type { WayPayer } from '#testing/ways/payers.ts';
 
 /** Who takes part in a chaos run on one network: one merchant, many counters, many payers. */
 export interface ChaosWorld {
@@ -20,6 +21,8 @@ export interface ChaosWorld {
   readonly passes: readonly string[];
   /** Passes of payers that are declined sooner or later: by a limit, by an empty wallet, … */
   readonly poorPasses: readonly string[];
+  /** Who pays by any way of the table; a chaos run adds them. */
+  readonly payers: readonly WayPayer[];
   /** A pass of a payer that confirms each first payment at a merchant; null: there is none. */
   readonly confirmPass: string | null;
 }
@@ -136,6 +139,7 @@ export async function fillWorld(
     agentTerminal: mode.agent_terminal,
     terminals: await addTerminals(db, { accountId, livemode }, size.terminals),
     passes: added.filter(isRich),
+    payers: [],
     poorPasses: [
       ...added.filter((pass, number) => !isRich(pass, number)),
       ...poor.flatMap((name) => mode.passes[name] ?? []),

@@ -18,6 +18,11 @@ import { checkDeliveries, checkInvariants } from '#testing/invariants/invariants
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { checkCharges } from '#testing/invariants/invariants-charges.ts';
 import { checkPromises } from '#testing/invariants/invariants-journal.ts';
+import { checkTokens } from '#testing/invariants/invariants-tokens.ts';
+import { startTcpProxy } from '#testing/tcp-proxy.ts';
+import { outsideWallets } from '#testing/ways/outside-wallets.ts';
+import { addPayers, type PayersGround } from '#testing/ways/payers.ts';
+import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -88,8 +93,8 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
   return endpoints;
 }
 
-async function startProcesses(ground: ChaosGround): Promise<ChaosProcess[]> {
-  const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S) };
+async function startProcesses(ground: ChaosGround, publicUrl: string): Promise<ChaosProcess[]> {
+  const env = { SETTLE_WITHIN: String(SETTLE_WITHIN_S), TAPLINE_PUBLIC_URL: publicUrl };
   const start = (name: string, role: 'api' | 'worker', clockOffMs = 0) =>
     startChaosProcess(ground, { name, role, clockOffMs, env });
   const starting = await Promise.allSettled([
@@ -220,7 +225,11 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
   const broken: string[] = [];
   for (const { config } of ground.chains) {
     const chain = await openChain(config, silentLog);
-    const found = [...(await checkAgainstChain(db, chain)), ...(await checkCharges(db, chain))];
+    const found = [
+      ...(await checkAgainstChain(db, chain)),
+      ...(await checkCharges(db, chain)),
+      ...(await checkTokens(chain)),
+    ];
     broken.push(...found.map((one) => `${config.network}: ${one}`));
     await chain.close();
   }
@@ -247,13 +256,18 @@ function urlsOf(processes: readonly ChaosProcess[]): string[] {
 
 /** Most clients sell on the test network, the others on the live one. */
 async function fillWorlds(
-  ground: { readonly ground: ChaosGround; readonly db: Database; readonly sandbox: SandboxFile },
-  size: WorldSize,
+  ground: Pick<Stage, 'ground' | 'db'> & Pick<PayersGround, 'publicUrl' | 'facilitators'>,
+  wanted: { readonly sandbox: SandboxFile; readonly size: WorldSize },
 ): Promise<ChaosWorld[]> {
-  const { db, sandbox } = ground;
+  const { db, publicUrl, facilitators } = ground;
   const { secret, testnet, mainnet } = ground.ground;
-  const fill = ({ config: network }: ChaosChain) =>
-    fillWorld({ db, secret, network }, { sandbox, size });
+  const kinds = WAYS.map(({ payer }) => payer);
+  const fill = async ({ config: network }: ChaosChain) => {
+    const world = await fillWorld({ db, secret, network }, wanted);
+    const outside = await outsideWallets(network);
+    const payers = { db, secret, network, publicUrl, outside, facilitators };
+    return { ...world, payers: await addPayers(payers, kinds, 'ways') };
+  };
   const [test, live] = await Promise.all([fill(testnet), fill(mainnet)]);
   return [...Array.from({ length: TEST_WORLDS }, () => test), live];
 }
@@ -269,12 +283,21 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   stops.push(db.close);
   const { sandbox } = first;
   const { base_url, account, dashboard: person } = sandbox;
-  const worlds = await fillWorlds({ ground, db, sandbox }, options.size);
+  const front = await startTcpProxy(0);
+  const facilitators: PayersGround['facilitators'] = [];
+  stops.push(async () => {
+    for (const facilitator of facilitators) facilitator.close();
+    await front.close();
+  });
+  const publicUrl = `http://127.0.0.1:${front.port}`;
+  const { size } = options;
+  const worlds = await fillWorlds({ ground, db, publicUrl, facilitators }, { sandbox, size });
   const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
   stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
   const secret = await enrolOwner(base_url, person);
   await first.stop();
-  const processes = await startProcesses(ground);
+  const processes = await startProcesses(ground, publicUrl);
+  front.targetPort = Number(new URL(urlsOf(processes)[0] ?? '').port);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('four processes are up');
   const owner = openOwner({ urls: urlsOf(processes), account, person, secret });

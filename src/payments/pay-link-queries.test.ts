@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { selectPayLink } from '#payments/pay-link-queries.ts';
+import { addTestPayment } from '#testing/api-objects.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { addTestMerchant } from '#testing/merchants.ts';
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database?.close());
+
+test('a link names its merchant by the number on its own network', async () => {
+  const { db } = database;
+  const { accountId, test: sandbox, live } = await addTestMerchant(db, { now: new Date() });
+  const numbers = { test: 41n, live: 42n };
+  await db.query(
+    `update account_modes
+     set merchant_number = case when livemode then $2::bigint else $3::bigint end
+     where account_id = $1`,
+    [accountId, numbers.live, numbers.test],
+  );
+  for (const [mode, number] of [
+    [sandbox, numbers.test],
+    [live, numbers.live],
+  ] as const) {
+    const { intentId } = await addTestPayment(db, mode);
+    assert.equal((await selectPayLink(db, { intentId, address: null }))?.merchant_number, number);
+  }
+});

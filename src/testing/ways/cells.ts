@@ -1,0 +1,216 @@
+import { caller } from '#testing/api-client.ts';
+import { persist } from '#testing/restore-ground.ts';
+import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
+import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
+import { type Attempt, type Told, WAYS, type Way } from '#testing/ways/ways.ts';
+import type { WaysWorld } from '#testing/ways/world.ts';
+
+/** What of a sale is younger than the copy: what is named, and the sale itself. */
+export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
+export type Age = (typeof AGES)[number];
+
+export interface Cell {
+  readonly way: Way;
+  readonly young: Age;
+  readonly tip: boolean;
+}
+
+/** Of passes and cards there can be new ones; wallets are what they are. */
+function canBeYoung(way: Way, young: Age): boolean {
+  return young !== 'credential' || way.payer === 'enrolled';
+}
+
+/** Each way with each age; with and without a tip where everything is old. */
+export const CELLS: readonly Cell[] = WAYS.flatMap((way) =>
+  AGES.filter((young) => canBeYoung(way, young)).flatMap((young, place) => {
+    const tips = way.atTill && place % 2 === 0;
+    const cell = { way, young, tip: tips };
+    return young === 'nothing' && way.atTill ? [cell, { ...cell, tip: false }] : [cell];
+  }),
+);
+
+export function nameOf({ way, young, tip }: Cell): string {
+  const age = young === 'nothing' ? 'all older than the copy' : `${young} younger than the copy`;
+  return `${way.name}, ${tip ? 'with a tip' : 'no tip'}, ${age}`;
+}
+
+/** A cell under way. */
+export interface Play {
+  readonly cell: Cell;
+  readonly attempt: Attempt;
+  readonly payer: WayPayer;
+  readonly till: Till;
+  readonly amount: number;
+  told: Told | null;
+}
+
+const AMOUNT = 1_000_000;
+const TIP = 50_000;
+
+let orders = 0;
+const newOrder = () => `W${(++orders).toString(36).padStart(4, '0')}`;
+
+/** Those who pay, by way and by age. */
+interface Cast {
+  readonly payer: (cell: Cell) => WayPayer;
+  readonly till: (cell: Cell) => Till;
+}
+
+async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
+  const [payer, till] = [cast.payer(cell), cast.till(cell)];
+  // Sums of their own, so that no two are taken for each other.
+  const amount = AMOUNT + ++orders;
+  const tip = cell.tip ? TIP : null;
+  const wish = { amount, tip, order: newOrder() };
+  const isPart = cell.young === 'sale' && cell.way.atTill;
+  const split = isPart ? { splitGroup: `${amount}` } : {};
+  const shopping = { url: ways.url, till, payer, wish: { ...wish, ...split } };
+  const attempt = await cell.way.begin(shopping);
+  return { cell, attempt, payer, till, amount: amount + (tip ?? 0), told: null };
+}
+
+/** Those of one payer one after the other, as a card is held to one reader at a time. */
+async function byPayer<T, R>(
+  items: readonly T[],
+  payerOf: (item: T) => WayPayer,
+  run: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const groups = Map.groupBy(items, payerOf);
+  const done = await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const results: R[] = [];
+      for (const item of group) results.push(await run(item));
+      return results;
+    }),
+  );
+  return done.flat();
+}
+
+export async function payAll(plays: readonly Play[], place = 0): Promise<void> {
+  await byPayer(
+    plays,
+    ({ payer }) => payer,
+    async (play) => {
+      play.told = await play.attempt.pay(place);
+    },
+  );
+}
+
+async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
+  const kinds = WAYS.map(({ payer }) => payer);
+  const payers = await addPayers(ways.payers, kinds, label);
+  // A card is as old as its payer.
+  await Promise.all(payers.filter(({ kind }) => kind === 'enrolled').map((one) => one.chip()));
+  return payers;
+}
+
+const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
+  const payer = payers[WAYS.indexOf(way)];
+  if (payer === undefined) throw new Error(`nobody pays by ${way.name}`);
+  return payer;
+};
+
+/** Cells of a world whose people are there already. */
+export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
+  const old = await addCast(ways, `${label}old`);
+  const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
+  // Who has paid before is known; a wallet is known by nothing else.
+  const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
+  const first = await byPayer(
+    unknown,
+    (way) => cast.payer({ way } as Cell),
+    (way) => begin(ways, cast, { way, young: 'nothing', tip: false }),
+  );
+  await payAll(first);
+  const isOld = ({ young }: Cell) => young === 'nothing';
+  const plays = await byPayer(cells.filter(isOld), cast.payer, (cell) => begin(ways, cast, cell));
+  return { old, first, plays };
+}
+
+/** The cells of which something is younger than what is there already. */
+export async function beginYoung(
+  ways: WaysWorld,
+  cells: readonly Cell[],
+  { old, label }: { readonly old: readonly WayPayer[]; readonly label: string },
+): Promise<Play[]> {
+  const wanted = (age: Age) => cells.filter(({ young }) => young === age);
+  const has = (age: Age) => wanted(age).length > 0;
+  const [young, till, shop] = await Promise.all([
+    has('payer') ? addCast(ways, `${label}young`) : [],
+    has('till') ? addTill(ways.world, ways.till, `${label} till`) : ways.till,
+    has('merchant') ? addShop(ways.world, `${label}-shop`) : ways.till,
+  ]);
+  const cast: Cast = {
+    payer: (cell) => at(cell.young === 'payer' ? young : old, cell),
+    till: ({ young: age }) => (age === 'till' ? till : age === 'merchant' ? shop : ways.till),
+  };
+  const now = cells.filter(({ young: age }) => age !== 'nothing' && age !== 'credential');
+  const plays = await byPayer(now, cast.payer, (cell) => begin(ways, cast, cell));
+  const renewed = await byPayer(wanted('credential'), cast.payer, async (cell) => {
+    await cast.payer(cell).renew();
+    return begin(ways, cast, cell);
+  });
+  return [...plays, ...renewed];
+}
+
+/** Whether the sale is in the books as its payer was told, at this node. */
+async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
+  const { told, amount, till } = play;
+  if (told?.said !== 'succeeded') return [`it was told ${told?.said}`];
+  const merchant = caller(`${ways.url(place)}/v1`, till.secretKey);
+  const { body: intent } = await persist(() => merchant.get(`/payment_intents/${told.intent}`));
+  const path = `/payments/${intent.payment}`;
+  const { status, body: payment } = await persist(() => merchant.get(path));
+  const wrong = [
+    intent.status === 'succeeded' ? [] : `its intent is ${intent.status}`,
+    told.payment === null || told.payment === intent.payment ? [] : 'it has another payment',
+    status === 200 && payment.amount === amount ? [] : `its payment is ${payment.amount}`,
+  ];
+  const { method } = play.cell.way;
+  const shown = JSON.stringify(payment.payment_method);
+  if (payment.recovered !== true && shown !== JSON.stringify(method)) wrong.push(`by ${shown}`);
+  return wrong.flat();
+}
+
+/** A pass that a loss has taken with it is one that nobody knows. */
+function isAllowed({ way, young }: Cell, said: string): boolean {
+  const isGone = young === 'payer' || young === 'credential';
+  return way.again.includes(said) || (isGone && said === 'requires_payment_method');
+}
+
+/** Asks again as the client would, and tries to spend once more what has paid. */
+async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
+  const { cell, attempt, told } = play;
+  const wrong = await checkBooked(ways, play, place);
+  if (cell.young !== 'till') {
+    const again = await attempt.pay(place);
+    if (again.said === 'succeeded' && told?.intent !== again.intent) {
+      wrong.push(`asked again it has paid ${again.intent}`);
+    }
+    if (again.said === 'requires_payment_method') wrong.push('asked again it can be paid again');
+  }
+  const spent = await attempt.spendAgain(place, ways.till);
+  if (!isAllowed(cell, spent.said)) wrong.push(`for another sale: ${spent.said}`);
+  return wrong;
+}
+
+/** @returns what is wrong with each cell, under its name; empty when nothing is. */
+export async function checkPlays(
+  ways: WaysWorld,
+  plays: readonly Play[],
+  place: number,
+): Promise<string[]> {
+  // Whose merchant is gone has nobody to ask.
+  const asked = plays.filter(
+    ({ cell }) => cell.young !== 'merchant' || ways.lostMerchants.size === 0,
+  );
+  const found = await byPayer(
+    asked,
+    ({ payer }) => payer,
+    async (play) => {
+      const wrong = await checkPlay(ways, play, place).catch((error) => [String(error)]);
+      return wrong.map((one) => `${nameOf(play.cell)}: ${one}`);
+    },
+  );
+  return found.flat();
+}

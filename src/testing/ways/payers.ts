@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Database } from '#db/database.ts';
+import { createDemoPayers } from '#sandbox/demo-payers.ts';
+import type { DemoWallet } from '#sandbox/demo-wallets.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { wallet } from '#sandbox/wallets.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { CardChip, type CardSettings } from '#testing/card-chip.ts';
+import { REST_MS } from '#testing/restore-ground.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
+import type { OutsideWallets } from '#testing/ways/outside-wallets.ts';
+import { openApp } from '#testing/ways/payer-app.ts';
+import type { Till } from '#testing/ways/shops.ts';
+import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
+
+/**
+ * Who pays: somebody with passes and a policy on the chain, an agent with tokens of such a one, a
+ * wallet that nobody knows until it pays, such a wallet that is a contract, or the wallet between
+ * machines that buy over x402 and the merchant.
+ */
+export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'bridge';
+
+export interface WayPayer {
+  readonly kind: PayerKind;
+  /** Who is charged. */
+  readonly from: Hex;
+  /** Whose key signs. */
+  readonly account: PrivateKeyAccount;
+  /** What the chip of the pass says. */
+  pass(): string;
+  /** A code for the next minute. */
+  code(): Promise<string>;
+  /** Of the card in use. */
+  chip(): Promise<CardChip>;
+  /** From now on another pass and another card are used. */
+  renew(): Promise<void>;
+  agentToken(account: string, amount: number): Promise<string>;
+  /** A machine with money, which has never bought anything. */
+  buyer(): Promise<PrivateKeyAccount>;
+  facilitator(till: Till): Promise<Facilitator>;
+}
+
+export interface PayersGround {
+  readonly db: Database;
+  readonly secret: Buffer;
+  readonly network: NetworkConfig;
+  /** Where the service says that it is. */
+  readonly publicUrl: string;
+  readonly outside: OutsideWallets;
+  /** What has to be closed at the end. */
+  readonly facilitators: Facilitator[];
+}
+
+const FUNDS = 10_000_000_000n;
+const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
+const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
+/** A facilitator says "pending" after this, and is asked again. */
+const SETTLE_MS = 5_000;
+
+/** Wallets with passes, made as the demo's are. @returns the secrets of the passes by name. */
+async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
+  const { passes, subjects } = await createDemoPayers(db, {
+    network,
+    secret,
+    funded: true,
+    wallets: Object.fromEntries(names.map((name) => [name, RICH])),
+    now: new Date(),
+  });
+  const done = async () => {
+    const rows = await db.query(
+      `select from chain_requests where subject_id = any($1) and status = 'succeeded'`,
+      [subjects],
+    );
+    return rows.length === subjects.length;
+  };
+  assert.ok(await waitUntil(done, REST_MS), 'the payers were not enrolled in time');
+  return passes;
+}
+
+/** Opened by the first sale at a till; the merchant's key and the bridge's wallet are its own. */
+function openFacilitators({ network, publicUrl, facilitators }: PayersGround, privateKey: Hex) {
+  const open = new Map<string, Promise<Facilitator>>();
+  const [rpcUrl = ''] = network.rpcUrls;
+  return (till: Till): Promise<Facilitator> => {
+    const { account, secretKey: apiKey, agentTerminal: terminal } = till;
+    const known = open.get(terminal);
+    if (known !== undefined) return known;
+    const baseUrl = `${publicUrl}/api`;
+    const limits = LIMITS;
+    const settings = { baseUrl, apiKey, account, terminal, privateKey, rpcUrl, limits };
+    const opening = openFacilitator({ ...settings, waitMs: SETTLE_MS, onError: () => {} });
+    open.set(terminal, opening);
+    return opening.then((facilitator) => {
+      facilitators.push(facilitator);
+      return facilitator;
+    });
+  };
+}
+
+interface Wallet {
+  readonly from: Hex;
+  readonly account: PrivateKeyAccount;
+  readonly privateKey: Hex;
+  /** null: nobody has enrolled it. */
+  readonly pass: string | null;
+}
+
+function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer {
+  const { from, account, privateKey } = made;
+  const ask = openApp(ground, account);
+  let { pass } = made;
+  let chip: Promise<CardChip> | null = null;
+  const write = async () => new CardChip((await ask('/cards', {})) as unknown as CardSettings);
+  const newestPass = async () => {
+    const { data } = (await ask('/passes')) as unknown as { data: { id: string }[] };
+    return data[0]?.id ?? '';
+  };
+  const current = () => {
+    chip ??= write();
+    return chip;
+  };
+  return {
+    kind,
+    from,
+    account,
+    pass: () => pass ?? '',
+    code: async () => String((await ask(`/passes/${await newestPass()}/codes`, {})).value),
+    chip: current,
+    renew: async () => {
+      pass = String((await ask('/passes', { label: 'Another' })).nfc_id);
+      chip = write();
+      await chip;
+    },
+    agentToken: async (merchant, amount) => {
+      const body = { account: merchant, amount, expires_in: 3_600 };
+      return String((await ask('/agent_tokens', body)).agent_token);
+    },
+    buyer: async () => {
+      const buyer = newWallet();
+      await ground.outside.fund(buyer.address, FUNDS);
+      return buyer;
+    },
+    facilitator: openFacilitators(ground, privateKey),
+  };
+}
+
+/** One payer of each kind, in this order; `label` makes their names their own. */
+export async function addPayers(
+  ground: PayersGround,
+  kinds: readonly PayerKind[],
+  label: string,
+): Promise<WayPayer[]> {
+  const { secret, network, outside } = ground;
+  const nameOf = (place: number) => `${label}_${place}`;
+  const enrolled = kinds.flatMap((kind, place) =>
+    kind === 'enrolled' || kind === 'agent' ? [nameOf(place)] : [],
+  );
+  const passes = enrolled.length === 0 ? {} : await enrol(ground, enrolled);
+  const payers: WayPayer[] = [];
+  for (const [place, kind] of kinds.entries()) {
+    const pass = passes[nameOf(place)];
+    if (pass !== undefined) {
+      const account = wallet(secret, `${network.network} payer ${nameOf(place)}`);
+      payers.push(
+        assemble(ground, kind, { account, from: account.address, privateKey: '0x', pass }),
+      );
+    } else {
+      const made = await outside.add(kind === 'contract' ? 'contract' : 'key', FUNDS);
+      payers.push(assemble(ground, kind, { ...made, pass: null }));
+    }
+  }
+  return payers;
+}

@@ -1,0 +1,105 @@
+import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { issueApiKey } from '#accounts/create-api-key.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
+import type { Tx } from '#db/database.ts';
+import { SCOPES } from '#http/route.ts';
+import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { wallet } from '#sandbox/wallets.ts';
+import { requestOnChain } from '#settlement/requests.ts';
+import { createTerminal } from '#terminals/create-terminal.ts';
+import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+
+/** A merchant's counter, with what its machines hold. Everything is of the test network. */
+export interface Till {
+  readonly account: string;
+  readonly secretKey: string;
+  readonly terminal: string;
+  readonly deviceKey: string;
+  /** From which no device picks up intents. */
+  readonly agentTerminal: string;
+}
+
+const ACTOR = { type: 'system', name: 'tests' } as const;
+
+function must<T>(result: T | Refusal): T {
+  if (isRefusal(result)) throw new Error(result.message);
+  return result;
+}
+
+async function addTerminal(tx: Tx, accountId: string, label: string) {
+  const tenant = { accountId, livemode: false };
+  return must(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
+}
+
+/** The demo merchant's own counter. */
+export function demoTill({ sandbox }: RestoreGround): Till {
+  const { secret_key, terminal, device_key, agent_terminal } = sandbox.test;
+  return {
+    account: sandbox.account,
+    secretKey: secret_key,
+    terminal,
+    deviceKey: device_key,
+    agentTerminal: agent_terminal,
+  };
+}
+
+/** One more counter of the same merchant; agents buy there too. */
+export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
+  const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
+  return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
+}
+
+async function registerOnChain({ db, ground }: RestoreGround, accountId: string): Promise<void> {
+  const now = new Date();
+  const network = ground.testnet.config;
+  const account = wallet(ground.secret, `settlement wallet of ${accountId}`);
+  const consent = await signMerchantConsent(account, { network, accountId, now });
+  const subjectId = `${accountId}:${network.network}`;
+  await db.transaction(async (tx) => {
+    await tx.query(
+      'update account_modes set settlement_wallet = $2 where account_id = $1 and not livemode',
+      [accountId, account.address],
+    );
+    const payload = { accountId, ...consent };
+    const wish = { livemode: false, kind: 'merchant_registration', subjectId, payload } as const;
+    await requestOnChain(tx, { ...wish, now });
+  });
+  const isLive = async () =>
+    (
+      await db.query(
+        `select from account_modes where account_id = $1 and not livemode
+           and live_at is not null`,
+        [accountId],
+      )
+    ).length === 1;
+  if (!(await waitUntil(isLive, REST_MS))) throw new Error('a merchant was not registered');
+}
+
+/** A merchant that has signed up and was registered on the chain. */
+export async function addShop(world: RestoreGround, name: string): Promise<Till> {
+  const { db } = world;
+  const email = `${name}@shop.test`;
+  const owner = { email, password: `the password of ${name}, which is long`, name };
+  const now = new Date();
+  const made = await createAccountWithOwner(db, { accountName: name, owner, actor: ACTOR, now });
+  const { accountId } = must(made);
+  await db.query(`update accounts set kyb_status = 'approved' where id = $1`, [accountId]);
+  await registerOnChain(world, accountId);
+  return db.transaction(async (tx) => {
+    const tenant = { accountId, livemode: false };
+    const key = await issueApiKey(tx, {
+      ...{ tenant, name: 'server', scopes: SCOPES, ipAllowlist: [], expiresAt: null },
+      ...{ actor: ACTOR, now, rotatedFrom: null },
+    });
+    const { row, secret } = await addTerminal(tx, accountId, 'Counter');
+    const { row: agents } = await addTerminal(tx, accountId, 'Agents');
+    return {
+      account: accountId,
+      secretKey: key.secret,
+      terminal: row.id,
+      deviceKey: secret,
+      agentTerminal: agents.id,
+    };
+  });
+}

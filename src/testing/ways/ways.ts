@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import type { PaymentMethod } from '#payments/payment.ts';
+import { type Caller, caller, type Reply } from '#testing/api-client.ts';
+import { errorCodeOf } from '#testing/error-code.ts';
+import { readLink, sign } from '#testing/pay-links.ts';
+import { persist } from '#testing/restore-ground.ts';
+import type { PayerKind, WayPayer } from '#testing/ways/payers.ts';
+import type { Till } from '#testing/ways/shops.ts';
+import { sellOverX402 } from '#testing/ways/x402.ts';
+
+/** What a sale is about. */
+export interface Wish {
+  /** Atoms of the sale, without its tip. */
+  readonly amount: number;
+  /** Atoms; null: none is offered. */
+  readonly tip: number | null;
+  /** At most 7 characters, each only once. */
+  readonly order: string;
+  readonly splitGroup?: string;
+}
+
+/** What somebody who pays, or sells, was told. */
+export interface Told {
+  /** The status of the intent, or the code of a refusal. */
+  readonly said: string;
+  readonly intent: string | null;
+  readonly payment: string | null;
+}
+
+/** One sale, and what its payer presents for it. */
+export interface Attempt {
+  /** null: it is made by paying. */
+  readonly intent: string | null;
+  /** The same request each time, until it is answered. */
+  pay(place: number): Promise<Told>;
+  /** Presents the same thing once more, for another sale of the same sum at this till. */
+  spendAgain(place: number, till: Till): Promise<Told>;
+}
+
+export interface Shopping {
+  /** `http://127.0.0.1:1/api` of a node. */
+  url(place: number): string;
+  readonly till: Till;
+  readonly payer: WayPayer;
+  readonly wish: Wish;
+}
+
+/** One way of paying, as customers and their machines really do it: over HTTP, from outside. */
+export interface Way {
+  readonly name: string;
+  /** How its payments say that they were paid. */
+  readonly method: PaymentMethod;
+  readonly payer: PayerKind;
+  /** Whether it pays at a till, which splits bills and asks for tips. */
+  readonly atTill: boolean;
+  /** What may be said to somebody who presents it for another sale: only a pass pays again. */
+  readonly again: readonly string[];
+  /** Makes the sale and what is presented. Nothing is paid yet. */
+  begin(shopping: Shopping): Promise<Attempt>;
+}
+
+/** That answer. */
+const NODES = 2;
+
+interface Door {
+  readonly merchant: Caller;
+  readonly terminal: Caller;
+  readonly pay: Caller;
+}
+
+function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, place: number): Door {
+  return {
+    merchant: caller(`${url(place)}/v1`, till.secretKey),
+    terminal: caller(`${url(place)}/device/v1`, till.deviceKey),
+    pay: caller(`${url(place)}/pay/v1`, ''),
+  };
+}
+
+export function toTold({ status, body }: Reply): Told {
+  if (status >= 300) {
+    return { said: errorCodeOf(body) ?? String(status), intent: null, payment: null };
+  }
+  const { id, payment } = body;
+  const paid = typeof payment === 'string' ? payment : null;
+  return { said: String(body.status), intent: String(id), payment: paid };
+}
+
+async function create(shopping: Shopping, place: number, order: string): Promise<string> {
+  const { till, wish, payer } = shopping;
+  const { merchant, terminal } = doorAt(shopping, place);
+  const tipping = wish.tip === null ? {} : { tipping: { percentages: [10] } };
+  const sale = { amount: wish.amount, order_id: order, ...tipping };
+  const fromServer = {
+    ...sale,
+    terminal: payer.kind === 'agent' ? till.agentTerminal : till.terminal,
+  };
+  const key = `create ${order}`;
+  // A bill is split at the till.
+  const created = await persist(() =>
+    wish.splitGroup === undefined
+      ? merchant.post('/payment_intents', fromServer, key)
+      : terminal.post('/payment_intents', { ...sale, split_group: wish.splitGroup }, key),
+  );
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  return String(created.body.id);
+}
+
+type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
+
+/** A sale that a merchant's server begins. */
+async function beginWith(
+  shopping: Shopping,
+  prepare: (intent: string) => Promise<Present>,
+): Promise<Attempt> {
+  const { order } = shopping.wish;
+  const intent = await create(shopping, 0, order);
+  const present = await prepare(intent);
+  // Who gets no answer asks the other node, as behind a balancer.
+  const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
+    let tries = 0;
+    const ask = () => present(doorAt(at, (place + tries++) % NODES), id, key);
+    return toTold(await persist(ask));
+  };
+  return {
+    intent,
+    pay: (place) => send(shopping, place, { id: intent, key: `pay ${order}` }),
+    spendAgain: async (place, till) => {
+      const elsewhere = { ...shopping, till };
+      const other = await create(elsewhere, place, `${order}x`);
+      return send(elsewhere, place, { id: other, key: `again ${order}` });
+    },
+  };
+}
+
+const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
+
+/** What a reader at the till reads. */
+function tapped(type: 'nfc_id' | 'nfc_sun' | 'qr', read: (payer: WayPayer) => Promise<string>) {
+  return (shopping: Shopping) =>
+    beginWith(shopping, async () => {
+      const body = {
+        credential: { type, value: await read(shopping.payer) },
+        ...tipOf(shopping),
+      };
+      return ({ terminal }, id, key) => terminal.post(`/payment_intents/${id}/tap`, body, key);
+    });
+}
+
+async function linkOf({ terminal }: Door, intent: string): Promise<string> {
+  const { body } = await persist(() => terminal.get(`/payment_intents/${intent}`));
+  return String(body.payment_url).split('/').at(-1) ?? '';
+}
+
+/** A wallet scans the link that the till shows, and signs. */
+function signed(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async (intent) => {
+    const door = doorAt(shopping, 0);
+    // The page keeps what it was opened with: a till shows no link of a sale that is being paid.
+    const shown = new Map<string, Promise<string>>();
+    const tokenOf = (at: Door, id: string) => {
+      const token = shown.get(id) ?? linkOf(at, id);
+      shown.set(id, token);
+      return token;
+    };
+    const { account, from } = shopping.payer;
+    const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
+    const token = await tokenOf(door, intent);
+    const link = await readLink(door.pay, token, `${from}${tip}` as typeof from);
+    const signature = await sign(account, link);
+    const body = { from, signature, ...tipOf(shopping) };
+    return async (at, id, key) => at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
+  });
+}
+
+function confirmed(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async () => {
+    const { till, wish, payer } = shopping;
+    const token = await payer.agentToken(till.account, wish.amount);
+    return ({ merchant }, id, key) =>
+      merchant.post(`/payment_intents/${id}/confirm`, { agent_token: token }, key);
+  });
+}
+
+/**
+ * The table: every way in which a payment can come about. A credential that the code knows and no
+ * way here uses fails `test/faults/ways.test.ts`.
+ */
+export const WAYS: readonly Way[] = [
+  {
+    name: 'a pass',
+    method: { type: 'wallet_pass', credential: 'nfc_id' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['succeeded'],
+    begin: tapped('nfc_id', async (payer) => payer.pass()),
+  },
+  {
+    name: 'a one-minute code',
+    method: { type: 'wallet_pass', credential: 'qr' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method'],
+    begin: tapped('qr', (payer) => payer.code()),
+  },
+  {
+    name: 'a SUN card',
+    method: { type: 'wallet_pass', credential: 'nfc_sun' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method', 'requires_action'],
+    begin: tapped('nfc_sun', async (payer) => (await payer.chip()).tap()),
+  },
+  {
+    name: 'a wallet with a key',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'wallet',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signed,
+  },
+  {
+    name: 'a contract wallet',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'contract',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signed,
+  },
+  {
+    name: 'an agent token',
+    method: { type: 'agent_token', credential: 'agent_token' },
+    payer: 'agent',
+    atTill: false,
+    again: ['requires_payment_method'],
+    begin: confirmed,
+  },
+  {
+    name: 'x402',
+    method: { type: 'agent_token', credential: 'agent_token' },
+    payer: 'bridge',
+    atTill: false,
+    again: ['duplicate_settlement'],
+    begin: sellOverX402,
+  },
+];

@@ -1,0 +1,89 @@
+import { waitUntil } from '#sandbox/processes.ts';
+import { caller } from '#testing/api-client.ts';
+import { checkReceiver } from '#testing/invariants/receiver-view.ts';
+import {
+  openRestoreGround,
+  persist,
+  REST_MS,
+  type RestoreGround,
+} from '#testing/restore-ground.ts';
+import { startTcpProxy } from '#testing/tcp-proxy.ts';
+import { findBroken } from '#testing/ways/find-broken.ts';
+import { outsideWallets } from '#testing/ways/outside-wallets.ts';
+import type { PayersGround } from '#testing/ways/payers.ts';
+import { demoTill, type Till } from '#testing/ways/shops.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
+
+/** A service with two nodes, shops, and a receiver that follows the guide. */
+export interface WaysWorld {
+  readonly world: RestoreGround;
+  readonly payers: PayersGround;
+  /** The merchant's whose webhooks are read. */
+  readonly till: Till;
+  /** What every process is told besides. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Merchants whose accounts a loss has taken with it. */
+  readonly lostMerchants: Set<bigint>;
+  /** `http://127.0.0.1:1/api` of a node. */
+  url(place: number): string;
+  /** @returns what is broken once everything has come to rest; empty when all promises hold. */
+  judge(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+async function addReceiver(url: string, till: Till) {
+  const receiver = await startReceiver();
+  const merchant = caller(`${url}/v1`, till.secretKey);
+  const endpoint = { url: receiver.url, enabled_events: ['*'] };
+  const answer = await persist(() => merchant.post('/webhook_endpoints', endpoint));
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return receiver;
+}
+
+export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
+  const front = await startTcpProxy(0);
+  const publicUrl = `http://127.0.0.1:${front.port}`;
+  const env = { TAPLINE_PUBLIC_URL: publicUrl };
+  const world = await openRestoreGround(workers, env);
+  const url = (place: number) => String(world.nodes[place]?.url);
+  front.targetPort = Number(new URL(url(0)).port);
+  const till = demoTill(world);
+  const receiver = await addReceiver(url(0), till);
+  const { config: network } = world.ground.testnet;
+  const payers: PayersGround = {
+    db: world.db,
+    secret: world.ground.secret,
+    network,
+    publicUrl,
+    outside: await outsideWallets(network),
+    facilitators: [],
+  };
+  const lostMerchants = new Set<bigint>();
+  const merchant = () => caller(`${url(0)}/v1`, till.secretKey);
+  const look = async () => [
+    ...(await findBroken(world, lostMerchants)),
+    ...(await checkReceiver(merchant(), receiver.received)),
+  ];
+  return {
+    world,
+    payers,
+    till,
+    env,
+    lostMerchants,
+    url,
+    judge: async () => {
+      let broken = ['nothing was checked'];
+      await waitUntil(async () => {
+        broken = await look().catch((error) => [String(error)]);
+        return broken.length === 0;
+      }, REST_MS);
+      return broken;
+    },
+    close: async () => {
+      for (const facilitator of payers.facilitators) facilitator.close();
+      await receiver.close();
+      await world.close();
+      await front.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** What `ways.test.ts` does to every way of paying. */
+export const STRIKES = [
+  'put back',
+  'lost tail',
+  'recovery dies',
+  'reorganisation',
+  'kill',
+  'two nodes',
+  'spent twice',
+] as const;
+export type Strike = (typeof STRIKES)[number];
+
+/** Of each fault: the mutation that any way notices. */
+const OF_STRIKE: Readonly<Record<Strike, string>> = {
+  'put back': 'a payment of the lost time is not booked',
+  'lost tail': 'a loss ends nothing that may have been used',
+  'recovery dies': 'a recovery is never taken over from a worker that died',
+  reorganisation: 'blocks that left the chain are not noticed',
+  kill: 'a lane is never taken over from a worker that died',
+  'two nodes': 'whoever waits for a settlement gets no response',
+  'spent twice': 'a signature pays for anything',
+};
+
+/** Of a way that has a mutation of its own there. */
+const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
+  'put back': {
+    'a one-minute code': 'codes of the lost time pay on',
+    'an agent token': 'agent tokens of the lost time pay on',
+  },
+  'spent twice': {
+    'a one-minute code': 'a code pays as often as it is shown',
+    'a SUN card': 'a tap of a card pays as often as it is sent',
+    'an agent token': 'a spent token pays again',
+    x402: 'a signature of x402 buys a second thing',
+  },
+};
+
+/** The mutation that this way has to notice under this fault. */
+export function killedBy(strike: Strike, way: string): string {
+  return OF_WAY[strike]?.[way] ?? OF_STRIKE[strike];
+}

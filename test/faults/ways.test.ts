@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { FAILPOINTS } from '#core/failpoints.ts';
+import { methodOf, type PaymentMethod } from '#payments/payment.ts';
+import { waitUntil } from '#sandbox/processes.ts';
+import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { REST_MS } from '#testing/restore-ground.ts';
+import {
+  beginOld,
+  beginYoung,
+  CELLS,
+  type Cell,
+  checkPlays,
+  type Play,
+  payAll,
+} from '#testing/ways/cells.ts';
+import { openOffice, REFUNDS, withdraw } from '#testing/ways/transfers.ts';
+import { WAYS } from '#testing/ways/ways.ts';
+import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
+import { MUTATIONS } from '../mutations/mutation-list.ts';
+import { killedBy, STRIKES } from './ways-kills.ts';
+
+/**
+ * Every way of paying of the table, under every fault. `npm test` puts the database back once;
+ * `npm run test:long -- test/long/ways.test.ts` also lets a replica take over that lacks the newest
+ * commits, and a worker die at each step of the recovery.
+ */
+const LONG = process.env.WAYS === 'long';
+/** Each more loss takes half a minute. */
+const LOSSES = { skip: LONG ? false : 'in the long run' };
+/** One of each way, when the copy does not matter. */
+const ONE_EACH = CELLS.filter(({ young, way, tip }) => young === 'nothing' && tip === way.atTill);
+/** After a loss that is not the first: sales of which nothing or all is in the copy. */
+const OLD_AND_YOUNG = CELLS.filter(({ young }) => young === 'nothing' || young === 'payer');
+
+type Credential = PaymentMethod['credential'];
+
+let ways: WaysWorld;
+
+before(async () => {
+  ways = await openWaysWorld(2);
+});
+after(() => ways?.close());
+
+describe('the table', () => {
+  it('has a way for every method and credential that a payment can name', () => {
+    const { credential } = PaymentSchema.properties.payment_method.properties;
+    const named = (credential as unknown as { readonly enum: readonly Credential[] }).enum;
+    const pair = ({ type, credential: by }: PaymentMethod) => `${type}/${by}`;
+    const possible = named.filter((name) => name !== 'unknown').map((name) => pair(methodOf(name)));
+    const used = new Set(WAYS.map(({ method }) => pair(method)));
+    assert.deepEqual([...used].toSorted(), possible.toSorted());
+  });
+
+  it('names for each way and fault a mutation that it has to notice', () => {
+    const known = new Set(MUTATIONS.map(({ name }) => name));
+    for (const strike of STRIKES) {
+      for (const { name } of WAYS)
+        assert.ok(known.has(killedBy(strike, name)), `${strike}: ${name}`);
+    }
+  });
+});
+
+async function lose(plays: readonly Play[]): Promise<void> {
+  for (const { cell, till } of plays) {
+    if (cell.young !== 'merchant') continue;
+    const [row] = await ways.world.db.query<{ number: bigint }>(
+      `select merchant_number as number from account_modes
+       where account_id = $1 and not livemode`,
+      [till.account],
+    );
+    if (row !== undefined) ways.lostMerchants.add(row.number);
+  }
+}
+
+interface Loss {
+  readonly label: string;
+  readonly cells: readonly Cell[];
+  /** Called when everything is paid, and before the copy is put back. */
+  readonly transfer?: (paidBefore: readonly Play[], all: readonly Play[]) => Promise<void>;
+  readonly promote?: boolean;
+  /** Called right after the copy was put back. */
+  readonly meanwhile?: () => Promise<void>;
+}
+
+/** Sells, puts the database back to a copy from before, and looks at every sale. */
+async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Promise<void> {
+  const { world } = ways;
+  const { old, first, plays } = await beginOld(ways, cells, label);
+  const { asked } = await world.recovery();
+  await world.ground.database.copy(label);
+  const young = await beginYoung(ways, cells, { old, label });
+  const all = [...plays, ...young];
+  await payAll(all);
+  await rest.transfer?.(first, all);
+  await lose(young);
+  await world.ground.database.putBack(label, { promote });
+  await rest.meanwhile?.();
+  await world.recovered(asked);
+  const broken = await checkPlays(ways, all, 1);
+  assert.deepEqual([...broken, ...(await ways.judge())], []);
+}
+
+const paymentOf = ({ told }: Play) => String(told?.payment);
+
+/** Each way of refunding, of a payment in the copy and of one that will be lost. */
+async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]): Promise<void> {
+  const office = await openOffice(ways);
+  const at = { ...ways, office };
+  const paid = [before, all].map((plays) => plays.filter(({ told }) => told?.payment != null));
+  for (const [place, by] of Object.values(REFUNDS).entries()) {
+    for (const plays of paid) {
+      const play = plays[place % plays.length];
+      if (play === undefined) continue;
+      const answer = await by(at, { payment: paymentOf(play), amount: 100_000 + place });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    }
+  }
+  await withdraw(ways, office, 500_000);
+}
+
+describe('every way of paying, when the database is put back to an earlier copy', () => {
+  it('charges once, books what was charged, and takes nothing twice', LOSSES, async () => {
+    await loseAfter({ label: 'put-back', cells: CELLS, transfer: refundAndWithdraw });
+  });
+
+  it('does so when a replica takes over that lacks the newest commits', LOSSES, async () => {
+    await loseAfter({ label: 'tail', cells: OLD_AND_YOUNG, promote: true });
+  });
+
+  for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {
+    it(`does so when a worker dies at ${point}`, LOSSES, async () => {
+      const { world } = ways;
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      let worker: Awaited<ReturnType<typeof startChaosProcess>> | undefined;
+      const meanwhile = async () => {
+        const started = await startChaosProcess(world.ground, {
+          ...{ name: `dies at ${point}`, role: 'worker', firstEnv, env: ways.env },
+        });
+        worker = started;
+        assert.ok(await waitUntil(() => started.starts() > 1, REST_MS), 'nothing died');
+      };
+      // Whoever else works would recover before it.
+      for (const one of world.nodes.splice(2)) await one.close();
+      await loseAfter({ label: point, cells: OLD_AND_YOUNG, meanwhile }).finally(() => {
+        if (worker !== undefined) world.nodes.push(worker);
+      });
+    });
+  }
+});
+
+/** @returns what is broken when nothing was lost: everybody was told what is so. */
+async function checkAll(plays: readonly Play[]): Promise<string[]> {
+  return [...(await checkPlays(ways, plays, 1)), ...(await ways.judge())];
+}
+
+describe('every way of paying, when nothing is lost', () => {
+  it('survives a reorganisation of the blocks that settled it', async () => {
+    const { plays } = await beginOld(ways, ONE_EACH, 'reorg');
+    await payAll(plays);
+    await ways.world.ground.testnet.reorganise(3);
+    assert.deepEqual(await checkAll(plays), []);
+  });
+
+  it('survives a kill of the node that was asked, and of a worker', async () => {
+    const { plays } = await beginOld(ways, ONE_EACH, 'kill');
+    const [api, , worker] = ways.world.nodes;
+    const paying = payAll(plays);
+    const underWay = `select from payment_intents where status = 'processing'`;
+    const begun = await waitUntil(
+      async () => (await ways.world.db.query(underWay)).length > 0,
+      REST_MS,
+    );
+    assert.ok(begun, 'nothing was under way');
+    api?.kill();
+    worker?.kill();
+    await paying;
+    assert.deepEqual(await checkAll(plays), []);
+  });
+
+  it('is one payment when two nodes are asked at once', async () => {
+    const { plays } = await beginOld(ways, ONE_EACH, 'nodes');
+    for (const play of plays) {
+      const told = await Promise.all([play.attempt.pay(0), play.attempt.pay(1)]);
+      play.told = told.find(({ said }) => said === 'succeeded') ?? told[0] ?? null;
+    }
+    assert.deepEqual(await checkAll(plays), []);
+  });
+
+  it('spends what is good for one payment once, at two nodes and for two sales', async () => {
+    const once = ONE_EACH.filter(({ way }) => !way.again.includes('succeeded'));
+    const { plays } = await beginOld(ways, once, 'spend');
+    for (const play of plays) {
+      const { cell, attempt } = play;
+      const told = await Promise.all([attempt.pay(0), attempt.spendAgain(1, ways.till)]);
+      const paid = told.filter(({ said }) => said === 'succeeded').length;
+      assert.ok(paid <= 1, `${cell.way.name} has paid ${paid} times`);
+    }
+    assert.deepEqual(await ways.judge(), []);
+  });
+});

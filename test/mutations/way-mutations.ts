@@ -1,0 +1,86 @@
+import type { Mutation } from './mutation.ts';
+
+const WAYS = 'test/faults/ways.test.ts';
+
+/** What the table of ways of paying has to notice: see `test/faults/ways-kills.ts`. */
+export const WAY_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a payment of the lost time is not booked',
+    file: 'src/recovery/book-payments.ts',
+    by: WAYS,
+    from: "  if (requestId === null) return { kind: 'rebuild', accountId, payerId };",
+    to: "  if (requestId === null) return { kind: 'leave' };",
+  },
+  {
+    name: 'a loss ends nothing that may have been used',
+    file: 'src/recovery/recover.ts',
+    by: WAYS,
+    from: '  if (run.loss_shown) await giveUp(deps, run);\n',
+    to: '',
+  },
+  {
+    name: 'codes of the lost time pay on',
+    file: 'src/recovery/end-credentials.ts',
+    by: WAYS,
+    from: 'update pass_codes c set used_at = $3 from',
+    to: 'update pass_codes c set used_at = null from',
+  },
+  {
+    name: 'agent tokens of the lost time pay on',
+    file: 'src/recovery/end-credentials.ts',
+    by: WAYS,
+    from: 'update agent_tokens set revoked_at = $3',
+    to: 'update agent_tokens set revoked_at = null',
+  },
+  {
+    name: 'a recovery is never taken over from a worker that died',
+    file: 'src/settlement/network-recovery-queries.ts',
+    by: WAYS,
+    from: '(lease_owner is null or lease_owner = $2 or lease_until < now())',
+    to: '(lease_owner is null or lease_owner = $2)',
+  },
+  {
+    name: 'a lane is never taken over from a worker that died',
+    file: 'src/settlement/relayer/lane-queries.ts',
+    by: WAYS,
+    from: '(lease_owner is null or lease_until < now() or lease_owner = $2)',
+    to: '(lease_owner is null or lease_owner = $2)',
+  },
+  {
+    name: 'a signature pays for anything',
+    file: 'src/payments/verify-authorization.ts',
+    by: WAYS,
+    from: `      return (await countSignatureFailure(db, link.intent.id))
+        ? tooManyFailures()
+        : signatureInvalid();`,
+    to: '      return newestFirst[0] ?? signatureInvalid();',
+  },
+  {
+    name: 'a code pays as often as it is shown',
+    file: 'src/payments/use-up.ts',
+    by: WAYS,
+    from: "    if (code.used_at !== null) return { decline: 'pass_code_used', after: found };\n",
+    to: '',
+  },
+  {
+    name: 'a tap of a card pays as often as it is sent',
+    file: 'src/payments/use-up.ts',
+    by: WAYS,
+    from: 'tap !== null && tap.counter > card.counter && ',
+    to: 'tap !== null && ',
+  },
+  {
+    name: 'a spent token pays again',
+    file: 'src/payments/credential.ts',
+    by: WAYS,
+    from: 'usedBy?.id !== intent.id && isTokenTaken(token.id, usedBy, now)',
+    to: 'false',
+  },
+  {
+    name: 'a signature of x402 buys a second thing',
+    file: 'x402/src/sale.ts',
+    by: WAYS,
+    from: 'intent !== null && canonical(intent.metadata) === canonical(metadata)',
+    to: 'intent !== null',
+  },
+];
