@@ -233,6 +233,39 @@ test('nothing but tests imports the test support, and nobody imports main', () =
   assert.deepEqual(problems, []);
 });
 
+/** Names that only these files may use, so that a thing is done in one way. */
+const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonly does: string }[] =
+  [
+    {
+      names: /\b(insertIntents|createBatch)\(/,
+      only: /^src\/payments\/(create(-batch)?|rebuild|queries)\.ts$/,
+      does: 'creates intents: use createIntentCreator (rebuild.ts books what the chain knows)',
+    },
+    {
+      names: /\b(freesKey|meetUnderWay|requestInProgress|updateCompleted)\b/,
+      only: /^src\/idempotency\//,
+      does: 'says what an Idempotency-Key means: use decideKeyed or runOnce',
+    },
+    {
+      names: /\binsertKeys\(/,
+      only: /^src\/(idempotency\/|payments\/(create|pay)-batch\.ts$)/,
+      does: 'stores what a key means: use decideKeyed and what it returns, or runOnce',
+    },
+  ];
+
+test('there is one way to create an intent, and one place that decides about keys', () => {
+  for (const { names, only, does } of ONE_WAY) {
+    const users = product.filter(({ name, text }) => {
+      return folderOf(name) !== 'testing' && names.test(text);
+    });
+    assert.ok(users.length > 0, `nobody ${does}`);
+    assert.deepEqual(
+      users.filter(({ name }) => !only.test(name)).map(({ name }) => `${name} ${does}`),
+      [],
+    );
+  }
+});
+
 test('files, lines and functions stay short', () => {
   const problems: string[] = [];
   let functions = 0;

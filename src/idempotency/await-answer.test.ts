@@ -8,7 +8,7 @@ import { createWaitingRoom } from '#db/waiting-room.ts';
 import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
 import { selectKey, updateWaiting } from '#idempotency/queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
-import { claim, waitFor } from '#idempotency/run-once.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 
 const LONG = 10_000;
@@ -31,8 +31,7 @@ let ids = 0;
 async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   const [id, request] = [`job_${++ids}`, newRequest(store)];
   await store.db.transaction(async (tx) => {
-    await claim(tx, request, clock.now());
-    await waitFor(tx, request, id);
+    await holdKey(tx, request, clock.now(), { resource: id });
     await tx.query(`insert into jobs values ($1, 'running')`, [id]);
   });
   return { id, request };

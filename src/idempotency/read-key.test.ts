@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { createKeyReader } from '#idempotency/read-key.ts';
-import { claim, keyExpiry } from '#idempotency/run-once.ts';
+import { keyExpiry } from '#idempotency/request.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
 import { addMerchant, newRequest, openStore, type TestStore } from '#testing/store.ts';
 
 const clock = new FakeClock();
@@ -15,7 +16,7 @@ after(() => store.close());
 
 async function claimed() {
   const request = newRequest(store);
-  await store.db.transaction((tx) => claim(tx, request, clock.now()));
+  await store.db.transaction((tx) => holdKey(tx, request, clock.now()));
   return request;
 }
 

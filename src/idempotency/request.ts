@@ -1,11 +1,17 @@
 import { type ErrorCode, type Refusal, refuse, statusOf } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
+import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
 
 /** Responses are kept this long (behavior.md 9.3). */
-export const IDEMPOTENCY_HOURS = 48;
+const IDEMPOTENCY_HOURS = 48;
+const HOUR_MS = 3_600_000;
+
+export function keyExpiry(now: Date): Date {
+  return addMs(now, IDEMPOTENCY_HOURS * HOUR_MS);
+}
 
 /** One request that carries an Idempotency-Key. */
 export interface IdempotentRequest {

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, answerWith, type ErrorCode, type Refusal, refuse } from '#core/answer.ts';
-import { Bug } from '#core/assert.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
+import type { Done } from '#idempotency/decide.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { selectKey, updateCompleted, updateWaiting } from '#idempotency/queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
-import { claim, complete, type Done, keyExpiry, runOnce, waitFor } from '#idempotency/run-once.ts';
+import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
+import { findReplay, runOnce } from '#idempotency/run-once.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
+import { waitingForLocks } from '#testing/open-transactions.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { see } from '#testing/store-payments.ts';
 
@@ -36,8 +39,8 @@ async function run(
   request: IdempotentRequest | null,
   does: (tx: Tx) => Promise<Done | Refusal> = work,
 ) {
-  const once = { request, requestId: 'req_test', now: clock.now() };
-  return see(await runOnce(store.db, once, does));
+  const once = { idempotency: request, requestId: 'req_test', now: clock.now() };
+  return see((await runOnce(store.db, once, does)).answer);
 }
 
 /** Work that is refused after it has written something. */
@@ -88,6 +91,35 @@ describe('work under a key', () => {
     ];
     for (const other of [request, ...others]) assert.equal((await run(other)).replayed, false);
     assert.equal(await traces(), before + 4);
+  });
+
+  test('waits for another with the same key, and never refuses for what that one did', async () => {
+    const request = newRequest(store);
+    const gate = Promise.withResolvers<void>();
+    const first = run(request, async (tx) => {
+      const done = await work(tx);
+      await gate.promise;
+      return done;
+    });
+    const began = runs;
+    while (runs === began) await sleep(1);
+    // What the first one did would make the second one impossible, and that would free the key.
+    const second = run(request, refusing('parameter_invalid'));
+    await waitingForLocks(store.db, 1);
+    gate.resolve();
+    assert.deepEqual(await second, { ...(await first), replayed: true });
+  });
+
+  test('that another operation stores meanwhile is found: the work is undone', async () => {
+    const request = newRequest(store);
+    const before = await traces();
+    const seen = await run(request, async (tx) => {
+      const done = await work(tx);
+      await store.db.transaction((other) => holdKey(other, request, clock.now()));
+      return done;
+    });
+    assert.equal(seen.said, 'idempotency_request_in_progress');
+    assert.equal(await traces(), before);
   });
 
   test('leaves nothing behind when it breaks, and the key is free', async () => {
@@ -191,14 +223,16 @@ describe('a key', () => {
 describe('work that goes on elsewhere', () => {
   const claimed = async (resource: string) => {
     const request = newRequest(store);
-    await store.db.transaction(async (tx) => {
-      assert.equal(await claim(tx, request, clock.now()), 'claimed');
-      await waitFor(tx, request, resource);
-    });
+    const answer = answerWith(201, { status: 'begun' });
+    const seen = await run(request, async () => ({ answer, resource, goesOn: true }));
+    assert.equal(seen.said, 'begun');
     return request;
   };
-  const ask = (request: IdempotentRequest) =>
-    store.db.transaction((tx) => claim(tx, request, clock.now()) as Promise<Answer | Refusal>);
+  const ask = async (request: IdempotentRequest): Promise<Answer | Refusal> => {
+    const replay = await findReplay(store.db, request, clock.now());
+    assert.ok(replay !== null);
+    return replay;
+  };
 
   test('holds its key until its object is done, then every request is answered', async () => {
     const request = await claimed('obj_a');
@@ -226,14 +260,5 @@ describe('work that goes on elsewhere', () => {
     const response = { resource: 'obj_d', ...answerWith(200, { status: 'later' }) };
     await store.db.transaction((tx) => updateWaiting(tx, [response]));
     assert.equal(see(await ask(request)).said, 'paid');
-  });
-
-  test('completed twice by its own request is a bug', async () => {
-    const request = await claimed('obj_e');
-    const twice = store.db.transaction(async (tx) => {
-      await complete(tx, request, answerWith(200, {}), null);
-      await complete(tx, request, answerWith(200, {}), null);
-    });
-    await assert.rejects(twice, Bug);
   });
 });

@@ -29,10 +29,7 @@ export async function cancelIntent(
   request: CancelRequest,
 ): Promise<Answer | Refusal> {
   const { tenant, intentId, now } = request;
-  const once = { request: request.idempotency, requestId: request.requestId, now };
-  let deliveries = 0;
-  let askedPayerId: string | null = null;
-  const answer = await runOnce(deps.db, once, async (tx) => {
+  const { answer, done } = await runOnce(deps.db, request, async (tx) => {
     const closed = checkLedger(tx.watch, tenant.livemode);
     if (closed !== null) return closed;
     const intent = await lockIntent(tx, tenant, intentId);
@@ -40,15 +37,16 @@ export async function cancelIntent(
     if (request.terminalId !== undefined && intent.terminalId !== request.terminalId) {
       return resourceMissing('payment intent');
     }
-    askedPayerId = intent.status === 'requires_action' ? intent.attempt.payerId : null;
+    const askedPayerId = intent.status === 'requires_action' ? intent.attempt.payerId : null;
     const steps = transition(intent, { type: 'cancel' }, now);
     if (isRefusal(steps)) return steps;
-    deliveries = await saveSteps(tx, [{ before: intent, steps }], now);
+    const deliveries = await saveSteps(tx, [{ before: intent, steps }], now);
     const after = steps.at(-1)?.intent ?? intent;
-    return { answer: answerWith(200, renderIntent(after)), resource: intent.id };
+    const answer = answerWith(200, renderIntent(after));
+    return { answer, resource: intent.id, deliveries, askedPayerId };
   });
-  if (deliveries > 0) deps.wakeups.send('deliveries');
+  if (done !== null && done.deliveries > 0) deps.wakeups.send('deliveries');
   deps.wakeups.send('intent', intentId);
-  if (askedPayerId !== null) deps.wakeups.send('payer', askedPayerId);
+  if (done?.askedPayerId) deps.wakeups.send('payer', done.askedPayerId);
   return answer;
 }

@@ -4,14 +4,7 @@ import {
   terminalInactive,
 } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
-import {
-  type Answer,
-  answerRefusal,
-  answerWith,
-  isRefusal,
-  type Refusal,
-  refuse,
-} from '#core/answer.ts';
+import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -19,10 +12,14 @@ import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { appendEvents } from '#events/append.ts';
-import { insertDecided, takeKeys } from '#idempotency/batch-queries.ts';
-import type { KeyRow } from '#idempotency/queries.ts';
-import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
-import { decideReplay, keyExpiry, REPLAYED } from '#idempotency/run-once.ts';
+import {
+  type Decided,
+  type Done,
+  decideKeyed,
+  type KnownKeys,
+  REPLAYED,
+} from '#idempotency/decide.ts';
+import { insertKeys, type StoredKey, takeKeys } from '#idempotency/queries.ts';
 import {
   type CreateRequest,
   type IntentIds,
@@ -42,8 +39,7 @@ import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
 
 /** The rows that decide about a batch, read under the accounts' order locks. */
 interface Found {
-  /** Rows of the keys that exist already. */
-  readonly keys: ReadonlyMap<string, KeyRow>;
+  readonly keys: KnownKeys;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
   readonly ends: CredentialEnds;
@@ -53,12 +49,11 @@ interface Found {
   readonly taken: Set<string>;
 }
 
-type Decision =
-  | { readonly kind: 'created'; readonly intent: PaymentIntent; readonly stamp: Stamp }
-  /** The intent that it asks for existed before the database lost it, and was rebuilt. */
-  | { readonly kind: 'rebuilt'; readonly intent: PaymentIntent }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'replayed'; readonly answer: Answer | Refusal };
+/** What a request that was not refused ended with. */
+interface Made extends Done {
+  /** null: the intent that it asks for existed before the database lost it, and was rebuilt. */
+  readonly created: { readonly intent: PaymentIntent; readonly stamp: Stamp } | null;
+}
 
 function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant): Refusal | null {
   const own = terminal?.account_id === tenant.accountId && terminal.livemode === tenant.livemode;
@@ -80,33 +75,36 @@ interface Deciding {
   readonly stamp: Stamp;
 }
 
+function toMade(intent: PaymentIntent, created: Made['created']): Made {
+  const answer = answerWith(201, renderIntent(intent));
+  const headers = created === null ? { headers: REPLAYED } : {};
+  return { answer: { ...answer, ...headers }, resource: intent.id, created };
+}
+
 function decide(
   idKey: IdKey,
   { request, orderId, drawn, stamp }: Deciding,
   found: Found,
-): Decision {
-  const ended = found.ends(request.standing);
-  if (ended !== null) return { kind: 'refused', refusal: ended };
-  const known = found.keys.get(keyOf(request.idempotency));
-  if (known !== undefined) {
-    return { kind: 'replayed', answer: decideReplay(known, request.idempotency.fingerprint) };
-  }
-  const { tenant } = request.standing;
+): Made | Refusal {
+  const { standing } = request;
+  const { tenant } = standing;
   const forbidden =
-    checkLedger(found.watch, tenant.livemode) ?? checkMayTakePayments(request.standing);
-  if (forbidden !== null) return { kind: 'refused', refusal: forbidden };
-  if (orderId.rebuilt !== null) return { kind: 'rebuilt', intent: orderId.rebuilt };
+    found.ends(standing) ??
+    checkLedger(found.watch, tenant.livemode) ??
+    checkMayTakePayments(standing);
+  if (forbidden !== null) return forbidden;
+  if (orderId.rebuilt !== null) return toMade(asOf(orderId.rebuilt, request.now), null);
   const refusal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
-  if (refusal !== null) return { kind: 'refused', refusal };
+  if (refusal !== null) return refusal;
   const key = orderKey(request, orderId.text);
   if (orderId.taken || found.taken.has(key)) {
     const message = `order_id ${orderId.text} belongs to another payment intent: choose a new one.`;
-    return { kind: 'refused', refusal: refuse('order_id_in_use', message, 'order_id') };
+    return refuse('order_id_in_use', message, 'order_id');
   }
   found.taken.add(key);
-  const created = { ...stamp, drawn, orderId: orderId.text };
-  const intent = { ...toNewIntent(idKey, request, created), position: stamp.next() };
-  return { kind: 'created', intent, stamp };
+  const place = { ...stamp, drawn, orderId: orderId.text };
+  const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
+  return toMade(intent, { intent, stamp });
 }
 
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
@@ -129,81 +127,19 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
   return { keys, watch: tx.watch, ends, orderIds, terminals: byId, taken: new Set() };
 }
 
-function answerOf(decision: Decision, request: CreateRequest): Answer | Refusal {
-  switch (decision.kind) {
-    case 'created':
-      return answerWith(201, renderIntent(decision.intent));
-    case 'rebuilt': {
-      const answer = answerWith(201, renderIntent(asOf(decision.intent, request.now)));
-      return { ...answer, headers: REPLAYED };
-    }
-    case 'refused':
-      return freesKey(decision.refusal.code)
-        ? decision.refusal
-        : answerRefusal(decision.refusal, request.requestId);
-    case 'replayed':
-      return decision.answer;
-  }
-}
-
 interface Batch {
   readonly requests: readonly CreateRequest[];
   /** One number per request. */
   readonly drawn: readonly DrawnNumber[];
 }
 
-/** The first of several requests with one key runs; the others met it under way. */
-function decideAll(
-  idKey: IdKey,
-  { requests, drawn }: Batch,
-  ground: { readonly found: Found; readonly stampOf: (tenant: Tenant) => Stamp },
-): Decision[] {
-  const { found, stampOf } = ground;
-  const running = new Map<string, IdempotentRequest>();
-  return requests.map((request, index) => {
-    const key = keyOf(request.idempotency);
-    const first = running.get(key);
-    if (first !== undefined && !found.keys.has(key)) {
-      return { kind: 'replayed', answer: meetUnderWay(first, request.idempotency) };
-    }
-    running.set(key, request.idempotency);
-    const deciding = {
-      request,
-      orderId: present(found.orderIds[index], 'order id'),
-      drawn: present(drawn[index], 'drawn number'),
-      stamp: stampOf(request.standing.tenant),
-    };
-    return decide(idKey, deciding, found);
-  });
-}
-
-interface Decided {
-  readonly decision: Decision;
-  readonly answer: Answer | Refusal;
-}
-
-/** Writes what was decided, and returns how many deliveries that made. */
+/** Writes what was decided. @returns how many deliveries that made. */
 async function writeDecided(
   tx: Tx,
-  requests: readonly CreateRequest[],
-  decided: readonly Decided[],
+  decided: readonly Decided<Made>[],
+  stored: readonly StoredKey[],
 ): Promise<number> {
-  const created = decided.flatMap(({ decision }) =>
-    decision.kind === 'created' ? [decision] : [],
-  );
-  const stored = decided.flatMap(({ decision, answer }, index) => {
-    if (decision.kind === 'replayed' || isRefusal(answer)) return [];
-    const request = present(requests[index], 'request');
-    return [
-      {
-        request: request.idempotency,
-        resource: decision.kind === 'refused' ? null : decision.intent.id,
-        answer,
-        created: request.now,
-        expiresAt: keyExpiry(request.now),
-      },
-    ];
-  });
+  const created = decided.flatMap(({ done }) => done?.created ?? []);
   const drafts = created.map(({ intent, stamp }) => ({
     tenant: intent.tenant,
     type: 'payment_intent.created' as const,
@@ -213,7 +149,7 @@ async function writeDecided(
   }));
   const intents = created.map(({ intent }) => intent);
   const [, , deliveries] = await Promise.all([
-    insertDecided(tx, stored),
+    insertKeys(tx, stored),
     insertIntents(tx, intents),
     appendEvents(tx, drafts),
   ]);
@@ -240,13 +176,15 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
     areStale(tx, drawn),
   ]);
   if (stale) throw new StaleNumbers('settlement numbers were raised since these were drawn');
-  const decided = decideAll(idKey, batch, { found, stampOf }).map((decision, index) => ({
-    decision,
-    answer: answerOf(decision, present(requests[index], 'request')),
-  }));
-  const deliveries = tx.finish(writeDecided(tx, requests, decided));
-  const outcomes = decided.map(({ answer, decision }): Created => {
-    return { answer, created: decision.kind === 'created' };
+  const { decided, stored } = decideKeyed(found.keys, requests, (request, index) => {
+    const orderId = present(found.orderIds[index], 'order id');
+    const stamp = stampOf(request.standing.tenant);
+    const deciding = { request, orderId, drawn: present(drawn[index], 'drawn number'), stamp };
+    return decide(idKey, deciding, found);
+  });
+  const deliveries = tx.finish(writeDecided(tx, decided, stored));
+  const outcomes = decided.map(({ answer, done }): Created => {
+    return { answer, created: done !== null && done.created !== null };
   });
   return { outcomes, deliveries };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { keyExpiry } from '#idempotency/run-once.ts';
+import { keyExpiry } from '#idempotency/request.ts';
 import { type CreateIntent, createIntentCreator } from '#payments/create.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { createIntentReader } from '#payments/read-intent.ts';

@@ -2,9 +2,8 @@ import type { Answer, Refusal } from '#core/answer.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
-import { selectKeys } from '#idempotency/batch-queries.ts';
-import { keyOf } from '#idempotency/request.ts';
-import { decideReplay } from '#idempotency/run-once.ts';
+import { replayOf } from '#idempotency/decide.ts';
+import { selectKeys } from '#idempotency/queries.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
@@ -37,14 +36,10 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   ]);
   const intentById = new Map(intents.map((intent) => [intent.id, intent]));
   return requests.map(({ idempotency, intentId, presented, standing }) => {
-    const key = idempotency === null ? undefined : keys.get(keyOf(idempotency));
     const intent = intentById.get(intentId);
     const isOwn = intent !== undefined && tenantKey(intent.tenant) === tenantKey(standing.tenant);
     return {
-      replay:
-        key === undefined || idempotency === null
-          ? null
-          : decideReplay(key, idempotency.fingerprint),
+      replay: replayOf(keys, idempotency),
       intent: isOwn ? intent : null,
       payer: payerOf(presented),
     };

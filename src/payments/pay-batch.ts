@@ -2,7 +2,6 @@ import { type CredentialEnds, readCredentialEnds } from '#accounts/credential-en
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
 import {
   type Answer,
-  answerRefusal,
   answerWith,
   isRefusal,
   type Refusal,
@@ -14,10 +13,8 @@ import { add, ZERO } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
-import { type DecidedRequest, insertDecided, takeKeys } from '#idempotency/batch-queries.ts';
-import type { KeyRow } from '#idempotency/queries.ts';
-import { freesKey, type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request.ts';
-import { decideReplay, keyExpiry } from '#idempotency/run-once.ts';
+import { type Done, decideKeyed, type KnownKeys } from '#idempotency/decide.ts';
+import { insertKeys, type StoredKey, takeKeys } from '#idempotency/queries.ts';
 import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
 import { lockPayers, type PayerRow } from '#payers/queries.ts';
 import {
@@ -73,7 +70,7 @@ export interface Paid {
  */
 interface Ground {
   readonly watch: DatabaseWatch;
-  readonly keys: ReadonlyMap<string, KeyRow>;
+  readonly keys: KnownKeys;
   /** Of the API keys and device keys of the callers. */
   readonly ends: CredentialEnds;
   /** As locked. */
@@ -302,47 +299,24 @@ function decide(ground: Ground, item: PayItem, index: number): PaymentIntent | R
   return present(steps.at(-1), 'step of a payment').intent;
 }
 
-/** Decides one after the other; of several requests with the same key, the first runs. */
-function decideAll(ground: Ground, items: readonly PayItem[]): Paid[] {
-  const seen = new Map<string, IdempotentRequest>();
-  return items.map((item, index): Paid => {
-    const { idempotency, requestId } = item.request;
-    const key = idempotency === null ? null : keyOf(idempotency);
-    const row = key === null ? undefined : ground.keys.get(key);
-    if (row !== undefined && idempotency !== null) {
-      return { answer: decideReplay(row, idempotency.fingerprint), intent: null };
-    }
-    if (key !== null && idempotency !== null) {
-      const first = seen.get(key);
-      if (first !== undefined) return { answer: meetUnderWay(first, idempotency), intent: null };
-      seen.set(key, idempotency);
-    }
-    const decided = decide(ground, item, index);
-    if (!isRefusal(decided)) {
-      return { answer: answerWith(200, renderIntent(decided)), intent: decided };
-    }
-    const holds = idempotency !== null && !freesKey(decided.code);
-    return { answer: holds ? answerRefusal(decided, requestId) : decided, intent: null };
-  });
+interface Settling extends Done {
+  readonly intent: PaymentIntent;
 }
 
-function toDecided(items: readonly PayItem[], paid: readonly Paid[], ground: Ground) {
-  return items.flatMap(({ request }, index): DecidedRequest[] => {
-    const { idempotency, now } = request;
-    const { answer, intent } = present(paid[index], 'outcome');
-    if (idempotency === null || isRefusal(answer)) return [];
-    if (intent === null && ground.keys.has(keyOf(idempotency))) return [];
-    const goesOn = intent?.status === 'processing';
-    return [
-      {
-        request: idempotency,
-        resource: intent?.id ?? null,
-        answer: goesOn ? null : answer,
-        created: now,
-        expiresAt: keyExpiry(now),
-      },
-    ];
+function toDone(intent: PaymentIntent): Settling {
+  const answer = answerWith(200, renderIntent(intent));
+  return { answer, resource: intent.id, goesOn: intent.status === 'processing', intent };
+}
+
+/** Decides one after the other. */
+function decideAll(ground: Ground, items: readonly PayItem[]) {
+  const requests = items.map(({ request }) => request);
+  const { decided, stored } = decideKeyed(ground.keys, requests, (_, index) => {
+    const result = decide(ground, present(items[index], 'item'), index);
+    return isRefusal(result) ? result : toDone(result);
   });
+  const paid = decided.map(({ answer, done }): Paid => ({ answer, intent: done?.intent ?? null }));
+  return { paid, stored };
 }
 
 async function writePaid(
@@ -350,10 +324,11 @@ async function writePaid(
   items: readonly PayItem[],
   batch: {
     readonly paid: readonly Paid[];
+    readonly stored: readonly StoredKey[];
     readonly ground: Ground;
   },
 ): Promise<number> {
-  const { paid, ground } = batch;
+  const { paid, stored, ground } = batch;
   const { settleWithinS } = ground.terms;
   const now = new Date(Math.max(...items.map(({ request }) => request.now.getTime())));
   const settlements = paid.flatMap(({ intent }, index) => {
@@ -377,7 +352,7 @@ async function writePaid(
   if (answered.length > 0) await countPayLinkAnswers(tx, answered);
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
-    insertDecided(tx, toDecided(items, paid, ground)),
+    insertKeys(tx, stored),
     // Last: it takes the accounts' order, which is held until the commit.
     saveSteps(tx, [...ground.changes.values()] satisfies Change[], now),
   ]);
@@ -394,6 +369,6 @@ export async function payBatch(
   terms: PayTerms,
 ): Promise<{ readonly paid: readonly Paid[]; readonly deliveries: number }> {
   const ground = await readGround(tx, items, terms);
-  const paid = decideAll(ground, items);
-  return { paid, deliveries: await writePaid(tx, items, { paid, ground }) };
+  const { paid, stored } = decideAll(ground, items);
+  return { paid, deliveries: await writePaid(tx, items, { paid, stored, ground }) };
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
-import { selectKey } from '#idempotency/queries.ts';
-import { claim, decideReplay, waitFor } from '#idempotency/run-once.ts';
+import { findReplay } from '#idempotency/run-once.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
 import { selectIntent } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { FailureReason } from '#settlement/requests.ts';
+import { holdKey } from '#testing/idempotency-keys.ts';
 import {
   addIntent,
   addPayer,
@@ -198,15 +198,11 @@ describe('a request that waits', () => {
 
   test('for another intent goes on waiting', async () => {
     const other = newRequest(store);
-    await store.db.transaction(async (tx) => {
-      await claim(tx, other, clock.now());
-      await waitFor(tx, other, 'pi_other');
-    });
+    await store.db.transaction((tx) => holdKey(tx, other, clock.now(), { resource: 'pi_other' }));
     await addProcessing();
     await playChain(store);
-    const row = await selectKey(store.db, other.tenant, { ...other, now: clock.now() });
-    assert.ok(row !== undefined);
-    const replay = decideReplay(row, other.fingerprint);
+    const replay = await findReplay(store.db, other, clock.now());
+    assert.ok(replay !== null);
     assert.equal(see(replay).said, 'idempotency_request_in_progress');
   });
 });

@@ -1,7 +1,8 @@
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import type { IdKey } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
-import { REPLAYED, runOnce } from '#idempotency/run-once.ts';
+import { REPLAYED } from '#idempotency/decide.ts';
+import { runOnce } from '#idempotency/run-once.ts';
 import { type PayoutDeps, readOnChain } from '#payouts/merchant-on-chain.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { requestWithdrawal } from '#payouts/request-withdrawal.ts';
@@ -22,8 +23,7 @@ export async function withdraw(
   request: WithdrawRequest,
 ): Promise<Answer | Refusal> {
   const found = await readOnChain(deps, request.tenant);
-  const { idempotency, requestId, now } = request;
-  const answer = await runOnce(deps.db, { request: idempotency, requestId, now }, async (tx) => {
+  const { answer } = await runOnce(deps.db, request, async (tx) => {
     const closed = checkLedger(tx.watch, request.tenant.livemode);
     if (closed !== null) return closed;
     if (isRefusal(found)) return found;

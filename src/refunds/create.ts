@@ -1,12 +1,5 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
-import {
-  type Answer,
-  answerRefusal,
-  answerWith,
-  isRefusal,
-  type Refusal,
-  refuse,
-} from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { addSeconds, type Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
@@ -14,13 +7,14 @@ import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
-import { Abandon, type Database, type Tx } from '#db/database.ts';
+import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
+import { type Done, REPLAYED } from '#idempotency/decide.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
-import { freesKey, type IdempotentRequest, keyReused } from '#idempotency/request.ts';
-import { claim, complete, REPLAYED, waitFor } from '#idempotency/run-once.ts';
+import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
+import { runOnce } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import {
@@ -79,9 +73,10 @@ export interface RefundDeps {
 }
 
 /** The result of the first transaction. */
-type Begun =
-  | { readonly kind: 'answered'; readonly answer: Answer | Refusal; readonly deliveries: number }
-  | { readonly kind: 'asked'; readonly refund: Refund; readonly deliveries: number };
+interface Begun extends Done {
+  readonly refund: Refund;
+  readonly deliveries: number;
+}
 
 function paymentUnknown(): Refusal {
   const message = "payment is not one of this account's payments in this mode.";
@@ -191,20 +186,19 @@ async function referenceFor(
 }
 
 /** The answer to a request whose refund the database had lost, and which was rebuilt. */
-async function replayRebuilt(
-  tx: Tx,
-  { input, idempotency }: RefundRequest,
-  rebuilt: Refund,
-): Promise<Begun | Refusal> {
+function replayRebuilt({ input }: RefundRequest, rebuilt: Refund): Begun | Refusal {
   const sameAmount = input.amount === null || BigInt(input.amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
-  const answer = answerWith(201, renderRefund(rebuilt));
-  await complete(tx, idempotency, answer, rebuilt.id);
-  return { kind: 'answered', answer: { ...answer, headers: REPLAYED }, deliveries: 0 };
+  const answer = { ...answerWith(201, renderRefund(rebuilt)), headers: REPLAYED };
+  return { answer, resource: rebuilt.id, refund: rebuilt, deliveries: 0 };
 }
 
+/** Lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
 async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Begun | Refusal> {
   const { tenant, input, terminalId } = request;
+  // Refunds from the time that is being recovered are not known yet.
+  const closed = checkLedger(tx.watch, tenant.livemode);
+  if (closed !== null) return closed;
   const [ends, payment, reference] = await Promise.all([
     readCredentialEnds(tx, [request]),
     lockPayment(tx, tenant, input.paymentId),
@@ -214,37 +208,15 @@ async function decide(tx: Tx, idKey: IdKey, request: RefundRequest): Promise<Beg
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
   // Before all else: a rebuilt refund has already taken its amount, and its terminal is not known.
-  if (!Buffer.isBuffer(reference)) return replayRebuilt(tx, request, reference);
+  if (!Buffer.isBuffer(reference)) return replayRebuilt(request, reference);
   if (terminalId !== undefined && payment.terminalId !== terminalId) return paymentUnknown();
   const amount = decideAmount(payment, input.amount);
   if (isRefusal(amount)) return amount;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
   const { refund, deliveries } = await begin(tx, request, { payment, amount, id, reference });
-  if (refund.status === 'pending') {
-    await waitFor(tx, request.idempotency, refund.id);
-    return { kind: 'asked', refund, deliveries };
-  }
   const answer = answerWith(201, renderRefund(refund));
-  await complete(tx, request.idempotency, answer, refund.id);
-  return { kind: 'answered', answer, deliveries };
-}
-
-/** Claim, lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
-async function beginOnce(
-  tx: Tx,
-  idKey: IdKey,
-  request: RefundRequest,
-): Promise<Begun | Abandon<Begun>> {
-  const state = await claim(tx, request.idempotency, request.now);
-  if (state !== 'claimed') return { kind: 'answered', answer: state, deliveries: 0 };
-  // Refunds from the time that is being recovered are not known yet.
-  const begun =
-    checkLedger(tx.watch, request.tenant.livemode) ?? (await decide(tx, idKey, request));
-  if (!isRefusal(begun)) return begun;
-  if (freesKey(begun.code)) return new Abandon({ kind: 'answered', answer: begun, deliveries: 0 });
-  const answer = answerRefusal(begun, request.requestId);
-  await complete(tx, request.idempotency, answer, null);
-  return { kind: 'answered', answer, deliveries: 0 };
+  const goesOn = refund.status === 'pending';
+  return { answer, resource: refund.id, goesOn, refund, deliveries };
 }
 
 /**
@@ -257,16 +229,17 @@ export async function createRefund(
   deps: RefundDeps,
   request: RefundRequest,
 ): Promise<Answer | Refusal> {
-  const begun = await deps.db.transaction<Begun>((tx) => beginOnce(tx, deps.idKey, request));
-  if (begun.deliveries > 0) deps.wakeups.send('deliveries');
-  if (begun.kind === 'answered') return begun.answer;
+  const { answer, done } = await runOnce(deps.db, request, (tx) => decide(tx, deps.idKey, request));
+  if (done === null) return answer;
+  if (done.deliveries > 0) deps.wakeups.send('deliveries');
+  if (done.goesOn !== true) return answer;
   failpoint('refunds.request_committed');
   const { tenant } = request;
   deps.wakeups.send('chain-requests', networkOf(tenant.livemode));
   return awaitAnswer(deps, {
     // A room of its own per request: refunds are too few for sharing reads to be worth it.
     room: createRefundRoom(deps),
-    resource: begun.refund.id,
+    resource: done.refund.id,
     isDone: (refund) => refund.status !== 'pending',
     waitMs: deps.readiness.of(tenant.livemode).settles ? RECEIPT_WAIT_MS : 0,
     answer: (refund) => answerWith(201, renderRefund(refund)),

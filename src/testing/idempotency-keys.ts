@@ -1,8 +1,7 @@
 import type { Answer } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
-import { insertDecided } from '#idempotency/batch-queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
-import { keyExpiry } from '#idempotency/run-once.ts';
+import { insertKeys } from '#idempotency/queries.ts';
+import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
 
 /** Takes a key as another request would, with its answer or while its work goes on. */
 export async function holdKey(
@@ -13,5 +12,5 @@ export async function holdKey(
 ): Promise<void> {
   const { answer = null, resource = null } = held;
   const expiresAt = keyExpiry(now);
-  await insertDecided(tx, [{ request, answer, resource, created: now, expiresAt }]);
+  await insertKeys(tx, [{ request, answer, resource, created: now, expiresAt }]);
 }

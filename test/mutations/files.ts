@@ -215,9 +215,9 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/payouts/withdrawal-queries.ts': WITHDRAW,
   'src/payouts/apply-withdrawals.ts': WITHDRAW,
   'src/idempotency/queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
-  'src/idempotency/batch-queries.ts': [
+  'src/idempotency/decide.ts': [
+    'src/idempotency/run-once.test.ts',
     'src/payments/create.test.ts',
-    'src/payments/create-races.test.ts',
     'src/payments/pay.test.ts',
   ],
   'src/idempotency/run-once.ts': [...KEYS, 'src/refunds/create.test.ts'],
