@@ -1,8 +1,6 @@
-import { randomFillSync } from 'node:crypto';
-import { assert } from './assert.ts';
+import { createHmac, randomFillSync } from 'node:crypto';
 import { base62, fromBase62 } from './base62.ts';
 import { networkOf, type Tenant } from './mode.ts';
-import { sha256 } from './sha256.ts';
 
 /** Prefixes of ids (behavior.md 3.7). */
 export const ID_PREFIXES = {
@@ -126,38 +124,10 @@ const PROOF_LENGTH = 13;
 /** The longest that the contract takes. */
 const ORDER_ID_LENGTH = 8;
 const REFERENCE_BYTES = 16;
-const SHA256_BLOCK = 64;
 
-/**
- * HMAC-SHA256 by two hashes. Each create needs two of them, and node's `createHmac` makes a stream
- * object for each: many times as slow. A test compares both.
- * No part may hold a NUL: then no two lists of parts are one text.
- */
+/** No part may hold a NUL: then no two lists of parts are one text. */
 function mac(key: IdKey, parts: readonly string[]): Buffer {
-  const { inner, outer } = padsOf(key);
-  const message = Buffer.concat([inner, Buffer.from(parts.join('\0'))]);
-  return sha256(Buffer.concat([outer, sha256(message)]));
-}
-
-interface Pads {
-  readonly inner: Buffer;
-  readonly outer: Buffer;
-}
-
-/** Of the few keys that a process has: one, and some in tests. */
-const pads = new WeakMap<IdKey, Pads>();
-
-function padsOf(key: IdKey): Pads {
-  const known = pads.get(key);
-  if (known !== undefined) return known;
-  assert(key.length <= SHA256_BLOCK, 'a longer key would have to be hashed first');
-  const padded = Buffer.concat([key], SHA256_BLOCK);
-  const made = {
-    inner: padded.map((byte) => byte ^ 0x36) as Buffer,
-    outer: padded.map((byte) => byte ^ 0x5c) as Buffer,
-  };
-  pads.set(key, made);
-  return made;
+  return createHmac('sha256', key).update(parts.join('\0')).digest();
 }
 
 /** The first 128 bits as base62 digits: the lowest `length` of them. */

@@ -24,13 +24,6 @@ export type RowOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: Values[Types[Name]] | null;
 };
 
-/** The parameters of a statement that takes columns. */
-export interface ColumnValues {
-  readonly values: readonly Buffer[];
-  /** When the statement has its answer: the memory goes to the next one. */
-  release(): void;
-}
-
 export interface Columns<Types extends ColumnTypes> {
   readonly names: readonly (keyof Types & string)[];
   /** The SQL of this column's value in the row of that number, counted from 1. */
@@ -41,8 +34,6 @@ export interface Columns<Types extends ColumnTypes> {
   all(name: keyof Types & string): string;
   /** The SQL of a table with all rows and columns, for `from`. */
   table(name: string): string;
-  /** The parameters for these rows, in the order of the columns. */
-  valuesOf(rows: readonly RowOf<Types>[]): ColumnValues;
   /** Runs a statement with these rows. `before` are the parameters in front of the columns. */
   run<Row>(
     sql: Sql,
@@ -67,8 +58,8 @@ const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
   timestamptz: 1184,
 };
 
-/** Two batches of usual rows. What is used of it stays in memory, what is not never gets there. */
-const BYTES = 256 * 1024;
+/** What the columns of a statement begin with; it grows. */
+const BYTES = 4 * 1024;
 /** Of UTF-8 for one code unit of a string. */
 const MAX_BYTES_PER_UNIT = 3;
 const LENGTH_BYTES = 4;
@@ -79,16 +70,8 @@ const EPOCH_MS = Date.UTC(2000);
 const MICROSECONDS_PER_MS = 1000;
 const LOW_WORD = 2 ** 32;
 
-/**
- * Memory outside of the heap that is used again and again. As strings, batches made half of what
- * V8 moved to its old generation under load, and a new buffer for each counts against the heap's
- * limit: either way full collections came twice as often, and the slowest hundredth of the creates
- * took 19 ms instead of 15.
- */
-const free: Buffer[] = [];
-
 class Writer {
-  memory = free.pop() ?? Buffer.allocUnsafe(BYTES);
+  memory = Buffer.allocUnsafe(BYTES);
   at = 0;
 
   reserve(bytes: number): void {
@@ -197,21 +180,13 @@ export function columnsFrom<const Types extends ColumnTypes>(
   const select = (names: readonly string[], row: string) =>
     names.map((name) => `${at(name, row)} as ${name}`).join(', ');
   const names = [...order.keys()];
-  const valuesOf = (rows: readonly RowOf<Types>[]): ColumnValues => {
+  const valuesOf = (rows: readonly RowOf<Types>[]): Buffer[] => {
     const writer = new Writer();
     const ends = entries.map(([name, type]) => {
       writeColumn(writer, type, { rows, name });
       return writer.at;
     });
-    const { memory } = writer;
-    let released = false;
-    return {
-      values: ends.map((end, index) => memory.subarray(ends[index - 1] ?? 0, end)),
-      release: () => {
-        if (!released && memory.length === BYTES) free.push(memory);
-        released = true;
-      },
-    };
+    return ends.map((end, index) => writer.memory.subarray(ends[index - 1] ?? 0, end));
   };
   return {
     names,
@@ -223,14 +198,12 @@ export function columnsFrom<const Types extends ColumnTypes>(
     table: (name) =>
       `(select ${select(names, 'n')} from unnest((select ${all(present(names[0], 'column'))}))
          with ordinality as rows_of (first_column, n)) as ${name}`,
-    valuesOf,
     run: async <Row>(
       sql: Sql,
       text: string,
       { rows, before = [] }: { rows: readonly RowOf<Types>[]; before?: readonly unknown[] },
     ) => {
-      const input = valuesOf(rows);
-      return sql.query<Row>(text, [...before, ...input.values]).finally(() => input.release());
+      return sql.query<Row>(text, [...before, ...valuesOf(rows)]);
     },
   };
 }

@@ -1,7 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
-import { isoTime } from '#core/iso-time.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Stamp } from '#db/commit-order.ts';
@@ -50,7 +49,7 @@ function eventHead(event: {
     api_version: CURRENT_API_VERSION,
     livemode: event.livemode,
     network: networkOf(event.livemode),
-    created: isoTime(event.created),
+    created: event.created.toISOString(),
   });
   return `${head.slice(0, -1)},"sequence":`;
 }

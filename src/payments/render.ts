@@ -1,6 +1,5 @@
 import type { Json } from '#core/canonical-json.ts';
 import { addSeconds } from '#core/clock.ts';
-import { isoTime } from '#core/iso-time.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline.ts';
@@ -11,7 +10,7 @@ import { receiptUrl } from '#payments/receipt-url.ts';
 type JsonObject = { [key: string]: Json };
 
 function iso(at: Date | null): string | null {
-  return at === null ? null : isoTime(at);
+  return at === null ? null : at.toISOString();
 }
 
 function nextAction(intent: ShownIntent): Json {
@@ -19,7 +18,7 @@ function nextAction(intent: ShownIntent): Json {
   return {
     type: 'payer_confirmation',
     reason_code: intent.attempt.reasonCode,
-    expires_at: isoTime(byAccountClock(intent, intent.confirmBy)),
+    expires_at: byAccountClock(intent, intent.confirmBy).toISOString(),
   };
 }
 
@@ -73,8 +72,8 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     split_group: intent.splitGroup,
     picked_up_at: iso(intent.pickedUpAt),
     tapped_at: iso(intent.tappedAt),
-    expires_at: isoTime(byAccountClock(intent, intent.expiresAt)),
-    created: isoTime(intent.created),
+    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
+    created: intent.created.toISOString(),
   };
   return markRebuilt(shown, intent);
 }
@@ -112,9 +111,9 @@ export function renderPayment(payment: Payment): JsonObject {
     tx_hash: payment.place.txHash,
     block_number: Number(payment.place.blockNumber),
     log_index: payment.place.logIndex,
-    settled_at: isoTime(payment.settledAt),
-    refundable_until: isoTime(addSeconds(payment.refundableUntil, payment.aheadSeconds)),
-    created: isoTime(payment.created),
+    settled_at: payment.settledAt.toISOString(),
+    refundable_until: addSeconds(payment.refundableUntil, payment.aheadSeconds).toISOString(),
+    created: payment.created.toISOString(),
   };
   return markRebuilt(shown, payment);
 }

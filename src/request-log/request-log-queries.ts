@@ -1,4 +1,3 @@
-import { isoTime } from '#core/iso-time.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { CopyValue } from '#db/copy-rows.ts';
 import type { Sql } from '#db/database.ts';
@@ -48,7 +47,7 @@ export const REQUEST_LOG = { table: 'request_log', columns: COLUMN_NAMES } as co
 export function toValues(row: RequestRow): CopyValue[] {
   return [
     row.id,
-    isoTime(row.created),
+    row.created.toISOString(),
     row.account_id,
     row.livemode,
     row.caller_id,
