@@ -17,6 +17,7 @@ import { StartError } from '#core/start-error.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
+import { keepMark, readMark } from '#db/mark.ts';
 import { migrate } from '#db/migrate.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
@@ -196,6 +197,23 @@ async function prepareGround(
   return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
 }
 
+/** The database with our tables, compared with what an earlier life of this process has seen. */
+async function prepareDatabase(
+  config: Config,
+  { url, folder, log }: { readonly url: string; readonly folder: DataFolder; readonly log: Log },
+  stops: Undo,
+): Promise<Database> {
+  const { maxConnections, databaseReadUrl: readUrl, databaseDirectUrl: directUrl } = config;
+  const db = openDatabase({ url, maxConnections, readUrl, directUrl });
+  stops.push(db.close);
+  const mark = await readMark(folder, db.watch);
+  await checkDatabase(db, config);
+  await migrate(db);
+  const marking = await keepMark({ db, folder, log }, mark);
+  stops.push(marking.stop);
+  return db;
+}
+
 /** What a process does not sign with, it does not hold. */
 function withKeysOf({ roles }: Config, network: NetworkSettings): NetworkSettings {
   const works = roles.has('worker');
@@ -294,11 +312,7 @@ async function bringUp(config: Config, log: Log, stops: Undo): Promise<Up> {
   const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
-  const { maxConnections, databaseReadUrl: readUrl, databaseDirectUrl: directUrl } = config;
-  const db = openDatabase({ url: ground.databaseUrl, maxConnections, readUrl, directUrl });
-  stops.push(db.close);
-  await checkDatabase(db, config);
-  await migrate(db);
+  const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log }, stops);
   const idKey = await openIdKey(db, idSealingKey(secret));
   const clock = new AlignedClock();
   await alignClock(db, clock);

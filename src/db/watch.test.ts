@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DatabaseSight, DatabaseWatch, incarnationOf, walPosition } from '#db/watch.ts';
+import {
+  type DatabasePlace,
+  type DatabaseSight,
+  DatabaseWatch,
+  incarnationOf,
+  walPosition,
+} from '#db/watch.ts';
 import { testDatabase } from '#testing/database.ts';
 
 const ALIKE: DatabaseSight = {
@@ -107,6 +113,34 @@ describe('what a process knows of its database', () => {
     watch.meet({ ...ALIKE, position: 1_300n });
     assert.ok(!watch.sawLoss(false));
     assert.equal(watch.changes, 1);
+  });
+
+  it('a copy that was put back before we began shows by what was seen earlier', () => {
+    const shows = (place: Partial<DatabasePlace>) => {
+      const watch = new DatabaseWatch();
+      watch.expect({ ...ALIKE, position: 1_000n, ...place });
+      watch.meet(ALIKE);
+      watch.guard(false, () => {});
+      return watch.sawLoss(false);
+    };
+    assert.equal(shows({}), false);
+    assert.equal(shows({ position: 1_001n }), true);
+    assert.equal(shows({ position: 1_001n, system: 'another/16384' }), false);
+    assert.equal(shows({ position: 501n, timeline: '00000000' }), true);
+    assert.equal(shows({ position: 500n, timeline: '00000000' }), false);
+  });
+
+  it('is not remembered while a loss is not acted upon', () => {
+    const watch = new DatabaseWatch();
+    watch.meet(ALIKE);
+    assert.equal(watch.place, null, 'nothing is known to be on disk');
+    watch.note(1_500n);
+    const { system, timeline } = ALIKE;
+    assert.deepEqual(watch.place, { system, timeline, position: 1_500n });
+    watch.showLoss();
+    assert.equal(watch.place, null);
+    for (const livemode of [false, true]) watch.toldOfLoss(livemode);
+    assert.deepEqual(watch.place, { system, timeline, position: 1_500n });
   });
 
   it('positions of another system say nothing', () => {

@@ -15,6 +15,9 @@ export interface DatabaseSight {
   readonly checkpoint: { readonly timeline: string; readonly position: bigint };
 }
 
+/** Which database it is, and how far its log is on disk. */
+export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'position'>;
+
 /**
  * What this process may do on a network's ledger. `closed`: only read. `serving`: the database has
  * lost nothing that we know of. `signing`: nor does the chain know more than it.
@@ -44,6 +47,8 @@ export class DatabaseWatch {
   readonly #agreed = new Set<boolean>();
   readonly #listeners = new Set<() => void>();
   #sight: DatabaseSight | null = null;
+  /** What was seen of the database before this process began. */
+  #expected: DatabasePlace | null = null;
   /** Everything up to here was on disk, as the database that we know has said. */
   #highest = 0n;
   #changes = 0;
@@ -67,6 +72,23 @@ export class DatabaseWatch {
   /** How far the log is known to be on disk: read it before a new connection is asked. */
   get highest(): bigint {
     return this.#highest;
+  }
+
+  /** What to remember of the database. null: nothing yet, or a loss is not acted upon yet. */
+  get place(): DatabasePlace | null {
+    if (this.#sight === null || this.#highest === 0n || this.#losses.size > 0) return null;
+    const { system, timeline } = this.#sight;
+    return { system, timeline, position: this.#highest };
+  }
+
+  /** What was seen of the database before this process began. Before the first connection. */
+  expect(place: DatabasePlace): void {
+    this.#expected = place;
+  }
+
+  /** The database has lost something since it was last seen. */
+  showLoss(): void {
+    for (const livemode of [false, true]) this.#losses.add(livemode);
   }
 
   /** The log is on disk up to here. (What is only written may be gone after a crash.) */
@@ -94,10 +116,12 @@ export class DatabaseWatch {
   meet(sight: DatabaseSight, before = this.#highest): void {
     const known = this.#sight;
     this.#sight = sight;
-    if (known === null) return;
+    if (known === null) {
+      if (this.#expected !== null && isBehind(sight, this.#expected)) this.showLoss();
+      return;
+    }
     const moved = incarnationOf(known) !== incarnationOf(sight);
-    const comparable = known.system === sight.system;
-    const behind = comparable && startOf(sight, moved) < (moved ? this.#highest : before);
+    const behind = isBehind(sight, { ...known, position: moved ? this.#highest : before });
     if (!moved && !behind) return;
     this.#highest = 0n;
     this.#agreed.clear();
@@ -173,6 +197,12 @@ export class DatabaseWatch {
   signs(livemode: boolean): boolean {
     return (this.#standings.get(livemode) ?? 'signing') === 'signing';
   }
+}
+
+/** Whether it lacks what was seen on disk. Positions of another system say nothing. */
+function isBehind(sight: DatabaseSight, seen: DatabasePlace): boolean {
+  const moved = seen.timeline !== sight.timeline;
+  return seen.system === sight.system && startOf(sight, moved) < seen.position;
 }
 
 /**

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { present } from '#core/assert.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Database, Sql } from '#db/database.ts';
+import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
+
+/**
+ * What a process has seen of its database, kept in its data folder. While the process is stopped
+ * the database may be put back to an earlier copy: at the next start the mark shows it.
+ */
+interface Mark {
+  readonly id: string;
+  /** The row of the mark in `database_marks` had come so far. */
+  readonly generation: number;
+  readonly system: string;
+  readonly timeline: string;
+  /** The log was on disk up to here, in bytes. */
+  readonly position: string;
+}
+
+/** The data folder. */
+interface Folder {
+  readJson(file: string): Promise<unknown>;
+  writeJson(file: string, value: unknown): Promise<void>;
+}
+
+interface MarkDeps {
+  readonly db: Database;
+  readonly folder: Folder;
+  readonly log: Log;
+}
+
+const FILE = 'database-mark.json';
+/** A copy that was made in the last second before a process was killed does not show. */
+const WRITE_MS = 1_000;
+/**
+ * Positions of the log do not compare between two servers, and a copy that runs for long gets as
+ * far as the mark. Its generation stays behind, unless the copy is younger than this.
+ */
+const GENERATION_MS = 60_000;
+
+/** Call it before the first connection. */
+export async function readMark(folder: Folder, watch: DatabaseWatch): Promise<Mark | null> {
+  const mark = ((await folder.readJson(FILE)) ?? null) as Mark | null;
+  if (mark !== null) watch.expect({ ...mark, position: BigInt(mark.position) });
+  return mark;
+}
+
+async function selectGeneration(sql: Sql, id: string): Promise<number | null> {
+  const rows = await sql.query<{ generation: bigint }>(
+    'select generation from database_marks where id = $1',
+    [id],
+  );
+  return rows[0] === undefined ? null : Number(rows[0].generation);
+}
+
+async function raiseGeneration(sql: Sql, id: string): Promise<number> {
+  const rows = await sql.query<{ generation: bigint }>(
+    `insert into database_marks as m (id, generation) values ($1, 1)
+     on conflict (id) do update set generation = m.generation + 1 returning generation`,
+    [id],
+  );
+  return Number(present(rows[0], 'mark of a database').generation);
+}
+
+/** Another database that knows nothing of the mark is no earlier copy of this one. */
+async function compareGeneration({ db }: MarkDeps, mark: Mark): Promise<void> {
+  const generation = await selectGeneration(db, mark.id);
+  const isSame = db.watch.incarnation?.startsWith(`${mark.system}/`) ?? false;
+  if (generation === null ? isSame : generation < mark.generation) db.watch.showLoss();
+}
+
+/**
+ * Compares the database with the mark, if there is one, and keeps the mark up to date from then on.
+ * Not while a loss is not acted upon yet: the next start has to see it again.
+ */
+export async function keepMark(deps: MarkDeps, mark: Mark | null): Promise<Pick<Loop, 'stop'>> {
+  const { db, folder, log } = deps;
+  const id = mark?.id ?? randomBytes(16).toString('hex');
+  if (mark !== null) await compareGeneration(deps, mark);
+  let generation = 0;
+  let raisedMs = Number.NEGATIVE_INFINITY;
+  let written: DatabasePlace | null = null;
+  const write = async () => {
+    if (db.watch.place === null || db.watch.place.position === written?.position) return false;
+    if (performance.now() - raisedMs > GENERATION_MS) {
+      generation = await raiseGeneration(db, id);
+      raisedMs = performance.now();
+    }
+    const { place } = db.watch;
+    if (place === null) return false;
+    await folder.writeJson(FILE, { id, generation, ...place, position: String(place.position) });
+    written = place;
+    return false;
+  };
+  const loop = startLoop({
+    name: 'mark of the database',
+    pollMs: WRITE_MS,
+    run: write,
+    onError: (name, error) => log.warn(`the ${name} failed`, { error: describeError(error) }),
+  });
+  return {
+    stop: async () => {
+      await loop.stop();
+      await write().catch(() => {});
+    },
+  };
+}
