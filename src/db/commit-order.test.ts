@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { stampOrder, stampOrders } from '#db/commit-order.ts';
+import { raisePlaces, stampOrder, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { waitingForLocks } from '#testing/open-transactions.ts';
@@ -227,4 +227,15 @@ test('one account does not wait for another', async () => {
   assert.equal(await Promise.race([stamped, sleep(2_000, 'stuck')]), 'stamped');
   end();
   await holding;
+});
+
+test('places of a mode are raised above all that may have been given away and lost', async () => {
+  const tenant = await addTenant();
+  const place = () =>
+    database.db.transaction(async (tx) => (await stampOrder(tx, tenant, NOW, 1)).next());
+  const before = await place();
+  await raisePlaces(database.db, true);
+  assert.equal(await place(), before + 1n);
+  await raisePlaces(database.db, false);
+  assert.equal(await place(), before + 2n + 1_048_576n);
 });

@@ -128,3 +128,22 @@ export async function stampOrders(
   );
   return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
 }
+
+/** More rows than any account writes in the time that a restored database may have lost. */
+const RAISE_PLACES_BY = 1_048_576;
+
+/**
+ * Raises the places of all accounts of a mode, for a database that may have lost some: an event's
+ * `sequence` is its place, and receivers ignore one below what they have seen. In the order of all
+ * locks, so that no two transactions wait in a circle.
+ */
+export async function raisePlaces(sql: Sql, livemode: boolean): Promise<void> {
+  await sql.query(
+    `with locked as materialized (
+       select account_id from account_modes where livemode = $1 order by account_id for update
+     )
+     update account_modes m set position = m.position + ${RAISE_PLACES_BY}
+     from locked l where m.account_id = l.account_id and m.livemode = $1`,
+    [livemode],
+  );
+}

@@ -17,10 +17,12 @@ export interface CardRow {
   created: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  /** Each tap asks the payer since then, because the count may have been lost; null: none does. */
+  asks_since: Date | null;
 }
 
 const COLUMNS = `id, payer_id, label, keys, per_payment_limit, counter, uid, created, last_used_at,
-  revoked_at`;
+  revoked_at, asks_since`;
 
 export async function insertCard(
   tx: Tx,
@@ -101,6 +103,13 @@ export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Pr
     [uses.map((use) => use.id), uses.map((use) => use.counter), uses.map((use) => use.uid), now],
   );
   return rows.length;
+}
+
+/** The payer has said yes to a tap: no copy of an earlier one is accepted any more. */
+export async function endAsking(tx: Tx, id: string): Promise<void> {
+  await tx.query('update cards set asks_since = null where id = $1 and asks_since is not null', [
+    id,
+  ]);
 }
 
 /** @returns undefined when the payer has no such card, or has deleted it. */

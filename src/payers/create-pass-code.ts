@@ -9,7 +9,7 @@ import { lockPayer, selectPass } from '#payers/queries.ts';
 export const PASS_CODE_MS = 60_000;
 
 /** So long it is told that a code ran out, or was used. */
-const KEPT_MS = 86_400_000;
+export const PASS_CODE_KEPT_MS = 86_400_000;
 /** Rows dropped per new code: the table cannot grow faster than it is swept. */
 const SWEEP = 20;
 
@@ -26,7 +26,7 @@ export async function createPassCode(
   }
   const secret = newSecret('passCode');
   const expiresAt = addMs(made.now, PASS_CODE_MS);
-  await deleteOldPassCodes(tx, addMs(made.now, -KEPT_MS), SWEEP);
+  await deleteOldPassCodes(tx, addMs(made.now, -PASS_CODE_KEPT_MS), SWEEP);
   await insertPassCode(tx, { hash: hashSecret(secret), passId: pass.id, now: made.now, expiresAt });
   return { secret, expiresAt };
 }

@@ -37,6 +37,8 @@ interface Faults {
   readonly chain: boolean;
   readonly card: boolean;
   readonly copied: boolean;
+  /** The card's count may have been lost with the database. */
+  readonly lost: boolean;
   readonly perPayment: boolean;
   readonly perDay: boolean;
   readonly listed: boolean;
@@ -59,7 +61,7 @@ function factsWith(faults: Faults): PaymentFacts {
       confirm_first_payment: faults.asked,
     },
     credentialProblem: faults.credential ? 'pass_revoked' : null,
-    cardLimit: faults.card ? 999n : null,
+    card: { per_payment_limit: faults.card ? 999n : 1_000n, asks_since: faults.lost ? NOON : null },
     confirmFrom: faults.copied ? atoms(1_000) : null,
     preflight: faults.chain ? { ok: false, decline: 'insufficient_funds' } : { ok: true },
     settings: {
@@ -84,6 +86,7 @@ function expected(faults: Faults): string {
   if (faults.chain) return 'insufficient_funds';
   if (faults.card || faults.perPayment || faults.perDay) return 'limit_exceeded';
   if (faults.listed) return 'risk_blocked BLOCKED_PAYER';
+  if (faults.lost) return 'ask CARD_AFTER_RECOVERY';
   if (faults.asked) return 'ask FIRST_MERCHANT_PAYMENT';
   return faults.copied ? 'ask STATIC_PASS' : 'settle';
 }
@@ -107,6 +110,7 @@ test('the first check that fails decides, whatever else is wrong', () => {
     chain: fc.boolean(),
     card: fc.boolean(),
     copied: fc.boolean(),
+    lost: fc.boolean(),
     perPayment: fc.boolean(),
     perDay: fc.boolean(),
     listed: fc.boolean(),
@@ -127,6 +131,7 @@ test('what is settled today and what is on its way both count against the day’
     chain: false,
     card: false,
     copied: false,
+    lost: false,
     perPayment: false,
     perDay: false,
     listed: false,

@@ -3,6 +3,7 @@ import { addMs } from '#core/clock.ts';
 import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
+import type { CardRow } from '#payers/card-queries.ts';
 import type { PayerRow } from '#payers/queries.ts';
 import type { Decline } from '#payments/decline.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
@@ -23,8 +24,8 @@ export interface PaymentFacts {
   readonly amount: Atoms;
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
-  /** The limit of the card that was tapped, if it was one: atoms, without fees. */
-  readonly cardLimit: bigint | null;
+  /** The card that was tapped, if it was one. */
+  readonly card: Pick<CardRow, 'per_payment_limit' | 'asks_since'> | null;
   /**
    * From this many atoms on, the payer has to confirm, because what was presented can be copied.
    */
@@ -38,7 +39,7 @@ export interface PaymentFacts {
 
 export type Assessment =
   | { readonly kind: 'settle' }
-  | { readonly kind: 'ask_payer'; readonly rule: RiskRule }
+  | { readonly kind: 'ask_payer'; readonly rule: RiskRule | 'CARD_AFTER_RECOVERY' }
   | { readonly kind: 'decline'; readonly decline: Decline; readonly rule?: RiskRule };
 
 const HOUR_MS = 3_600_000;
@@ -87,9 +88,9 @@ export async function readActivities(
 }
 
 /** The payer's own limits: per payment and card, and per UTC day with what is on its way. */
-function exceedsLimits({ amount, payer, cardLimit, activity }: PaymentFacts): boolean {
+function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
-  if (cardLimit !== null && amount > cardLimit) return true;
+  if (card !== null && amount > card.per_payment_limit) return true;
   if (perPayment !== null && amount > perPayment) return true;
   const today = activity.settled_today + activity.under_way + amount;
   return perDay !== null && today > perDay;
@@ -116,6 +117,10 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     payerConfirmsFirst: payer.confirm_first_payment,
     copyConfirmFrom: facts.confirmFrom,
   });
+  // The count that the database has of it may be behind: only the payer knows of each tap.
+  if (verdict.kind !== 'block' && facts.card !== null && facts.card.asks_since !== null) {
+    return { kind: 'ask_payer', rule: 'CARD_AFTER_RECOVERY' };
+  }
   switch (verdict.kind) {
     case 'allow':
       return { kind: 'settle' };

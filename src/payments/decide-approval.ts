@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
+import { endAsking } from '#payers/card-queries.ts';
 import { lockPayer } from '#payers/queries.ts';
 import { assessPayment, readActivities } from '#payments/assess.ts';
 import { checkCredential, lockCredential } from '#payments/credential.ts';
@@ -18,6 +19,8 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
   const found = await lockCredential(tx, attempt.credential);
   // The payer erased it, and came back to say yes.
   if (found === null) return { type: 'reject', decline: 'pass_revoked' };
+  // Whatever becomes of the payment: the payer knows of this tap, so its count is the newest.
+  if (found.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // A token that ran out while its payer was asked was in time when it was sent.
   const sentAt = confirmationAskedAt(intent.confirmBy);
@@ -28,7 +31,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
     amount: chargeOf(intent),
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, sentAt),
-    cardLimit: found.type === 'nfc_sun' ? found.card.per_payment_limit : null,
+    card: found.type === 'nfc_sun' ? found.card : null,
     // The payer is saying yes right now.
     confirmFrom: null,
     preflight: { ok: true },

@@ -46,6 +46,7 @@ import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
 import { settlementOf } from '#payments/settlement-of.ts';
 import { chargeOf, checkTip } from '#payments/tip.ts';
+import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import { type Judged, judge, writeUsedUp } from '#payments/use-up.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestPayments } from '#settlement/requests.ts';
@@ -76,6 +77,7 @@ interface Ground {
   /** As locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
   readonly credentials: Map<string, Found>;
+  readonly ofUnknown: UnknownDecline;
   /** Those of them that the batch uses up. */
   readonly usedUp: Map<string, Found>;
   readonly terms: PayTerms;
@@ -113,15 +115,14 @@ async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): P
     lockIntents(tx, [...new Set(requests.map(({ intentId }) => intentId))]),
   ]);
   const intents = new Map(locked.map((intent) => [intent.id, intent]));
-  const credentials = await lockCredentials(
-    tx,
-    requests.map(({ presented }) => presented),
-  );
+  const presented = requests.map((request) => request.presented);
+  const credentials = await lockCredentials(tx, presented);
+  const ofUnknown = await readUnknownDecline(tx, presented, { found: credentials, now });
   const payerIds = [...new Set([...credentials.values()].map((found) => found.payerId))];
   const payers = new Map((await lockPayers(tx, payerIds)).map((payer) => [payer.id, payer]));
-  const empty = { changes: new Map(), underWay: [], usedUp: new Map(), terms };
+  const rest = { ofUnknown, changes: new Map(), underWay: [], usedUp: new Map(), terms };
   const candidates = requests.map((request) => {
-    const intent = intentOf({ intents, ...empty }, request);
+    const intent = intentOf({ intents, ...rest }, request);
     const payer = payers.get(credentialOf({ credentials }, request)?.payerId ?? '');
     return intent === null || payer === undefined ? null : { intent, payer };
   });
@@ -131,7 +132,7 @@ async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): P
   const facts = candidates.map((candidate) =>
     candidate === null ? null : present(activities[next++], 'facts of a payment'),
   );
-  return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, ...empty };
+  return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, ...rest };
 }
 
 /** What the batch itself has under way counts like what was under way before. */
@@ -151,14 +152,6 @@ function withBatch(
     under_way_here: activity.under_way_here + here,
   };
 }
-
-const UNKNOWN_CREDENTIAL = {
-  nfc_id: 'pass_unknown',
-  nfc_sun: 'pass_unknown',
-  qr: 'pass_unknown',
-  agent_token: 'agent_token_unknown',
-  authorization: 'authorization_refused',
-} as const;
 
 export function serviceUnavailable(): Refusal {
   return refuse(
@@ -197,7 +190,7 @@ function command(
   const tip = request.tip ?? ZERO;
   const found = credentialOf(ground, request);
   if (found === null || judged === null)
-    return { type: 'decline', decline: UNKNOWN_CREDENTIAL[presented.type] };
+    return { type: 'decline', decline: ground.ofUnknown(presented, intent.tenant.livemode) };
   // It appeared after we looked ahead: the chain has not been asked about it.
   if (preflight === null) return serviceUnavailable();
   const payer = present(ground.payers.get(found.payerId), 'payer of a credential');
@@ -207,7 +200,7 @@ function command(
     amount: add(intent.amount, tip),
     payer,
     credentialProblem: checkCredential(found, intent, payer.livemode, now) ?? judged.decline,
-    cardLimit: found.type === 'nfc_sun' ? found.card.per_payment_limit : null,
+    card: found.type === 'nfc_sun' ? found.card : null,
     confirmFrom: found.type === 'nfc_id' ? ground.terms.staticPassConfirmFrom : null,
     preflight,
     settings,

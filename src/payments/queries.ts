@@ -90,20 +90,27 @@ export async function lockOverdueIntents(
   return rows.map(toIntent);
 }
 
-/** Unpaid intents of a network that were created before that time, oldest expiry first. */
+/**
+ * Unpaid intents of a network that were created before that time, oldest expiry first. Without
+ * those whose number the chain has settled: somebody has been charged under it.
+ */
 export async function lockUnpaidIntents(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
     `select ${INTENT_COLUMNS} from payment_intents where id in (
-       select id from payment_intents
-         where status = 'requires_payment_method' and livemode = $1
-           and created - ahead_seconds * interval '1 second' < $2
-       union all
-       select id from payment_intents
-         where status = 'requires_action' and livemode = $1
-           and created - ahead_seconds * interval '1 second' < $2
+       select id from (
+         select id, settlement_number from payment_intents
+           where status = 'requires_payment_method' and livemode = $1
+             and created - ahead_seconds * interval '1 second' < $2
+         union all
+         select id, settlement_number from payment_intents
+           where status = 'requires_action' and livemode = $1
+             and created - ahead_seconds * interval '1 second' < $2) unpaid
+       where not exists (
+         select from chain_payments c
+         where c.livemode = $1 and c.number = unpaid.settlement_number)
        limit $3)
      order by id for update`,
     [wanted.livemode, wanted.before, wanted.limit],

@@ -1,4 +1,5 @@
 import type { Tx } from '#db/database.ts';
+import { createPayer } from '#payers/create-payer.ts';
 import { type LostPayment, rebuildPayments } from '#payments/rebuild.ts';
 import {
   type After,
@@ -10,6 +11,7 @@ import {
 import type { RecoveryDeps } from '#recovery/run.ts';
 import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
+import { HIGHEST_NUMBER } from '#settlement/numbers.ts';
 import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
@@ -19,7 +21,7 @@ type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }
   | { readonly kind: 'answer'; readonly requestId: bigint }
-  | { readonly kind: 'rebuild'; readonly accountId: string; readonly payerId: string };
+  | { readonly kind: 'rebuild'; readonly accountId: string };
 
 function alarmOf(row: LostPaymentRow, kind: string): Plan {
   const { number, payer, merchant_number, amount, order_id, tx_hash } = row;
@@ -30,16 +32,17 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 /**
  * Where the ledger has the bytes, or an outcome that it only has to apply, the ordinary way does
  * it, unless another attempt has paid than the one that the ledger waits for. A payment of an
- * unknown merchant or payer cannot be booked. An intent with a number that the chain has settled
- * for another sale is reported to a person.
+ * unknown merchant, or under a number that cannot be ours, is not booked. One of an unknown payer
+ * is: a payer is an address. An intent with a number that the chain has settled for another sale is
+ * reported to a person.
  */
 function plan(row: LostPaymentRow): Plan {
-  const { account_id: accountId, payer_id: payerId, request_id: requestId } = row;
-  if (accountId === null || payerId === null) return alarmOf(row, 'foreign_settlement');
+  const { account_id: accountId, request_id: requestId } = row;
+  if (accountId === null || row.number >= HIGHEST_NUMBER) return alarmOf(row, 'foreign_settlement');
   if (row.intent_id !== null && !row.intent_fits) return alarmOf(row, 'number_taken');
-  if (requestId === null) return { kind: 'rebuild', accountId, payerId };
+  if (requestId === null) return { kind: 'rebuild', accountId };
   if (row.bytes_known) return { kind: 'leave' };
-  return row.same_payment ? { kind: 'answer', requestId } : { kind: 'rebuild', accountId, payerId };
+  return row.same_payment ? { kind: 'answer', requestId } : { kind: 'rebuild', accountId };
 }
 
 function factsOf(row: LostPaymentRow, chainId: number): OutcomeFacts['payment'] {
@@ -69,17 +72,19 @@ async function toLost(
   rows: readonly { readonly row: LostPaymentRow; readonly plan: Plan & { kind: 'rebuild' } }[],
 ): Promise<LostPayment[]> {
   const { livemode, chainId } = deps.chain.config;
+  const now = deps.clock.now();
   const terminals = new Map<string, string>();
   const lost: LostPayment[] = [];
   for (const { row, plan } of rows) {
     const tenant = { accountId: plan.accountId, livemode };
     const known = terminals.get(plan.accountId);
-    const terminalId = known ?? (await ensureRecoveredTerminal(tx, tenant, deps.clock.now()));
+    const terminalId = known ?? (await ensureRecoveredTerminal(tx, tenant, now));
     terminals.set(plan.accountId, terminalId);
+    const payer = await createPayer(tx, { livemode, address: row.payer, now });
     lost.push({
       tenant,
       number: row.number,
-      payerId: plan.payerId,
+      payerId: payer.id,
       payerAddress: row.payer,
       amount: row.amount,
       orderId: row.order_id,

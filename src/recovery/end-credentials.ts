@@ -30,9 +30,17 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
     ({ livemode, before }) => [livemode, before],
   ],
   'codes of passes': [
-    `update pass_codes c set used_at = $3 from passes p, payers y
+    `update pass_codes c set expires_at = $2 from passes p, payers y
      where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1 and c.created < $2
-       and c.used_at is null and c.expires_at > $3
+       and c.used_at is null and c.expires_at > $2
+     returning 1 as ended`,
+    ({ livemode, before }) => [livemode, before],
+  ],
+  // Their counts may be behind: a card's own count cannot be read but at its next tap.
+  'cards that paid without a yes': [
+    `update cards c set asks_since = $3 from payers y
+     where y.id = c.payer_id and y.livemode = $1 and c.created < $2 and c.revoked_at is null
+       and c.asks_since is null
      returning 1 as ended`,
     ({ livemode, before, now }) => [livemode, before, now],
   ],

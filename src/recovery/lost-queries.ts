@@ -18,8 +18,6 @@ export interface LostPaymentRow {
   readonly block_time: Date;
   /** null: no merchant has that number here. */
   readonly account_id: string | null;
-  /** null: nobody has that address here. */
-  readonly payer_id: string | null;
   /** The intent with that number, if the ledger has it. */
   readonly intent_id: string | null;
   /** Whether that intent is of this merchant, amount and order. */
@@ -50,7 +48,7 @@ export async function selectLostPayments(
   return sql.query(
     `select c.number, c.batch_number, c.payer, c.merchant_number, c.amount, c.order_id,
        c.fee_acquirer, c.fee_protocol, c.cashback, c.tx_hash, c.block_number, c.log_index,
-       c.block_time, m.account_id, y.id as payer_id, i.id as intent_id,
+       c.block_time, m.account_id, i.id as intent_id,
        -- With a tip, which is at most as much again, where one could be given.
        coalesce(i.account_id = m.account_id and i.order_id = c.order_id and c.amount >= i.amount
          and c.amount <= case when i.tipping is null then i.amount else 2 * i.amount end,
@@ -60,7 +58,6 @@ export async function selectLostPayments(
      from chain_payments c
      left join account_modes m
        on m.livemode = c.livemode and m.merchant_number = c.merchant_number
-     left join payers y on y.livemode = c.livemode and y.address = c.payer
      left join lateral (
        select id, account_id, amount, tipping, order_id from payment_intents p
        where p.livemode = c.livemode and p.settlement_number = c.number

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { raisePlaces } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import { awaitLostBytes, raiseNonces } from '#recovery/lanes.ts';
@@ -62,7 +63,10 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
 async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   const { db, chain, wakeups, clock, log } = deps;
   const { livemode, network } = chain.config;
-  await inRun(deps, taken, (tx) => raiseNumbers(tx, livemode));
+  await inRun(deps, taken, async (tx) => {
+    await raiseNumbers(tx, livemode);
+    await raisePlaces(tx, livemode);
+  });
   failpoint('recovery.numbers_raised');
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');

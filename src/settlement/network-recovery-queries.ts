@@ -209,6 +209,16 @@ export async function markCompared(
   );
 }
 
+/** The modes whose database has lost something: recovered since that time, or not yet. */
+export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[]> {
+  const rows = await sql.query<{ livemode: boolean }>(
+    `select livemode from network_recoveries
+     where loss_shown and (status = 'recovering' or finished > $1)`,
+    [since],
+  );
+  return rows.map(({ livemode }) => livemode);
+}
+
 /** Everything since the contract's deployment is to be compared again. */
 export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query('update network_recoveries set compared_block = null where livemode = $1', [

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '#db/database.ts';
-import { areStale, createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
+import {
+  areStale,
+  createSettlementNumbers,
+  raiseAboveChain,
+  raiseNumbers,
+  type SettlementNumbers,
+} from '#settlement/numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const MILLION = 1_048_576n;
+/** How far numbers are raised at least. */
+const FAR = 4_294_967_296n;
 
 describe('settlement numbers', () => {
   let database: TestDatabase;
@@ -28,13 +36,42 @@ describe('settlement numbers', () => {
   };
   const many = (count: number, livemode = false) => Array.from({ length: count }, () => livemode);
 
-  it('are those of one block in order, from its first, so that they share a slot', async () => {
-    const first = (await nextBlock()) * 256n;
-    const drawn = await createSettlementNumbers(db).take(many(90));
+  it('are those of one block, so that they share a slot, in no order', async () => {
+    const drawn = await createSettlementNumbers(db).take(many(256));
+    const numbers = drawn.map(({ number }) => number);
+    const sorted = numbers.toSorted((a, b) => (a < b ? -1 : 1));
+    const first = sorted[0] ?? 0n;
+    assert.equal(first % 256n, 0n);
     assert.deepEqual(
-      drawn.map(({ number }) => number),
-      Array.from({ length: 90 }, (_, n) => first + BigInt(n)),
+      sorted,
+      Array.from({ length: 256 }, (_, n) => first + BigInt(n)),
     );
+    assert.notDeepEqual(numbers, sorted);
+  });
+
+  it('of a process begin by chance, up to 2^20 further on', async () => {
+    const skips: bigint[] = [];
+    for (let n = 0; n < 30; n++) {
+      const before = await nextBlock();
+      await createSettlementNumbers(db).take(many(1));
+      skips.push((await nextBlock()) - 1n - before);
+    }
+    assert.ok(skips.every((skip) => skip >= 0n && skip * 256n <= MILLION));
+    assert.ok(new Set(skips).size > 15, `the skips are ${skips.join()}`);
+  });
+
+  it('have gaps between their blocks that nobody else knows the mean of', async () => {
+    const means: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      const numbers = createSettlementNumbers(db);
+      await numbers.take(many(1));
+      const before = await nextBlock();
+      const blocks = new Set<bigint>();
+      for (const { number } of await numbers.take(many(4_000))) blocks.add(number / 256n);
+      means.push(Number(((await nextBlock()) - before) / BigInt(blocks.size)));
+    }
+    const [least, most] = [Math.min(...means), Math.max(...means)];
+    assert.ok(most >= 8 * Math.max(1, least), `blocks are ${means.join()} apart`);
   });
 
   it('begin above what the previous release has drawn, and may draw yet', async () => {
@@ -58,56 +95,65 @@ describe('settlement numbers', () => {
     }
   });
 
+  /** The blocks that a process has in stock once it is cut off from the database. */
+  const cutOff = async (own: Database, numbers: SettlementNumbers): Promise<number> => {
+    await own.close();
+    const blocks = new Set<bigint>();
+    try {
+      for (;;) for (const { number } of await numbers.take(many(1))) blocks.add(number / 256n);
+    } catch {
+      return blocks.size;
+    }
+  };
+
   it('of the next eight blocks are there before a busy process needs them', async () => {
     const own = openDatabase({ url: database.url, maxConnections: 2 });
     const numbers = createSettlementNumbers(own);
-    const before = await nextBlock();
     await numbers.take(many(1));
-    assert.equal(await nextBlock(), before + 1n);
+    const drawn = await nextBlock();
     await numbers.take(many(149));
-    await eventually('the next are drawn', async () => (await nextBlock()) === before + 9n);
-    await own.close();
-    const rest = await numbers.take(many(850));
-    assert.equal(rest.at(-1)?.number, before * 256n + 999n);
+    await eventually('the next are drawn', async () => (await nextBlock()) > drawn);
+    assert.equal(await cutOff(own, numbers), 9);
   });
 
   it('of one block at a time are drawn by a process that creates seldom', async (t) => {
+    const own = openDatabase({ url: database.url, maxConnections: 2 });
     let nowMs = 0;
     const clock = t.mock.method(performance, 'now', () => nowMs);
-    const numbers = createSettlementNumbers(db);
-    const before = await nextBlock();
+    const numbers = createSettlementNumbers(own);
     await numbers.take(many(1));
+    const drawn = await nextBlock();
     nowMs += 1_000;
     await numbers.take(many(149));
     clock.mock.restore();
-    await eventually('the next is drawn', async () => (await nextBlock()) > before + 1n);
-    assert.equal(await nextBlock(), before + 2n);
+    await eventually('the next is drawn', async () => (await nextBlock()) > drawn);
+    assert.equal(await cutOff(own, numbers), 2);
   });
 
   it('that are given back are taken again, also those of a block that is used up', async () => {
     const numbers = createSettlementNumbers(db);
-    const first = (await nextBlock()) * 256n;
     const used = await numbers.take(many(250));
     const spare = await numbers.take(many(64));
     numbers.putBack(spare);
     const again = await numbers.take(many(64));
     const numberOf = ({ number }: { readonly number: bigint }) => number;
     assert.deepEqual(again.map(numberOf), spare.map(numberOf));
+    const blocks = [...used.slice(0, 1), ...again].map(({ number }) => number / 256n);
     assert.deepEqual(
-      [used.at(-1), again[0], again[63]].map((one) => one?.number),
-      [first + 249n, first + 250n, first + 313n],
+      blocks.map((block) => block === blocks[0]),
+      blocks.map((_, place) => place <= 6),
     );
   });
 
   it('of each network are counted for themselves', async () => {
-    const before = [await nextBlock(false), await nextBlock(true)];
     const drawn = await createSettlementNumbers(db).take([false, true, false]);
+    const next = [await nextBlock(false), await nextBlock(true)];
     assert.deepEqual(
-      drawn.map(({ livemode, number }) => [livemode, number / 256n]),
+      drawn.map(({ livemode, number }) => [livemode, number / 256n + 1n]),
       [
-        [false, before[0]],
-        [true, before[1]],
-        [false, before[0]],
+        [false, next[0]],
+        [true, next[1]],
+        [false, next[0]],
       ],
     );
   });
@@ -118,9 +164,10 @@ describe('settlement numbers', () => {
     numbers.putBack(drawn.slice(1, 3));
     const again = await numbers.take(many(3));
     assert.deepEqual(
-      again.map(({ number }) => number - (drawn[0]?.number ?? 0n)),
-      [1n, 2n, 5n],
+      again.slice(0, 2).map(({ number }) => number),
+      drawn.slice(1, 3).map(({ number }) => number),
     );
+    assert.ok(!drawn.some(({ number }) => number === again[2]?.number));
   });
 
   it('are dropped when a connection breaks, also those that are put back later', async () => {
@@ -136,7 +183,7 @@ describe('settlement numbers', () => {
     await eventually('the break is noticed', async () => db.watch.epoch !== epoch);
     numbers.putBack(drawn);
     const [next] = await numbers.take([false]);
-    assert.equal((next?.number ?? 0n) / 256n, before);
+    assert.ok((next?.number ?? 0n) / 256n >= before);
   });
 
   it('are all invalid once numbers are raised, and new ones lie far above', async () => {
@@ -150,14 +197,28 @@ describe('settlement numbers', () => {
     for (const one of drawn) assert.equal(await stale([one]), true);
     assert.ok(onLive !== undefined && !(await stale([onLive])));
     const [fresh] = await createSettlementNumbers(db).take([false]);
-    assert.ok(fresh !== undefined && fresh.number > highest + MILLION);
+    assert.ok(fresh !== undefined && fresh.number > highest + FAR);
     assert.equal(await stale([fresh]), false);
   });
 
   it('never go down, though the chain knows fewer than the ledger', async () => {
     const ledger = (await nextBlock()) * 256n;
     await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
-    assert.ok((await nextBlock()) * 256n > ledger + MILLION);
+    assert.ok((await nextBlock()) * 256n > ledger + FAR);
+  });
+
+  it('are not raised above what no number of ours can be', async () => {
+    const before = await nextBlock();
+    await database.db.query(
+      `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
+         order_id, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, log_index,
+         block_time)
+       values (false, 9000000000000000000, 1, '', 1, 1, '', 0, 0, 0, '', 1, 0, now())`,
+    );
+    await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
+    assert.ok((await nextBlock()) * 256n < before * 256n + 2n * FAR);
+    await database.db.transaction((tx) => raiseAboveChain(tx, false));
+    assert.ok((await nextBlock()) * 256n < before * 256n + 2n * FAR);
   });
 
   it('raised twice have another epoch each time, as after a restore to the same copy', async () => {

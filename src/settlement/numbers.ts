@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { present } from '#core/assert.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 
@@ -34,10 +35,27 @@ const FEW = 160;
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
- * How far numbers are raised above what chain and ledger know. Numbers that were drawn in the lost
- * time and have not reached the chain lie below, unless a million were drawn in that time.
+ * A process begins so far on at most, by chance: 2^20 numbers. A database that was put back to an
+ * earlier copy, and shows it nowhere, would otherwise give new intents the numbers, and so the ids
+ * and pay links, of those that it has lost.
  */
-const RAISE_BY = 1_048_576n;
+const FIRST_SKIP_BLOCKS = 4_096;
+/**
+ * Ids spell numbers, and must not tell a merchant how much the others sell: blocks are handed out
+ * with gaps, whose widest is a power of two that each process chooses for itself. If all gaps came
+ * from one range, their mean would be known, and with it the number of blocks between two ids.
+ */
+const WIDEST_GAP_BITS = 8;
+/**
+ * How far numbers are raised above what chain and ledger know: 2^32. Numbers that were drawn in the
+ * lost time lie below, gaps and skips included, unless millions were drawn in that time.
+ */
+const RAISE_BY = 4_294_967_296n;
+/**
+ * No number of ours reaches this, so that ids have room for it (62^9) however often numbers are
+ * raised. Only somebody else who holds one of our keys can settle under a higher one.
+ */
+export const HIGHEST_NUMBER = 2n ** 52n;
 
 interface Block {
   readonly epoch: bigint;
@@ -47,8 +65,9 @@ interface Block {
 interface Stock {
   readonly blocks: Block[];
   drawing: Promise<void> | null;
-  /** By `performance.now()`. */
-  drawnMs: number;
+  /** By `performance.now()`; null: nothing was drawn yet. */
+  drawnMs: number | null;
+  readonly widestGap: number;
 }
 
 /** Where a number was drawn from. */
@@ -70,26 +89,38 @@ interface Stocks {
   readonly epoch: number;
 }
 
+/** In no order: two ids of one merchant do not tell how many others lie between them. */
 function toBlock(block: bigint, epoch: bigint): Block {
   const first = block * BLOCK;
-  // From the end, because `pop` takes the last.
-  const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BLOCK - 1n - BigInt(n));
+  const numbers: bigint[] = [];
+  for (let n = 0; n < Number(BLOCK); n++) {
+    const place = randomInt(n + 1);
+    numbers.push(numbers[place] ?? 0n);
+    numbers[place] = first + BigInt(n);
+  }
   // The contract has no number zero.
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
 }
 
+/** @param gaps One per block: so many blocks before it are left out. */
 async function drawBlocks(
   db: Pick<Database, 'query'>,
   livemode: boolean,
-  count: number,
+  gaps: readonly number[],
 ): Promise<Block[]> {
+  const places: number[] = [];
+  let count = 0;
+  for (const gap of gaps) {
+    places.push(count + gap);
+    count += gap + 1;
+  }
   const rows = await db.query<{ first: bigint; epoch: bigint }>(
     `update settlement_number_blocks set next_block = next_block + $2
      where livemode = $1 returning next_block - $2 as first, epoch`,
     [livemode, count],
   );
   const { first, epoch } = present(rows[0], 'settlement number block');
-  return Array.from({ length: count }, (_, n) => toBlock(first + BigInt(n), epoch));
+  return places.map((place) => toBlock(first + BigInt(place), epoch));
 }
 
 /** When the stock was dropped meanwhile, so is what was drawn for it. */
@@ -98,8 +129,11 @@ async function drawInto(
   stock: Stock,
   livemode: boolean,
 ): Promise<void> {
-  const isBusy = performance.now() - stock.drawnMs < BUSY_MS;
-  stock.blocks.push(...(await drawBlocks(db, livemode, isBusy ? BLOCKS_WHEN_BUSY : 1)));
+  const isFirst = stock.drawnMs === null;
+  const isBusy = stock.drawnMs !== null && performance.now() - stock.drawnMs < BUSY_MS;
+  const widest = isFirst ? FIRST_SKIP_BLOCKS : stock.widestGap;
+  const gaps = Array.from({ length: isBusy ? BLOCKS_WHEN_BUSY : 1 }, () => randomInt(widest + 1));
+  stock.blocks.push(...(await drawBlocks(db, livemode, gaps)));
   stock.drawnMs = performance.now();
 }
 
@@ -109,7 +143,10 @@ async function drawInto(
  * that was drawn is used any more.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
-  const empty = (): Stock => ({ blocks: [], drawing: null, drawnMs: Number.NEGATIVE_INFINITY });
+  const empty = (): Stock => {
+    const widestGap = 2 ** randomInt(WIDEST_GAP_BITS + 1);
+    return { blocks: [], drawing: null, drawnMs: null, widestGap };
+  };
   const begin = (epoch: number): Stocks => ({ test: empty(), live: empty(), epoch });
   let stocks = begin(0);
   const origins = new WeakMap<DrawnNumber, Origin>();
@@ -153,7 +190,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
       return taken;
     },
     putBack: (numbers) => {
-      // In reverse, so that the lowest is taken next.
+      // In reverse, so that the first is taken next.
       for (const drawn of numbers.toReversed()) {
         const origin = origins.get(drawn);
         if (origin?.stock === stockOf(drawn.livemode)) putInto(origin, drawn.number);
@@ -175,7 +212,8 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
     `update settlement_number_blocks
      set epoch = (random() * 9007199254740991)::bigint,
        next_block = (${RAISE_BY} + greatest($2::bigint, next_block * ${BLOCK},
-         (select max(number) from chain_payments where livemode = $1))) / ${BLOCK} + 1
+         (select max(number) from chain_payments
+          where livemode = $1 and number < ${HIGHEST_NUMBER}))) / ${BLOCK} + 1
      where livemode = $1`,
     [livemode, above],
   );
@@ -189,7 +227,9 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
   const rows = await tx.query(
     `select 1 as behind from settlement_number_blocks
      where livemode = $1
-       and next_block * ${BLOCK} <= (select max(number) from chain_payments where livemode = $1)`,
+       and next_block * ${BLOCK} <= (
+         select max(number) from chain_payments
+         where livemode = $1 and number < ${HIGHEST_NUMBER})`,
     [livemode],
   );
   if (rows.length > 0) await raiseNumbers(tx, livemode);

@@ -136,10 +136,13 @@ export async function endUnsigned(
   const rows = await tx.query<{ subject_id: string }>(
     `with waiting as (
        -- Applied: the ledger counts it as paid, and a reorganisation has undone it. It is owed.
-       select id, status = 'queued' and tries = 0 as unsigned from chain_requests
+       select id, status = 'queued' and tries = 0 as unsigned from chain_requests r
        where livemode = $1 and kind = 'payment' and status in ('queued', 'submitted')
          and applied_at is null
          and coalesce(deadline - settle_within * interval '1 second', created) < $2
+         -- The relayer finds out what the chain has settled under its number.
+         and not exists (
+           select from chain_payments c where c.livemode = $1 and c.number = r.number)
      ), signed as (
        update chain_requests set deadline = now()
        where id in (select id from waiting where not unsigned) and deadline > now()

@@ -28,6 +28,8 @@ export interface OutsideService {
   addMerchant(): Promise<bigint>;
   /** A wallet with USDC, allowance and policy that the service has never heard of. */
   addPayer(): Promise<Hex>;
+  /** A wallet with nothing but USDC that the service has never heard of. */
+  addWallet(): Promise<PrivateKeyAccount>;
   usdcOf(address: Hex): Promise<bigint>;
 }
 
@@ -72,6 +74,20 @@ async function addPayer(config: NetworkConfig): Promise<Hex> {
   return payer.address;
 }
 
+/** Funded by somebody else: it has never sent a transaction itself. */
+async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const funder = privateKeyToAccount(generatePrivateKey());
+  await clientOf(config, funder).request({
+    method: 'anvil_setBalance' as never,
+    params: [funder.address, numberToHex(parseEther('1'))] as never,
+  });
+  const args = [wallet.address, FUNDS] as const;
+  const minted = encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args });
+  await send(config, funder, config.usdc, minted);
+  return wallet;
+}
+
 async function addMerchant(config: NetworkConfig): Promise<bigint> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const accountId = `acct_${randomBytes(8).toString('hex')}`;
@@ -108,6 +124,7 @@ export function outsideService(config: NetworkConfig): OutsideService {
     },
     addMerchant: () => addMerchant(config),
     addPayer: () => addPayer(config),
+    addWallet: () => addWallet(config),
     usdcOf: (address) =>
       clientOf(config, operator).readContract({
         abi: testUsdcAbi,

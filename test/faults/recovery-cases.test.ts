@@ -160,12 +160,12 @@ describe('a copy of the database that is put back', () => {
 
   it('is recovered by one of two workers, and each loss is booked once', async () => {
     assert.ok(row.loss_shown);
-    // ONCE, LOST, CANCELED, EXPIRED, TAKEN, DIRECT.
-    assert.equal(row.payments, 6);
+    // ONCE, LOST, CANCELED, EXPIRED, TAKEN, DIRECT, ALIEN-2.
+    assert.equal(row.payments, 7);
     const booked = await world.db.query<{ count: bigint }>(
       `select count(*) as count from payments where recovered`,
     );
-    assert.equal(booked[0]?.count, 6n);
+    assert.equal(booked[0]?.count, 7n);
   });
 
   for (const order of ['CANCELED', 'EXPIRED']) {
@@ -182,16 +182,25 @@ describe('a copy of the database that is put back', () => {
     assert.deepEqual(await alarms(`payment ${number(2)}`), []);
   });
 
-  it('raises foreign_settlement for a merchant and for a payer that are unknown', async () => {
+  it('raises foreign_settlement for a merchant that is unknown', async () => {
     assert.deepEqual(await alarms(`payment ${number(3)}`), ['foreign_settlement']);
-    assert.deepEqual(await alarms(`payment ${number(4)}`), ['foreign_settlement']);
+  });
+
+  it('books what a payer has paid who is unknown', async () => {
+    const rows = await world.db.query(
+      `select p.recovered, y.address = p.payer_address as known from payments p
+       join payers y on y.id = p.payer_id where p.settlement_number = $1`,
+      [number(4)],
+    );
+    assert.deepEqual(rows, [{ recovered: true, known: true }]);
+    assert.deepEqual(await alarms(`payment ${number(4)}`), []);
   });
 
   it('raises number_taken for an intent whose number has settled another sale', async () => {
     assert.deepEqual(await alarms(`payment ${await numberOf(intentOf('NUMBER'))}`), [
       'number_taken',
     ]);
-    assert.equal((await read('NUMBER')).status, 'canceled');
+    assert.equal((await read('NUMBER')).status, 'requires_payment_method');
   });
 
   it('books a payment whose order_id belongs to another intent, and says so', async () => {
@@ -234,7 +243,7 @@ describe('a copy of the database that is put back', () => {
     const differences = await world.onChain((chain) => checkAgainstChain(world.db, chain));
     assert.deepEqual(
       differences.filter((one) => !/^(merchant \d+ has|the contract holds) /.test(one)).toSorted(),
-      [taken, number(3), number(4)]
+      [taken, number(3)]
         .map((one) => `settlement ${one} of the chain is no payment of ours`)
         .toSorted(),
     );

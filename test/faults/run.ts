@@ -46,7 +46,8 @@ async function playChaos(): Promise<boolean> {
 }
 
 async function testAll(): Promise<boolean> {
-  const files = ['failpoints', 'model', 'exhaustion', 'recovery', 'recovery-cases'].map((name) =>
+  const recovery = ['recovery', 'recovery-cases', 'recovery-lost-time', 'recovery-put-back'];
+  const files = ['failpoints', 'model', 'exhaustion', ...recovery].map((name) =>
     path.join(import.meta.dirname, `${name}.test.ts`),
   );
   const env = { ...process.env, FAULTS: 'nightly' };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
+import { raisePlaces } from '#db/commit-order.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { type LedgerStanding, walPosition } from '#db/watch.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -189,8 +190,11 @@ async function look(deps: GuardDeps, memory: Memory): Promise<boolean> {
   else watch.note(walPosition(ledger.position));
   const standing = judgement.kind === 'stand' ? judgement.standing : 'closed';
   // We do not know what the chain has settled, and new intents must not take a number that it
-  // knows.
-  if (standing === 'serving' && memory.standing !== 'serving') await raiseNumbers(db, livemode);
+  // knows, nor events a place that receivers have seen.
+  if (standing === 'serving' && memory.standing !== 'serving') {
+    await raiseNumbers(db, livemode);
+    await raisePlaces(db, livemode);
+  }
   memory.askedIn = standing === 'signing' ? epoch : null;
   // Without keys nothing was compared.
   if (standing === 'signing' && configuredLanes(chain.config).length > 0) watch.agreed(livemode);

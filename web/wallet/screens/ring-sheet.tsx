@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   HIGH_AMOUNT: 'This is more than this shop takes without asking.',
   VELOCITY: 'This is one of several payments within a short time.',
   STATIC_PASS: 'Your pass could be copied, so larger sums need your yes.',
+  CARD_AFTER_RECOVERY: 'Is this tap of your card yours? We ask once, to rule out a copy.',
 };
 
 const ENDS: Readonly<

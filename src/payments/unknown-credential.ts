@@ -1,0 +1,38 @@
+import { addMs } from '#core/clock.ts';
+import type { Sql } from '#db/database.ts';
+import { PASS_CODE_KEPT_MS } from '#payers/create-pass-code.ts';
+import type { Decline } from '#payments/decline.ts';
+import { credentialKey, type Presented } from '#payments/presented.ts';
+import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
+
+const UNKNOWN = {
+  nfc_id: 'pass_unknown',
+  nfc_sun: 'pass_unknown',
+  qr: 'pass_unknown',
+  agent_token: 'agent_token_unknown',
+  authorization: 'authorization_refused',
+} as const;
+
+/** Why something is declined that nothing here is known of. */
+export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
+
+/**
+ * A code that was made in the time which the database has lost is unknown now, but the wallet that
+ * shows it is not: it is told to show a new one, for as long as the code would have been kept.
+ * @param found By {@link credentialKey}.
+ */
+export async function readUnknownDecline(
+  sql: Sql,
+  presented: readonly Presented[],
+  read: { readonly found: ReadonlyMap<string, unknown>; readonly now: Date },
+): Promise<UnknownDecline> {
+  const isUnknownCode = (one: Presented) => {
+    const key = one.type === 'qr' ? credentialKey(one) : '';
+    return key !== '' && !read.found.has(key);
+  };
+  const losses = presented.some(isUnknownCode)
+    ? await selectLossesSince(sql, addMs(read.now, -PASS_CODE_KEPT_MS))
+    : [];
+  return (one, livemode) =>
+    isUnknownCode(one) && losses.includes(livemode) ? 'pass_code_expired' : UNKNOWN[one.type];
+}

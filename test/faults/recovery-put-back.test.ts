@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
+
+/** A copy that is put back while every process is stopped, and lacks no transaction of a lane. */
+
+const PROCESSES = [
+  { name: 'api', role: 'api' },
+  { name: 'other', role: 'api' },
+  { name: 'worker 0', role: 'worker' },
+] as const;
+
+let world: RestoreGround;
+before(async () => {
+  world = await openRestoreGround();
+});
+after(() => world?.close());
+
+/** Stops everything, puts the copy back and starts again. */
+async function putBack(name: string, whileStopped: () => Promise<void> = async () => {}) {
+  const { nodes, ground } = world;
+  await Promise.all(nodes.map((node) => node.close()));
+  await ground.database.putBack(name);
+  await whileStopped();
+  const started = PROCESSES.map((one) => startChaosProcess(ground, one));
+  nodes.splice(0, nodes.length, ...(await Promise.all(started)));
+}
+
+/** Places that receivers were told of, or are. */
+async function newestSequence(): Promise<number> {
+  const { body } = await world.node(0).merchant.get('/events?limit=1');
+  const [newest] = body.data as { sequence: number }[];
+  return newest?.sequence ?? 0;
+}
+
+describe('a copy that is put back while every process is stopped', () => {
+  it('shows a loss by the marks beside it, and gives no id again', async () => {
+    await world.pay('BEFORE');
+    const open = await world.create(0, 'OPEN');
+    const { asked } = await world.recovery();
+    await world.ground.database.copy('shown');
+    const lost = await world.create(0, 'LOST-A');
+    const seen = await newestSequence();
+    await putBack('shown');
+    const row = await world.recovered(asked);
+    assert.deepEqual([row.reason, row.loss_shown], ['position', true]);
+    const created = await world.create(0, 'NEW-0');
+    assert.notEqual(created.body.id, lost.body.id);
+    const { merchant } = world.node(0);
+    assert.equal((await merchant.get(`/payment_intents/${lost.body.id}`)).status, 404);
+    const { body } = await merchant.get(`/payment_intents/${open.body.id}`);
+    assert.equal(body.cancellation_reason, 'recovered');
+    assert.ok((await newestSequence()) > seen);
+    await world.comeToRest();
+  });
+
+  it('and without marks: the ids of lost intents are not given to new ones', async () => {
+    await world.ground.database.copy('unshown');
+    const lost = new Set<unknown>();
+    for (let n = 0; n < 20; n++) lost.add((await world.create(n % 2, `LOST-${n}`)).body.id);
+    await putBack('unshown', async () => {
+      for (const { name } of PROCESSES) {
+        await rm(path.join(world.ground.folder, name, 'database-mark.json'));
+      }
+    });
+    const again: unknown[] = [];
+    for (let n = 0; n < 20; n++) again.push((await world.create(n % 2, `NEW-${n}`)).body.id);
+    assert.deepEqual(
+      again.filter((id) => lost.has(id)),
+      [],
+    );
+    await world.comeToRest();
+  });
+});
