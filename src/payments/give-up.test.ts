@@ -67,3 +67,23 @@ test('after a loss an intent that is being tapped is taken as the tap has left i
   await given;
   assert.equal(await stateOf(intentId), 'processing');
 });
+
+test('after a loss what the chain has settled is left, open or waiting for its bytes', async () => {
+  const open = await addIntent(store);
+  const asked = await addAsked();
+  const { pass } = await addPayer(store);
+  const waiting = await addIntent(store);
+  await pay(store, { intentId: waiting, pass, hangUp: true });
+  await store.db.query(
+    `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
+       order_id, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, log_index, block_time)
+     select false, settlement_number, 1, 'nobody', 1, amount, order_id, 0, 0, 0, '0x', 1, 0, now()
+     from payment_intents where id = any($1)`,
+    [[open, asked, waiting]],
+  );
+  clock.advance(1_000);
+  await giveUp(clock.now());
+  assert.equal(await stateOf(open), 'requires_payment_method');
+  assert.equal(await stateOf(asked), 'requires_action');
+  assert.equal(await stateOf(waiting), 'processing');
+});
