@@ -166,13 +166,13 @@ test('an operator resolves alarms and accepts differences, once and with a reaso
   const now = server.clock.now();
   await server.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
-     values (false, 'place_changed', 'pi_test', '{}', $1)`,
+     values (false, 'outcome_changed', 'pi_test', '{}', $1)`,
     [now],
   );
   await server.db.query(
     `insert into reconciliation_differences
        (livemode, kind, subject, details, first_seen, last_seen)
-     values (false, 'payment_place_differs', 'pay_test', '{}', $1, $1)`,
+     values (false, 'payment_differs', 'pay_test', '{}', $1, $1)`,
     [now],
   );
   const idIn = async (table: 'chain_alarms' | 'reconciliation_differences') => {

@@ -167,8 +167,7 @@ export async function selectPaymentDifferences(
      )
      select case when p.id is null then 'payment_unknown_here'
          when c.number is null then 'payment_missing_on_chain'
-         when ${DIFFERENT_MONEY} then 'payment_differs'
-         else 'payment_place_differs' end as kind,
+         else 'payment_differs' end as kind,
        s.number::text as subject,
        jsonb_build_object('payment', p.id,
          'ours', case when p.id is not null then jsonb_build_object(
@@ -182,7 +181,7 @@ export async function selectPaymentDifferences(
      left join chain_payments c on c.livemode = $1 and c.number = s.number
      left join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
      where coalesce(c.block_time, p.settled_at - p.ahead_seconds * interval '1 second') < $4
-       and (p.id is null or c.number is null or ${DIFFERENT_MONEY} or ${DIFFERENT_PLACE})
+       and (p.id is null or c.number is null or ${DIFFERENT_MONEY})
      order by s.number`,
     [range.livemode, range.fromBlock, range.toBlock, settledBefore],
   );
@@ -193,10 +192,6 @@ const DIFFERENT_MONEY = `(
   is distinct from
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
   or m.merchant_number is distinct from c.merchant_number)`;
-
-const DIFFERENT_PLACE = `(
-  (p.tx_hash, p.block_number, p.log_index) is distinct from
-  (c.tx_hash, c.block_number, c.log_index))`;
 
 /** Refunds that are paid according to one side only, or with different amounts. */
 export async function selectRefundDifferences(

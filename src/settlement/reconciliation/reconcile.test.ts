@@ -97,17 +97,28 @@ describe('reconciliation', () => {
 
   it('is content with a difference that a person has accepted, until it changes', async () => {
     const { paymentId } = await settle(8_500_000n);
-    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
-    assert.deepEqual(await kinds(), ['payment_place_differs']);
+    await query(`update payments set fee_protocol = fee_protocol + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_differs']);
     const rows = await world.database.db.query<{ id: bigint }>(
       'select id from reconciliation_differences where resolved_at is null',
     );
     assert.equal(await acceptDifference(world.database.db, rows[0]?.id ?? 0n, new Date()), true);
     assert.deepEqual(await kinds(), []);
-    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
-    assert.deepEqual(await kinds(), ['payment_place_differs']);
-    await query(`update payments set log_index = log_index - 2 where id = '${paymentId}'`);
+    await query(`update payments set fee_protocol = fee_protocol + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), ['payment_differs']);
+    await query(`update payments set fee_protocol = fee_protocol - 2 where id = '${paymentId}'`);
     assert.deepEqual(await kinds(), []);
+  });
+
+  it('gives a payment its place on the chain where a reorganisation has moved it', async () => {
+    const { paymentId } = await settle(8_700_000n);
+    const { db } = world.database;
+    const place = () =>
+      db.query('select tx_hash, block_number, log_index from payments where id = $1', [paymentId]);
+    const before = await place();
+    await query(`update payments set log_index = log_index + 1 where id = '${paymentId}'`);
+    assert.deepEqual(await kinds(), []);
+    assert.deepEqual(await place(), before);
   });
 
   it('finds refunds and withdrawals that only one side knows', async () => {

@@ -7,19 +7,24 @@ import {
   replaceTransfers,
   type TransferRow,
 } from '#settlement/reconciliation/reconcile-queries.ts';
-import { type SettledInBlock, upsertChainPayments } from '#settlement/relayer/outcome-queries.ts';
+import {
+  movePayments,
+  type SettledInBlock,
+  upsertChainPayments,
+} from '#settlement/relayer/outcome-queries.ts';
 
-/** Stores what the events of a range say, in place of what was known of it. */
+/**
+ * Stores what the events of a range say, in place of what was known of it. Payments that a
+ * reorganisation has moved name their new place.
+ */
 export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
   const { fromBlock, toBlock, events } = walked;
   const range = { livemode, fromBlock, toBlock };
   const settled = events.flatMap((event) => toSettled(event, walked));
-  await deleteOtherPayments(
-    tx,
-    range,
-    settled.map(({ payment }) => payment.number),
-  );
+  const numbers = settled.map(({ payment }) => payment.number);
+  await deleteOtherPayments(tx, range, numbers);
   await upsertChainPayments(tx, livemode, settled);
+  await movePayments(tx, { livemode, numbers });
   await replaceTransfers(
     tx,
     range,

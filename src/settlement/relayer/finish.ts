@@ -10,9 +10,10 @@ import {
   type Alarm,
   commitWithoutWaiting,
   insertAlarms,
-  type KnownOutcomeRow,
   markMined,
-  replaceUnapplied,
+  movePayments,
+  moveTransfers,
+  replaceOutcome,
   requeue,
   selectKnownOutcomes,
   upsertChainPayments,
@@ -20,7 +21,7 @@ import {
 } from '#settlement/relayer/outcome-queries.ts';
 import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/relayer-state.ts';
 import { isStillOwed, type Resolution } from '#settlement/relayer/resolve.ts';
-import type { RequestPayloads } from '#settlement/requests.ts';
+import type { OutcomeFacts, RequestKind, RequestPayloads } from '#settlement/requests.ts';
 
 /**
  * Writes what was found in the chain: transactions mined, requests answered or queued again, and
@@ -56,11 +57,11 @@ export async function finish(
     const written = new Set(ids);
     const late = answered.filter((one) => !written.has(one.requestId));
     const compared = await compareLate(tx, late);
-    const moved = movedPayments(resolutions, written);
+    await followPlaces(tx, livemode, [...settledAgain(resolutions, written), ...compared.moved]);
     const numbers = unexplained(resolutions, written);
     const followed = await followChain(tx, { livemode, chainId, numbers });
     const found = resolutions.flatMap((one) => one.alarms);
-    const raised = [...found, ...moved, ...compared.alarms, ...followed];
+    const raised = [...found, ...compared.alarms, ...followed];
     await insertAlarms(tx, livemode, raised, relayer.clock.now());
     if (followed.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
     return { alarms: raised, owed: compared.owed };
@@ -151,18 +152,40 @@ function unexplained(resolutions: readonly Resolution[], written: ReadonlySet<bi
   return [...numbers];
 }
 
-/** Settled by other bytes than those in the ledger. */
-function movedPayments(
+/** What the ledger has booked, and the chain has in another place now. */
+interface Moved {
+  readonly kind: RequestKind;
+  readonly subjectId: string;
+  readonly result: Result & { readonly succeeded: true };
+}
+
+/** What a reorganisation undid, and other bytes have done once more. */
+function settledAgain(
   resolutions: readonly Resolution[],
   written: ReadonlySet<bigint>,
-): readonly Alarm[] {
+): readonly Moved[] {
   return resolutions.flatMap((one) =>
     one.answered.flatMap(({ request, result }) => {
-      if (request.kind !== 'payment' || !request.owed || !result.succeeded) return [];
-      if (!written.has(request.id)) return [];
-      return [{ kind: 'place_changed', subject: request.subjectId, details: { after: result } }];
+      if (!request.owed || !result.succeeded || !written.has(request.id)) return [];
+      return [{ kind: request.kind, subjectId: request.subjectId, result }];
     }),
   );
+}
+
+async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]): Promise<void> {
+  const [payments, others] = [
+    moved.filter(({ kind }) => kind === 'payment'),
+    moved.filter(({ kind }) => kind !== 'payment'),
+  ];
+  const numbers = payments.map(({ result }) => {
+    return BigInt((result.facts as OutcomeFacts['payment']).settlementNumber);
+  });
+  await movePayments(tx, { livemode, numbers });
+  const transfers = others.map(({ subjectId: id, result }) => ({
+    id,
+    txHash: result.facts.txHash,
+  }));
+  await moveTransfers(tx, transfers);
 }
 
 interface Late {
@@ -173,25 +196,27 @@ interface Late {
 
 interface Compared {
   readonly alarms: readonly Alarm[];
+  readonly moved: readonly Moved[];
   /** The number of requests that are queued again, because the ledger relies on them. */
   readonly owed: number;
 }
 
 /**
  * These requests had an outcome already: a reorganisation has undone their block and the same bytes
- * were mined again. An outcome that was not applied yet is corrected; an applied one is never
- * rewritten, but a difference raises an alarm, and what is still owed is sent again. (The
- * transaction knew of what was applied when it was read from its row; it may have been applied
- * since.)
+ * were mined again. An outcome that was not applied yet is corrected. Of an applied one only the
+ * place follows the chain; any other difference raises an alarm, and what is still owed is sent
+ * again. (The transaction knew of what was applied when it was read from its row; it may have been
+ * applied since.)
  */
 async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
-  if (late.length === 0) return { alarms: [], owed: 0 };
+  if (late.length === 0) return { alarms: [], moved: [], owed: 0 };
   const known = await selectKnownOutcomes(
     tx,
     late.map((one) => one.requestId),
   );
   const byId = new Map(known.map((row) => [row.id, row]));
   const alarms: Alarm[] = [];
+  const moved: Moved[] = [];
   const again: Late[] = [];
   for (const one of late) {
     const before = byId.get(one.requestId);
@@ -201,35 +226,31 @@ async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
     // Declined and applied, and now the chain has settled it: see followChain.
     if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
     const owed = before.status !== 'failed';
-    if (!before.applied) await replaceUnapplied(tx, one);
+    if (!before.applied) await replaceOutcome(tx, one);
     else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);
-    else alarms.push(...differences(before, one.result));
+    else if (!sameOutcome(before.outcome as Result, one.result)) {
+      const details = { before: before.outcome, after: one.result };
+      alarms.push({ kind: 'outcome_changed', subject: before.subject_id, details });
+    } else if (one.result.succeeded) {
+      await replaceOutcome(tx, one);
+      moved.push({ kind: before.kind, subjectId: before.subject_id, result: one.result });
+    }
   }
   await requeue(tx, again);
-  return { alarms, owed: again.length };
+  return { alarms, moved, owed: again.length };
 }
 
-/** The parts of a result that may change when the same bytes are mined in another block. */
-const PLACE_FIELDS = ['blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
+/** What may change when a transaction, or one with other bytes, is mined in another block. */
+const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
 
-function differences(before: KnownOutcomeRow, after: Result): Alarm[] {
-  const old = before.outcome as Result;
-  const details = { before: old, after };
-  if (withoutPlace(old) !== withoutPlace(after)) {
-    return [{ kind: 'outcome_changed', subject: before.subject_id, details }];
-  }
-  if (JSON.stringify(sorted(old)) === JSON.stringify(sorted(after))) return [];
-  return [{ kind: 'place_changed', subject: before.subject_id, details }];
+function sameOutcome(before: Result, after: Result): boolean {
+  return withoutPlace(before) === withoutPlace(after);
 }
 
 function withoutPlace(result: Result): string {
   if (!result.succeeded) return JSON.stringify({ reason: result.reason });
   const facts = Object.entries(result.facts).filter(([name]) => !PLACE_FIELDS.includes(name));
   return JSON.stringify(facts.sort());
-}
-
-function sorted(result: Result): unknown {
-  return result.succeeded ? Object.entries(result.facts).sort() : result.reason;
 }
 
 function announce(relayer: RelayerState, resolutions: readonly Resolution[], owed: number): void {

@@ -4,7 +4,7 @@ import { raiseNextNonce } from '#settlement/relayer/lane-queries.ts';
 import {
   type Alarm,
   insertAlarms,
-  replaceUnapplied,
+  replaceOutcome,
   requeue,
   reviveDeclined,
   type SettledInBlock,
@@ -98,13 +98,15 @@ const ended = async () => {
   return rows[0];
 };
 
-test('an outcome can be corrected until it was applied, and not from then on', async () => {
+test('an outcome can be corrected until it was applied, then only its place', async () => {
   const result = { succeeded: false };
-  const replace = () =>
-    database.db.transaction((tx) => replaceUnapplied(tx, { requestId, result }));
+  const replace = () => database.db.transaction((tx) => replaceOutcome(tx, { requestId, result }));
   await end('succeeded', new Date());
   await replace();
   assert.deepEqual(await ended(), { status: 'succeeded', outcome: {}, applied: true });
+  const moved = { succeeded: true };
+  await database.db.transaction((tx) => replaceOutcome(tx, { requestId, result: moved }));
+  assert.deepEqual(await ended(), { status: 'succeeded', outcome: moved, applied: true });
   await end('succeeded', null);
   await replace();
   assert.deepEqual(await ended(), { status: 'failed', outcome: result, applied: false });

@@ -106,14 +106,17 @@ export async function selectKnownOutcomes(
   );
 }
 
-/** An outcome that nobody has applied yet may still be corrected. */
-export async function replaceUnapplied(
+/**
+ * Corrects an outcome that nobody has applied yet, or the place of one that was applied. The row is
+ * locked.
+ */
+export async function replaceOutcome(
   tx: Tx,
   outcome: { readonly requestId: bigint; readonly result: { readonly succeeded: boolean } },
 ): Promise<void> {
   await tx.query(
     `update chain_requests set status = $2, outcome = $3::text::jsonb
-     where id = $1 and applied_at is null and status in ('succeeded', 'failed')`,
+     where id = $1 and (applied_at is null or status = $2) and status in ('succeeded', 'failed')`,
     [
       outcome.requestId,
       outcome.result.succeeded ? 'succeeded' : 'failed',
@@ -275,5 +278,55 @@ export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Prom
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
      where id = $1 and status = 'failed'`,
     [id, JSON.stringify(outcome)],
+  );
+}
+
+// A reorganisation can put what was booked into another transaction, block or place. The ledger's
+// rows then name where the chain has it now. Nothing else of them changes: neither money nor
+// `settled_at`, because the customer has paid when it was first settled.
+
+/** Payments whose place differs from that of their event, with the same money. */
+export async function movePayments(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<void> {
+  if (wanted.numbers.length === 0) return;
+  await tx.query(
+    `with moved as (
+       update payments p set tx_hash = c.tx_hash, block_number = c.block_number,
+         log_index = c.log_index, batch_number = c.batch_number
+       from chain_payments c
+       where c.livemode = $1 and c.number = any($2::bigint[])
+         and p.livemode = c.livemode and p.settlement_number = c.number
+         and p.amount = c.amount and lower(p.payer_address) = lower(c.payer)
+         and (p.tx_hash, p.block_number, p.log_index) is distinct from
+           (c.tx_hash, c.block_number, c.log_index)
+       returning p.payment_intent_id, p.tx_hash
+     )
+     update payment_intents i set tx_hash = m.tx_hash from moved m
+     where i.id = m.payment_intent_id and i.status = 'succeeded'`,
+    [wanted.livemode, wanted.numbers.map(String)],
+  );
+}
+
+export interface MovedTransfer {
+  /** Of the refund or withdrawal. */
+  readonly id: string;
+  readonly txHash: Hex;
+}
+
+/** Refunds and withdrawals that were paid, and are paid in another transaction now. */
+export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Promise<void> {
+  if (moved.length === 0) return;
+  await tx.query(
+    `with moved as (
+       select * from unnest($1::text[], $2::text[]) as i (id, tx_hash)
+     ), refunded as (
+       update refunds f set tx_hash = m.tx_hash from moved m
+       where f.id = m.id and f.status = 'succeeded'
+     )
+     update withdrawals w set tx_hash = m.tx_hash from moved m
+     where w.id = m.id and w.status = 'succeeded'`,
+    [moved.map(({ id }) => id), moved.map(({ txHash }) => txHash)],
   );
 }
