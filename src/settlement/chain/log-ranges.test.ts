@@ -96,6 +96,19 @@ describe('the logs of a range', () => {
     assert.deepEqual(widths, [7]);
   });
 
+  it('is asked for as a whole again when a limit may have passed', async (t) => {
+    const now = performance.now.bind(performance);
+    let aheadMs = 0;
+    t.mock.method(performance, 'now', () => now() + aheadMs);
+    const [node, widths] = await startNode(10, TOO_WIDE);
+    const rpc = connect(node);
+    await readLogPortion(rpc, asked({}));
+    widths.length = 0;
+    aheadMs = 601_000;
+    await readLogPortion(rpc, asked({}));
+    assert.equal(widths[0], 1_000);
+  });
+
   it('is asked for from its newest end where that is wanted', async () => {
     const [node] = await startNode(10, TOO_WIDE);
     const portion = await readLogPortion(connect(node), asked({ newestFirst: true }));

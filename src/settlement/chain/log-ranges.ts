@@ -1,7 +1,7 @@
 import { type LogPortion, type LogQuestion, portionOf } from '#settlement/chain/log-portion.ts';
 import { readReceiptLogs } from '#settlement/chain/receipt-logs.ts';
 import { type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Address } from '#settlement/chain/rpc-address.ts';
+import { type Address, LOG_WIDTH } from '#settlement/chain/rpc-address.ts';
 import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
@@ -10,6 +10,8 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
  * same, and each portion would cost a whole range of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
+/** A limit may have been a bad day of the provider. Otherwise it is found again by halving. */
+const NARROW_MEMORY_MS = 600_000;
 
 /**
  * The logs at one end of a range, as much as one address gives at once. A refused range is halved,
@@ -59,6 +61,7 @@ async function askHalving(
   question: LogQuestion,
   atMost: bigint,
 ): Promise<LogPortion | NodeFault> {
+  if (performance.now() > address.narrowUntil) address.logWidth = LOG_WIDTH;
   let width = atMost < address.logWidth ? atMost : address.logWidth;
   for (;;) {
     const portion = portionOf(question, width);
@@ -72,7 +75,9 @@ async function askHalving(
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
     // Too many logs: this depends on these blocks, not on the address.
-    if (fault.kind === 'range') address.logWidth = width;
+    if (fault.kind !== 'range') continue;
+    address.logWidth = width;
+    address.narrowUntil = performance.now() + NARROW_MEMORY_MS;
   }
 }
 

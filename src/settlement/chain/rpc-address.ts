@@ -14,8 +14,9 @@ export interface AddressOptions extends PostOptions {
 export interface Address {
   readonly index: number;
   readonly host: string;
-  /** Blocks whose logs it gives in one answer, as far as we know. */
+  /** Blocks whose logs it gives in one answer, as far as we know until this process time. */
   logWidth: bigint;
+  narrowUntil: number;
   /** It gives no logs at all, as far as we know, until this process time. */
   noLogsUntil: number;
   /** Its head does not move, or is far behind the others: ask it after them. */
@@ -24,6 +25,8 @@ export interface Address {
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
   /** The chain id that it answers now. @throws NodeFault */
   chainId(): Promise<number>;
+  /** Asks for its chain id, unless it has just told it: it is used only while that is right. */
+  confirmChain(): Promise<void>;
   /** It failed just now: ask it after the others. */
   isResting(): boolean;
   close(): Promise<void>;
@@ -40,8 +43,12 @@ const REST_MS = 5_000;
 const CHAIN_CHECK_MS = 60_000;
 /** Signs of another chain are a reason to ask sooner, but not more often than this. */
 const CHAIN_DOUBT_MS = 5_000;
+/** An address that leads back to the right chain is used again this soon: customers wait for it. */
+const WRONG_CHAIN_MS = 1_000;
+/** An answer this fresh need not be asked for again. */
+const CONFIRMED_MS = 250;
 /** Logs of more blocks are never asked for at once. */
-const LOG_WIDTH = 2_000n;
+export const LOG_WIDTH = 2_000n;
 
 export function openAddress(options: AddressOptions): Address {
   const { host } = new URL(options.url);
@@ -54,9 +61,11 @@ export function openAddress(options: AddressOptions): Address {
     index: options.index,
     host,
     logWidth: LOG_WIDTH,
+    narrowUntil: Number.NEGATIVE_INFINITY,
     noLogsUntil: Number.NEGATIVE_INFINITY,
     isStale: false,
     chainId: chain.readChainId,
+    confirmChain: () => chain.confirm().catch(() => {}),
     isResting: pause.isResting,
     ask: async (calls, { urgent }) => {
       const all = (fault: NodeFault) => calls.map(() => passed(fault));
@@ -165,10 +174,11 @@ const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswer
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
-/** Only a result that names another chain bans an address, and it is asked again every minute. */
+/** Only a result that names another chain bans an address, until it names the right one. */
 function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
   let known: number | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
+  let isDoubted = false;
   let checking: Promise<void> | null = null;
   const readChainId = async () => {
     const [reply] = await ask([CHAIN_ID], true);
@@ -178,6 +188,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
   const check = async () => {
     const told = await readChainId();
     checkedAt = performance.now();
+    isDoubted = false;
     if (told === known) return;
     const fields = { ...name, chainId: told, expected: chainId };
     if (told !== chainId) log.error('a node belongs to another chain and is not used', fields);
@@ -190,22 +201,25 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     });
     return checking;
   };
+  const ageMs = () => performance.now() - checkedAt;
   return {
     readChainId,
+    confirm: async () => {
+      if (ageMs() > CONFIRMED_MS) await checkOnce();
+    },
     doubt: () => {
-      if (performance.now() - checkedAt > CHAIN_DOUBT_MS) checkedAt = Number.NEGATIVE_INFINITY;
+      if (ageMs() > CHAIN_DOUBT_MS) isDoubted = true;
     },
     require: async () => {
-      const isDue = performance.now() - checkedAt > CHAIN_CHECK_MS;
-      if (known === chainId) {
+      if (known === chainId && !isDoubted) {
         // Nobody waits for this: it was right a minute ago.
-        if (isDue) {
+        if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});
         }
         return;
       }
-      if (isDue) await checkOnce();
+      if (isDoubted || ageMs() > WRONG_CHAIN_MS) await checkOnce();
       if (known !== chainId) throw new NodeFault('wrong_chain', 'the node is of another chain');
     },
   };

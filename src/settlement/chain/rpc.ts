@@ -36,6 +36,11 @@ export interface Rpc {
   inOrder(): Address[];
   /** The chain id that each address answers; null where it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
+  /**
+   * Has each address tell its chain: those of another one are not asked from then on. For answers
+   * that contradict what is known, before anything is concluded from them.
+   */
+  confirmChain(): Promise<void>;
   /** Calls since the start. */
   counts(): readonly RequestCount[];
   /** Process time of the last result that any address gave. */
@@ -99,6 +104,9 @@ export function connectRpc(options: RpcOptions): Rpc {
   return {
     batch,
     inOrder,
+    confirmChain: async () => {
+      await Promise.all(addresses.map((address) => address.confirmChain()));
+    },
     counts: counts.read,
     answeredAt: counts.answeredAt,
     call: async (method, params, priority) => {
