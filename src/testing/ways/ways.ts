@@ -118,7 +118,12 @@ async function beginWith(
   // Who gets no answer asks the other node, as behind a balancer.
   const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
-    const ask = () => present(doorAt(at, (place + tries++) % NODES), id, key);
+    const ask = async () => {
+      const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
+      // Not an outcome: the same key is asked again until there is one.
+      if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
+      return reply;
+    };
     return toTold(await persist(ask));
   };
   return {
