@@ -15,6 +15,7 @@ export interface ApiError {
         doc_url: string;
     };
 }
+/** The wish to be paid once, and how far it is. */
 export interface PaymentIntent {
     /** The id of a payment intent: pi_… */
     id: string;
@@ -103,6 +104,7 @@ export interface PaymentIntent {
      */
     recovered?: true;
 }
+/** One page of the list. */
 export interface PaymentIntentList {
     /** The type of the object. */
     object: 'list';
@@ -113,6 +115,7 @@ export interface PaymentIntentList {
     /** The `cursor` of the next page. */
     next_cursor: string | null;
 }
+/** A settled payment. */
 export interface Payment {
     /** The id of a payment: pay_… */
     id: string;
@@ -191,6 +194,7 @@ export interface Payment {
      */
     recovered?: true;
 }
+/** One page of the list. */
 export interface PaymentList {
     /** The type of the object. */
     object: 'list';
@@ -201,6 +205,7 @@ export interface PaymentList {
     /** The `cursor` of the next page. */
     next_cursor: string | null;
 }
+/** Money on its way back to the payer, or returned. */
 export interface Refund {
     /** The id of a refund: re_… */
     id: string;
@@ -243,6 +248,7 @@ export interface Refund {
      */
     recovered?: true;
 }
+/** One page of the list. */
 export interface RefundList {
     /** The type of the object. */
     object: 'list';
@@ -253,6 +259,7 @@ export interface RefundList {
     /** The `cursor` of the next page. */
     next_cursor: string | null;
 }
+/** A terminal of the account. */
 export interface Terminal {
     /** The id of a terminal: tml_… */
     id: string;
@@ -275,6 +282,7 @@ export interface Terminal {
     /** ISO 8601 UTC with milliseconds. */
     created: string;
 }
+/** One page of the list. */
 export interface TerminalList {
     /** The type of the object. */
     object: 'list';
@@ -285,6 +293,7 @@ export interface TerminalList {
     /** The `cursor` of the next page. */
     next_cursor: string | null;
 }
+/** What the settlement contract holds for the account. */
 export interface Balance {
     /** The type of the object. */
     object: 'balance';
@@ -307,6 +316,7 @@ export interface Balance {
     /** ISO 8601 UTC with milliseconds. */
     as_of: string;
 }
+/** What happened, with the object as it was then. */
 export interface Event {
     /** The id of an event: evt_… */
     id: string;
@@ -335,6 +345,7 @@ export interface Event {
         previous_attributes?: Record<string, unknown>;
     };
 }
+/** One page of the list. */
 export interface EventList {
     /** The type of the object. */
     object: 'list';
@@ -345,6 +356,7 @@ export interface EventList {
     /** The `cursor` of the next page. */
     next_cursor: string | null;
 }
+/** Where events are sent to, without the secret. */
 export interface WebhookEndpoint {
     /** The id of a webhook endpoint: we_… */
     id: string;
@@ -376,6 +388,7 @@ export interface WebhookEndpoint {
     /** ISO 8601 UTC with milliseconds. */
     updated: string;
 }
+/** The endpoint with its secret, which only this answer holds. */
 export interface WebhookEndpointWithSecret {
     /** The id of a webhook endpoint: we_… */
     id: string;
@@ -409,6 +422,7 @@ export interface WebhookEndpointWithSecret {
     /** The signing secret. Shown only once: store it now. */
     secret: string;
 }
+/** An event on its way to an endpoint, over all its attempts. */
 export interface WebhookDelivery {
     /** The id of a webhook delivery: wdl_… */
     id: string;
@@ -447,6 +461,7 @@ export interface WebhookDelivery {
     /** ISO 8601 UTC with milliseconds. */
     updated: string;
 }
+/** One page of the list. */
 export interface WebhookDeliveryList {
     /** The type of the object. */
     object: 'list';
@@ -457,6 +472,7 @@ export interface WebhookDeliveryList {
     /** The `cursor` of the next page. */
     next_cursor: string | null;
 }
+/** Past events that are sent to an endpoint again. */
 export interface WebhookReplay {
     /** The id of a webhook replay: wrp_… */
     id: string;
@@ -483,6 +499,7 @@ export interface WebhookReplay {
     /** ISO 8601 UTC with milliseconds. */
     updated: string;
 }
+/** What became of a request with this key. */
 export interface IdempotencyKey {
     /** The type of the object. */
     object: 'idempotency_key';
@@ -503,6 +520,7 @@ export interface IdempotencyKey {
     /** ISO 8601 UTC with milliseconds. */
     expires_at: string;
 }
+/** The new token, which only this answer holds. */
 export interface NewAgentToken {
     /** The id of an agent token: agtok_… */
     id: string;

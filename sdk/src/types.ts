@@ -24,6 +24,7 @@ export interface ApiError {
   };
 }
 
+/** The wish to be paid once, and how far it is. */
 export interface PaymentIntent {
   /** The id of a payment intent: pi_… */
   id: string;
@@ -135,6 +136,7 @@ export interface PaymentIntent {
   recovered?: true;
 }
 
+/** One page of the list. */
 export interface PaymentIntentList {
   /** The type of the object. */
   object: 'list';
@@ -146,6 +148,7 @@ export interface PaymentIntentList {
   next_cursor: string | null;
 }
 
+/** A settled payment. */
 export interface Payment {
   /** The id of a payment: pay_… */
   id: string;
@@ -225,6 +228,7 @@ export interface Payment {
   recovered?: true;
 }
 
+/** One page of the list. */
 export interface PaymentList {
   /** The type of the object. */
   object: 'list';
@@ -236,6 +240,7 @@ export interface PaymentList {
   next_cursor: string | null;
 }
 
+/** Money on its way back to the payer, or returned. */
 export interface Refund {
   /** The id of a refund: re_… */
   id: string;
@@ -285,6 +290,7 @@ export interface Refund {
   recovered?: true;
 }
 
+/** One page of the list. */
 export interface RefundList {
   /** The type of the object. */
   object: 'list';
@@ -296,6 +302,7 @@ export interface RefundList {
   next_cursor: string | null;
 }
 
+/** A terminal of the account. */
 export interface Terminal {
   /** The id of a terminal: tml_… */
   id: string;
@@ -319,6 +326,7 @@ export interface Terminal {
   created: string;
 }
 
+/** One page of the list. */
 export interface TerminalList {
   /** The type of the object. */
   object: 'list';
@@ -330,6 +338,7 @@ export interface TerminalList {
   next_cursor: string | null;
 }
 
+/** What the settlement contract holds for the account. */
 export interface Balance {
   /** The type of the object. */
   object: 'balance';
@@ -353,6 +362,7 @@ export interface Balance {
   as_of: string;
 }
 
+/** What happened, with the object as it was then. */
 export interface Event {
   /** The id of an event: evt_… */
   id: string;
@@ -382,6 +392,7 @@ export interface Event {
   };
 }
 
+/** One page of the list. */
 export interface EventList {
   /** The type of the object. */
   object: 'list';
@@ -393,6 +404,7 @@ export interface EventList {
   next_cursor: string | null;
 }
 
+/** Where events are sent to, without the secret. */
 export interface WebhookEndpoint {
   /** The id of a webhook endpoint: we_… */
   id: string;
@@ -425,6 +437,7 @@ export interface WebhookEndpoint {
   updated: string;
 }
 
+/** The endpoint with its secret, which only this answer holds. */
 export interface WebhookEndpointWithSecret {
   /** The id of a webhook endpoint: we_… */
   id: string;
@@ -459,6 +472,7 @@ export interface WebhookEndpointWithSecret {
   secret: string;
 }
 
+/** An event on its way to an endpoint, over all its attempts. */
 export interface WebhookDelivery {
   /** The id of a webhook delivery: wdl_… */
   id: string;
@@ -498,6 +512,7 @@ export interface WebhookDelivery {
   updated: string;
 }
 
+/** One page of the list. */
 export interface WebhookDeliveryList {
   /** The type of the object. */
   object: 'list';
@@ -509,6 +524,7 @@ export interface WebhookDeliveryList {
   next_cursor: string | null;
 }
 
+/** Past events that are sent to an endpoint again. */
 export interface WebhookReplay {
   /** The id of a webhook replay: wrp_… */
   id: string;
@@ -536,6 +552,7 @@ export interface WebhookReplay {
   updated: string;
 }
 
+/** What became of a request with this key. */
 export interface IdempotencyKey {
   /** The type of the object. */
   object: 'idempotency_key';
@@ -557,6 +574,7 @@ export interface IdempotencyKey {
   expires_at: string;
 }
 
+/** The new token, which only this answer holds. */
 export interface NewAgentToken {
   /** The id of an agent token: agtok_… */
   id: string;

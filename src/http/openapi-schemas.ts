@@ -1,5 +1,4 @@
 import { assert } from '#core/assert.ts';
-import { FIELD_MEANINGS } from '#http/field-meanings.ts';
 
 export type Doc = { [key: string]: unknown };
 
@@ -10,18 +9,6 @@ export interface Components {
   use(schema: unknown): unknown;
 }
 
-/** Fields without a description of their own get that of their name. */
-function described(properties: Doc): Doc {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, member]) => {
-      const field = member as Doc;
-      const meaning = FIELD_MEANINGS[name];
-      const isNamed = '$ref' in field || 'description' in field || meaning === undefined;
-      return [name, isNamed ? field : { ...field, description: meaning }];
-    }),
-  );
-}
-
 export function createComponents(): Components {
   const schemas: Record<string, unknown> = {};
   const inner = (value: unknown): unknown => {
@@ -29,7 +16,6 @@ export function createComponents(): Components {
     if (value === null || typeof value !== 'object') return value;
     const copy: Doc = {};
     for (const [name, member] of Object.entries(value)) copy[name] = use(member);
-    if (copy.type === 'object') copy.properties &&= described(copy.properties as Doc);
     return copy;
   };
   const use = (schema: unknown): unknown => {

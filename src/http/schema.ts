@@ -82,6 +82,11 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
     '500 characters. No secrets or personal data. Returned unchanged.',
 });
 
+/** Text in an answer. */
+export function textOut(description: string) {
+  return Type.String({ description });
+}
+
 /** Names the type of an object. */
 export function objectType<const N extends string>(name: N) {
   return Type.Literal(name, { description: 'The type of the object.' });
@@ -120,7 +125,10 @@ export function listOf<S extends TSchema>(item: S) {
         Type.String({ maxLength: 1024, description: 'The `cursor` of the next page.' }),
       ),
     },
-    title === undefined ? {} : { title: `${title}List` },
+    {
+      ...(title === undefined ? {} : { title: `${title}List` }),
+      description: 'One page of the list.',
+    },
   );
 }
 

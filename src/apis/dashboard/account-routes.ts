@@ -16,7 +16,7 @@ import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-s
 import { answerWith, isRefusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { readName } from '#core/names.ts';
-import { idOf } from '#http/schema.ts';
+import { idOf, textOut } from '#http/schema.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 
 const TAG = 'Accounts';
@@ -25,7 +25,7 @@ const MAX_OWNED_ACCOUNTS = 20;
 
 const OwnAccount = Type.Object({
   id: idOf('acct_', 'account'),
-  name: Type.String(),
+  name: textOut('The name of the account.'),
   role: RoleField,
 });
 const NewAccount = Type.Object({ name: PersonName });
@@ -38,7 +38,7 @@ function listRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'The accounts that I belong to',
     access: 'signed_in',
-    response: listed(OwnAccount),
+    response: listed(OwnAccount, 'The accounts that the person is a member of.'),
     handle: async ({ caller }) => {
       const rows = await selectAccountsOf(db, sessionOf(caller).user_id);
       const data = rows.map(({ account_id: id, name, role }) => ({ id, name, role }));

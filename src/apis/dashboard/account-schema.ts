@@ -1,23 +1,26 @@
 import Type from 'typebox';
 import { DOCUMENT_KINDS } from '#accounts/kyb-documents.ts';
 import {
-  Count,
+  count,
   EmailOut,
   KYB_STATUSES,
-  NameOut,
+  nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
 import { SCOPES } from '#http/route.ts';
 import {
   AtomsOut,
+  Currency,
   commonFields,
   idOf,
   nullable,
+  objectType,
   oneOf,
   openObject,
   Recovered,
   Timestamp,
   text,
+  textOut,
 } from '#http/schema.ts';
 import { WITHDRAWAL_FAILURES } from '#payouts/render.ts';
 
@@ -30,7 +33,10 @@ export const VersionOut = Type.Integer({
 const AccountId = idOf('acct_', 'account');
 const Wallet = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'An EVM address.' });
 const TxHash = Type.String({ pattern: '^0x[0-9a-f]{64}$', description: 'The transaction.' });
-const NullableText = nullable(Type.String());
+
+function nullableText(description: string) {
+  return nullable(textOut(description));
+}
 
 /** The zone in which an account counts days. */
 export const TimeZone = text(
@@ -49,106 +55,140 @@ export const ModeSchema = Type.Object({
   settlement_wallet: nullable(Wallet),
 });
 
-export const AccountSchema = Type.Object({
-  id: AccountId,
-  object: Type.Literal('account'),
-  name: NameOut,
-  status: oneOf(['active', 'disabled'] as const, 'Set by the network operator.'),
-  disabled_reason: NullableText,
-  kyb_status: oneOf(KYB_STATUSES, 'Verification.'),
-  refund_window_days: Count,
-  refund_daily_limit: AtomsOut,
-  time_zone: TimeZone,
-  version: VersionOut,
-  created: Timestamp,
-  modes: Type.Array(ModeSchema),
-});
+export const AccountSchema = Type.Object(
+  {
+    id: AccountId,
+    object: objectType('account'),
+    name: nameOut('The name of the account, as payers see it.'),
+    status: oneOf(['active', 'disabled'] as const, 'Set by the network operator.'),
+    disabled_reason: nullableText('Why the operator disabled it; null: it is active.'),
+    kyb_status: oneOf(KYB_STATUSES, 'How far the business verification is.'),
+    refund_window_days: count('For how many days after its payment a refund can be made.'),
+    refund_daily_limit: { ...AtomsOut, description: 'Atoms that can be refunded per UTC day.' },
+    time_zone: TimeZone,
+    version: VersionOut,
+    created: Timestamp,
+    modes: Type.Array(ModeSchema, { description: 'Test and live, each with what it has.' }),
+  },
+  { description: 'The account, its settings and its modes.' },
+);
 
-export const MemberSchema = Type.Object({
-  user: idOf('usr_', 'user'),
-  email: EmailOut,
-  name: NameOut,
-  role: RoleField,
-  two_factor: Type.Boolean(),
-  version: VersionOut,
-  created: Timestamp,
-});
+export const MemberSchema = Type.Object(
+  {
+    user: idOf('usr_', 'user'),
+    email: EmailOut,
+    name: nameOut('The name of the person.'),
+    role: RoleField,
+    two_factor: Type.Boolean({ description: 'Whether the person has a second factor.' }),
+    version: VersionOut,
+    created: Timestamp,
+  },
+  { description: 'The member.' },
+);
 
-export const InvitationSchema = Type.Object({
-  id: idOf('inv_', 'invitation'),
-  email: EmailOut,
-  role: RoleField,
-  created: Timestamp,
-  expires_at: Timestamp,
-});
+export const InvitationSchema = Type.Object(
+  {
+    id: idOf('inv_', 'invitation'),
+    email: EmailOut,
+    role: RoleField,
+    created: Timestamp,
+    expires_at: Timestamp,
+  },
+  { description: 'The invitation.' },
+);
 
 export const ScopeList = Type.Array(oneOf(SCOPES, 'A scope of the merchant API.'), {
+  description: 'What the key may do.',
   minItems: 1,
   maxItems: SCOPES.length,
   uniqueItems: true,
 });
 
 export const AllowlistField = Type.Array(text(64, 'An address or CIDR range.', 2), {
+  description: 'IP addresses and CIDR ranges from which the key may be used; empty: all.',
   maxItems: 50,
 });
 
-export const ApiKeySchema = Type.Object({
-  id: idOf('key_', 'API key'),
-  ...commonFields('api_key'),
-  name: NameOut,
-  hint: Type.String({ description: 'The first characters of the key and its last four.' }),
-  scopes: Type.Array(Type.String()),
-  ip_allowlist: Type.Array(Type.String()),
-  api_version: Type.String(),
-  status: oneOf(['active', 'expired', 'revoked'] as const, 'Whether the key still works.'),
-  created: Timestamp,
-  created_by: NullableText,
-  expires_at: nullable(Timestamp),
-  revoked_at: nullable(Timestamp),
-  last_used_at: nullable(Timestamp),
-  rotated_from: NullableText,
-  version: VersionOut,
-});
+export const ApiKeySchema = Type.Object(
+  {
+    id: idOf('key_', 'API key'),
+    ...commonFields('api_key'),
+    name: nameOut('What people call the key.'),
+    hint: Type.String({ description: 'The first characters of the key and its last four.' }),
+    scopes: Type.Array(Type.String(), { description: 'What the key may do.' }),
+    ip_allowlist: Type.Array(Type.String(), {
+      description: 'IP addresses and CIDR ranges from which the key may be used; empty: all.',
+    }),
+    api_version: textOut('The API version of requests that name none.'),
+    status: oneOf(['active', 'expired', 'revoked'] as const, 'Whether the key still works.'),
+    created: Timestamp,
+    created_by: nullableText('Who made the key, or null.'),
+    expires_at: nullable(Timestamp),
+    revoked_at: nullable(Timestamp),
+    last_used_at: nullable(Timestamp),
+    rotated_from: nullableText('The id of the key that this one replaced, or null.'),
+    version: VersionOut,
+  },
+  { description: 'The API key, without its secret.' },
+);
 
-export const ApiKeyWithSecret = Type.Object({
-  ...ApiKeySchema.properties,
-  secret: Type.String({ description: 'The key itself, shown only once.' }),
-});
+export const ApiKeyWithSecret = Type.Object(
+  {
+    ...ApiKeySchema.properties,
+    secret: textOut('The key itself, shown only once.'),
+  },
+  { description: 'The new API key with its secret.' },
+);
 
-export const ManagedTerminalSchema = Type.Object({
-  id: idOf('tml_', 'terminal'),
-  ...commonFields('terminal'),
-  label: NameOut,
-  name: NameOut,
-  platform: NameOut,
-  status: oneOf(['active', 'inactive'] as const, 'Inactive terminals take no payments.'),
-  last_seen_at: nullable(Timestamp),
-  created: Timestamp,
-  version: VersionOut,
-});
+export const ManagedTerminalSchema = Type.Object(
+  {
+    id: idOf('tml_', 'terminal'),
+    ...commonFields('terminal'),
+    label: nameOut('What people call the terminal.'),
+    name: nameOut('What the device is.'),
+    platform: nameOut('The terminal software. The list may grow.'),
+    status: oneOf(['active', 'inactive'] as const, 'Inactive terminals take no payments.'),
+    last_seen_at: nullable(Timestamp),
+    created: Timestamp,
+    version: VersionOut,
+  },
+  { description: 'The terminal, with the version that an edit names.' },
+);
 
-export const TerminalWithKey = Type.Object({
-  ...ManagedTerminalSchema.properties,
-  device_key: Type.String({ description: 'The device key, shown only once.' }),
-});
+export const TerminalWithKey = Type.Object(
+  {
+    ...ManagedTerminalSchema.properties,
+    device_key: textOut('The device key, shown only once.'),
+  },
+  { description: 'The terminal with its new device key.' },
+);
 
-export const PairingCodeSchema = Type.Object({
-  code: Type.String(),
-  expires_at: Timestamp,
-  by_fresh_factor: Type.Boolean({
-    description: 'Whether it also opens a till whose PIN is forgotten.',
-  }),
-});
+export const PairingCodeSchema = Type.Object(
+  {
+    code: textOut('What is typed in at the terminal.'),
+    expires_at: Timestamp,
+    by_fresh_factor: Type.Boolean({
+      description: 'Whether it also opens a till whose PIN is forgotten.',
+    }),
+  },
+  { description: 'The pairing code.' },
+);
 
-export const DocumentSchema = Type.Object({
-  id: idOf('doc_', 'document'),
-  kind: oneOf(DOCUMENT_KINDS, 'What it shows.'),
-  file_name: Type.String(),
-  content_type: Type.String(),
-  size: Type.Integer({ minimum: 0, description: 'In bytes.' }),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of its bytes.' }),
-  created: Timestamp,
-});
+export const DocumentSchema = Type.Object(
+  {
+    id: idOf('doc_', 'document'),
+    kind: oneOf(DOCUMENT_KINDS, 'What it shows.'),
+    file_name: textOut('The name of the file, as it was uploaded.'),
+    content_type: textOut('The media type of the file.'),
+    size: Type.Integer({ minimum: 0, description: 'In bytes.' }),
+    sha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of its bytes, in hex.',
+    }),
+    created: Timestamp,
+  },
+  { description: 'The document, without its bytes.' },
+);
 
 export const KybDetails = Type.Object(
   {
@@ -160,49 +200,61 @@ export const KybDetails = Type.Object(
     business: text(500, 'What is sold.', 1),
     representative: text(200, 'Who signs for the business.', 1),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'What the business says of itself.' },
 );
 
-export const KybSchema = Type.Object({
-  account: AccountId,
-  status: oneOf(KYB_STATUSES, 'The status of the verification.'),
-  version: VersionOut,
-  details: nullable(openObject('What was submitted.')),
-  documents: Type.Array(DocumentSchema),
-  submitted_at: nullable(Timestamp),
-  decided_at: nullable(Timestamp),
-  decision_reason: NullableText,
-});
+export const KybSchema = Type.Object(
+  {
+    account: AccountId,
+    status: oneOf(KYB_STATUSES, 'The status of the verification.'),
+    version: VersionOut,
+    details: nullable(openObject('What was submitted.')),
+    documents: Type.Array(DocumentSchema, { description: 'The documents that were uploaded.' }),
+    submitted_at: nullable(Timestamp),
+    decided_at: nullable(Timestamp),
+    decision_reason: nullableText('Why it was decided so, in words for the merchant; or null.'),
+  },
+  { description: 'The verification with its documents.' },
+);
 
-export const GoLiveSchema = Type.Object({
-  live: Type.Boolean(),
-  settlement_wallet: nullable(Wallet),
-  request: nullable(
-    Type.Object({
-      status: oneOf(['pending', 'succeeded', 'failed'] as const, 'What the chain answered.'),
-      wallet: Wallet,
-      failure_reason: NullableText,
-      tx_hash: nullable(TxHash),
-      created: Timestamp,
-    }),
-  ),
-  prepared: nullable(
-    Type.Object(
-      {
-        wallet: Wallet,
-        prepared_by: EmailOut,
-        expires_at: Timestamp,
-        created: Timestamp,
-      },
-      { description: 'What an admin has prepared and an owner can confirm.' },
+export const GoLiveSchema = Type.Object(
+  {
+    live: Type.Boolean({ description: 'Whether it is registered on the settlement contract.' }),
+    settlement_wallet: nullable(Wallet),
+    request: nullable(
+      Type.Object(
+        {
+          status: oneOf(['pending', 'succeeded', 'failed'] as const, 'What the chain answered.'),
+          wallet: Wallet,
+          failure_reason: nullableText('Why the registration failed, or null.'),
+          tx_hash: nullable(TxHash),
+          created: Timestamp,
+        },
+        { description: 'The newest request to register.' },
+      ),
     ),
-  ),
-});
+    prepared: nullable(
+      Type.Object(
+        {
+          wallet: Wallet,
+          prepared_by: EmailOut,
+          expires_at: Timestamp,
+          created: Timestamp,
+        },
+        { description: 'What an admin has prepared and an owner can confirm.' },
+      ),
+    ),
+  },
+  { description: 'Whether the account is live, and what is under way.' },
+);
 
-export const ConsentSchema = Type.Object({
-  deadline: Type.Integer({ description: 'Unix seconds; part of what is signed.' }),
-  typed_data: openObject('What the wallet signs: the argument of eth_signTypedData_v4.'),
-});
+export const ConsentSchema = Type.Object(
+  {
+    deadline: Type.Integer({ description: 'Unix seconds; part of what is signed.' }),
+    typed_data: openObject('What the wallet signs: the argument of eth_signTypedData_v4.'),
+  },
+  { description: 'The message to sign, and until when the signature counts.' },
+);
 
 export const ConsentBody = Type.Object({
   wallet: text(42, 'The EVM address that will get the money.', 42),
@@ -214,31 +266,38 @@ export const ConsentBody = Type.Object({
   }),
 });
 
-export const WithdrawalSchema = Type.Object({
-  id: idOf('wdr_', 'withdrawal'),
-  ...commonFields('withdrawal'),
-  amount: AtomsOut,
-  currency: Type.Literal('usdc'),
-  wallet: Wallet,
-  status: oneOf(['pending', 'succeeded', 'failed'] as const, 'Pending resolves by itself.'),
-  failure_code: nullable(oneOf(Object.keys(WITHDRAWAL_FAILURES), 'The list may grow.')),
-  failure_message: nullable(Type.String({ description: 'Why it failed, for people.' })),
-  tx_hash: nullable(TxHash),
-  created: Timestamp,
-  updated: Timestamp,
-  recovered: Recovered,
-});
+export const WithdrawalSchema = Type.Object(
+  {
+    id: idOf('wdr_', 'withdrawal'),
+    ...commonFields('withdrawal'),
+    amount: AtomsOut,
+    currency: Currency,
+    wallet: Wallet,
+    status: oneOf(['pending', 'succeeded', 'failed'] as const, 'Pending resolves by itself.'),
+    failure_code: nullable(oneOf(Object.keys(WITHDRAWAL_FAILURES), 'The list may grow.')),
+    failure_message: nullable(Type.String({ description: 'Why it failed, for people.' })),
+    tx_hash: nullable(TxHash),
+    created: Timestamp,
+    updated: Timestamp,
+    recovered: Recovered,
+  },
+  { description: 'The withdrawal.' },
+);
 
 export const AuditEntrySchema = Type.Object({
   sequence: Type.Integer({ minimum: 0, description: 'Its place in the log.' }),
   created: Timestamp,
   actor: openObject('Who did it.'),
-  action: Type.String(),
-  object_id: Type.String(),
-  livemode: nullable(Type.Boolean()),
+  action: textOut('What was done, such as api_key.created.'),
+  object_id: textOut('The id of what it was done to.'),
+  livemode: nullable(
+    Type.Boolean({
+      description: 'Whether it was done in live mode; null: it concerns both modes.',
+    }),
+  ),
   before: nullable(openObject('What it was before.')),
   after: nullable(openObject('What it is now.')),
-  request_id: NullableText,
-  address: NullableText,
+  request_id: nullableText('The request that did it; null: the service did it by itself.'),
+  address: nullableText('The IP address that the request came from, or null.'),
   hash: Type.String({ description: 'Of this entry and the one before it, as hex.' }),
 });

@@ -59,7 +59,7 @@ function listRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'All API keys of the mode, newest first',
     access: 'admin',
-    response: listed(ApiKeySchema),
+    response: listed(ApiKeySchema, 'The API keys of the mode, without their secrets.'),
     handle: async ({ caller, now }) => {
       const rows = await selectApiKeys(db, caller.tenant);
       return answerWith(200, { object: 'list', data: rows.map((row) => keyView(row, now)) });
@@ -67,7 +67,11 @@ function listRoute({ db }: DashboardDeps) {
   });
 }
 
-const ExpiresAt = Type.Optional(nullable(Type.String({ format: 'date-time' })));
+const ExpiresAt = Type.Optional(
+  nullable(
+    Type.String({ format: 'date-time', description: 'When the key stops working; null: never.' }),
+  ),
+);
 const CreateBody = Type.Object({
   name: PersonName,
   scopes: ScopeList,

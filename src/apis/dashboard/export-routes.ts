@@ -76,6 +76,8 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
     errors: ['cursor_invalid'],
     access: 'viewer',
     query: ExportQuery,
+    returns: 'The rows of the period.',
+    sends: Object.values(TYPES),
     handle: async ({ caller: { tenant }, query, now }) => {
       const walk = { list: `export ${name}`, tenant, query, cursorKey };
       const moments = await withMoments(db, tenant, query);

@@ -115,6 +115,8 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
       'session or the membership ends; browsers reconnect by themselves.',
     access: 'viewer',
     query: FeedQuery,
+    returns: 'The events, one after the other.',
+    sends: ['text/event-stream'],
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;

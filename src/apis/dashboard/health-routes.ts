@@ -6,7 +6,7 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
-import { listed } from '#apis/dashboard/person-schema.ts';
+import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';
@@ -14,15 +14,13 @@ import { Day } from '#http/schema.ts';
 /** As long as requests, events and deliveries are kept. */
 const MAX_DAYS = 31;
 
-const Count = Type.Integer({ minimum: 0 });
-
 const HealthSchema = Type.Object({
   day: Day,
-  requests: { ...Count, description: 'Calls of the merchant API.' },
-  refused: { ...Count, description: 'Of them: answered with a 4xx.' },
-  failed: { ...Count, description: 'Of them: answered with a 5xx.' },
-  delivered: { ...Count, description: 'Events of the day that receivers have taken.' },
-  undelivered: { ...Count, description: 'Given up, or tried without success so far.' },
+  requests: count('Calls of the merchant API.'),
+  refused: count('Of them: answered with a 4xx.'),
+  failed: count('Of them: answered with a 5xx.'),
+  delivered: count('Events of the day that receivers have taken.'),
+  undelivered: count('Given up, or tried without success so far.'),
 });
 
 const HealthQuery = Type.Object({ from: Day, to: Day });
@@ -38,7 +36,7 @@ function healthRoute({ db }: DashboardDeps) {
     description: `Days without activity are left out. At most ${MAX_DAYS} days.`,
     access: 'viewer',
     query: HealthQuery,
-    response: listed(HealthSchema),
+    response: listed(HealthSchema, 'One row per day.'),
     handle: async ({ caller: { tenant }, query, now }) => {
       const { from, to } = query;
       const wrong = checkDays(from, to);

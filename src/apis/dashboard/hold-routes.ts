@@ -17,11 +17,14 @@ import { MAIL_TOPIC } from '#people/people.ts';
 const TAG = 'Money';
 const PATH = `${ACCOUNT}/payout_hold`;
 
-const HoldSchema = Type.Object({
-  held: Type.Boolean(),
-  held_by: nullable(Type.String({ description: 'The owner whose link was used.' })),
-  since: nullable(Timestamp),
-});
+const HoldSchema = Type.Object(
+  {
+    held: Type.Boolean({ description: 'Whether payouts are on hold.' }),
+    held_by: nullable(Type.String({ description: 'The owner whose link was used.' })),
+    since: nullable(Timestamp),
+  },
+  { description: 'Whether payouts are on hold, by whom, and since when.' },
+);
 
 function readRoute({ db }: DashboardDeps) {
   return personRoute({

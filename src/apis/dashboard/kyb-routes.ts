@@ -181,6 +181,8 @@ function downloadRoute({ db, settings }: DashboardDeps) {
     summary: 'The file of a document',
     access: 'admin',
     params: { id: 'document' },
+    returns: 'The file, as it was uploaded.',
+    sends: DOCUMENT_TYPES,
     handle: async ({ caller, params }) => {
       const { accountId } = caller.tenant;
       const { secretKey } = settings.people;

@@ -13,6 +13,7 @@ import { updateUserName } from '#people/user-queries.ts';
 const TAG = 'Me';
 
 const NameBody = Type.Object({ name: PersonName });
+const NameSaved = Type.Object(NameBody.properties, { description: 'The name as it is now.' });
 
 function updateMeRoute(settings: SurfaceSettings) {
   return personRoute<undefined, typeof NameBody>({
@@ -23,7 +24,7 @@ function updateMeRoute(settings: SurfaceSettings) {
     summary: 'Change my name',
     access: 'signed_in',
     body: NameBody,
-    response: NameBody,
+    response: NameSaved,
     handle: async ({ caller, body }) => {
       const name = readName(body.name, 'name');
       if (isRefusal(name)) return name;

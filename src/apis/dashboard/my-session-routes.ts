@@ -4,7 +4,7 @@ import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
-import { idOf, Timestamp } from '#http/schema.ts';
+import { idOf, Timestamp, textOut } from '#http/schema.ts';
 import { deviceName, placeOf } from '#people/device-names.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deleteSession, deleteSessionsOf, selectSessionsOf } from '#people/session-queries.ts';
@@ -22,9 +22,9 @@ function listSessionsRoute(settings: SurfaceSettings) {
     response: listed(
       Type.Object({
         id: idOf('ses_', 'session'),
-        current: Type.Boolean(),
-        address: Type.String(),
-        user_agent: Type.String(),
+        current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+        address: textOut('The IP address that it was last used from.'),
+        user_agent: textOut('How the browser identifies itself.'),
         device: Type.String({ description: 'Browser and system, such as Firefox on Windows.' }),
         place: Type.String({
           description: 'The address, or the kind of network that it belongs to.',
@@ -33,6 +33,7 @@ function listSessionsRoute(settings: SurfaceSettings) {
         last_seen_at: Timestamp,
         expires_at: Timestamp,
       }),
+      'Where the person is signed in.',
     ),
     handle: async ({ caller, now }) => {
       const { id, user_id: userId } = sessionOf(caller);

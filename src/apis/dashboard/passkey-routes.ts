@@ -11,7 +11,7 @@ import {
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { idOf, nullable, Timestamp } from '#http/schema.ts';
+import { idOf, nullable, Timestamp, textOut } from '#http/schema.ts';
 import { selectPasskeys } from '#people/passkey-queries.ts';
 import { addPasskey, beginPasskey, removePasskey } from '#people/passkeys.ts';
 
@@ -20,7 +20,7 @@ const TAG = 'Me';
 const PasskeyBody = Type.Object({ name: PersonName, response: NewPasskey });
 const PasskeySchema = Type.Object({
   id: idOf('pkey_', 'passkey'),
-  name: Type.String(),
+  name: textOut('What the person calls the passkey.'),
   created: Timestamp,
   last_used_at: nullable(Timestamp),
 });
@@ -33,7 +33,7 @@ function listPasskeysRoute(settings: SurfaceSettings) {
     tag: TAG,
     summary: 'My passkeys',
     access: 'signed_in',
-    response: listed(PasskeySchema),
+    response: listed(PasskeySchema, 'The passkeys of the person.'),
     handle: async ({ caller }) => {
       const rows = await selectPasskeys(settings.people.db, sessionOf(caller).user_id);
       const data = rows.map(({ id, name, created, last_used_at }) => {
@@ -74,7 +74,10 @@ function addPasskeyRoute(settings: SurfaceSettings) {
     access: 'signed_in',
     body: PasskeyBody,
     status: 201,
-    response: Type.Object({ id: idOf('pkey_', 'passkey') }),
+    response: Type.Object(
+      { id: idOf('pkey_', 'passkey') },
+      { description: 'The id of the new passkey.' },
+    ),
     errors: ['already_exists', 'unexpected_state'],
     handle: async ({ caller, body, now }) => {
       const added = await addPasskey(settings.people, factorRef(caller, now), body);

@@ -1,9 +1,9 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import type { Access, PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
 import type { Actor } from '#audit/audit.ts';
 import type { ErrorCode } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
+import { assert, present } from '#core/assert.ts';
 import type { IdKind } from '#core/ids.ts';
 import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
 import { ROLES } from '#people/roles.ts';
@@ -46,7 +46,10 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   /** Path parameters beside `account` and `mode`. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
+  /** Its description says what the answer holds. */
   readonly response?: TSchema;
+  /** What the answer holds, where that is not JSON. */
+  readonly returns?: string;
   /** Media types of an answer that is not JSON. */
   readonly sends?: readonly string[];
   readonly errors?: readonly ErrorCode[];
@@ -88,9 +91,10 @@ export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(declared: Declared<Q, B>): PersonRoute {
-  const { access, status = 200, response, sends, params, errors = [], ...rest } = declared;
-  const schema = sends === undefined ? (response ?? Type.Object({})) : null;
-  const description = declared.summary;
+  const { access, status = 200, response, returns, sends, params, errors = [], ...rest } = declared;
+  const schema = sends === undefined ? present(response, 'response') : null;
+  const description = returns ?? (schema as { description?: string } | null)?.description;
+  assert(description !== undefined, `${declared.operationId} does not say what it answers`);
   return defineRoute<PersonCaller, Q, B>({
     ...rest,
     access,

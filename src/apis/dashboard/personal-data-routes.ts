@@ -2,10 +2,10 @@ import Type from 'typebox';
 import { noSessionCookie } from '#apis/dashboard/cookies.ts';
 import { Confirmation, confirmIdentity, hasFreshFactor } from '#apis/dashboard/fresh-factor.ts';
 import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
-import { Done, RoleField } from '#apis/dashboard/person-schema.ts';
+import { count, Done, RoleField } from '#apis/dashboard/person-schema.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith } from '#core/answer.ts';
-import { idOf, nullable, objectType, Timestamp } from '#http/schema.ts';
+import { idOf, nullable, objectType, Timestamp, textOut } from '#http/schema.ts';
 import { exportPerson, MAX_ACTIONS } from '#people/export-person.ts';
 import { erasePerson } from '#people/personal-data.ts';
 
@@ -17,66 +17,81 @@ const Values = Type.Unsafe<unknown>({
   description: 'The changed fields.',
 });
 
-const PersonalDataSchema = Type.Object({
-  object: objectType('personal_data'),
-  exported_at: Timestamp,
-  user: Type.Object({
-    id: idOf('usr_', 'user'),
-    email: Type.String(),
-    name: Type.String(),
-    created: Timestamp,
-    totp_confirmed_at: nullable(Timestamp),
-    recovery_codes_left: Type.Integer(),
-  }),
-  accounts: Type.Array(
-    Type.Object({ id: idOf('acct_', 'account'), name: Type.String(), role: RoleField }),
-  ),
-  sessions: Type.Array(
-    Type.Object({
-      id: idOf('ses_', 'session'),
-      address: Type.String(),
-      user_agent: Type.String(),
-      created: Timestamp,
-      last_seen_at: Timestamp,
-      expires_at: Timestamp,
-    }),
-  ),
-  devices: Type.Array(
-    Type.Object({
-      user_agent: Type.String(),
-      address: Type.String(),
-      created: Timestamp,
-      last_used_at: Timestamp,
-    }),
-  ),
-  passkeys: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      created: Timestamp,
-      last_used_at: nullable(Timestamp),
-    }),
-  ),
-  invitations: Type.Array(
-    Type.Object({
-      account_id: idOf('acct_', 'account'),
-      role: RoleField,
-      created: Timestamp,
-      accepted_at: nullable(Timestamp),
-    }),
-  ),
-  actions: Type.Array(
-    Type.Object({
-      created: Timestamp,
-      action: Type.String(),
-      object_id: Type.String(),
-      before: Values,
-      after: Values,
-      address: nullable(Type.String()),
-    }),
-    { description: `What you did, from the audit log: the newest ${MAX_ACTIONS} entries.` },
-  ),
-});
+const PersonalDataSchema = Type.Object(
+  {
+    object: objectType('personal_data'),
+    exported_at: Timestamp,
+    user: Type.Object(
+      {
+        id: idOf('usr_', 'user'),
+        email: textOut('The e-mail address of the person.'),
+        name: textOut('The name of the person.'),
+        created: Timestamp,
+        totp_confirmed_at: nullable(Timestamp),
+        recovery_codes_left: count('How many recovery codes have not been used.'),
+      },
+      { description: 'The person.' },
+    ),
+    accounts: Type.Array(
+      Type.Object({
+        id: idOf('acct_', 'account'),
+        name: textOut('The name of the account.'),
+        role: RoleField,
+      }),
+      { description: 'The accounts that the person is a member of.' },
+    ),
+    sessions: Type.Array(
+      Type.Object({
+        id: idOf('ses_', 'session'),
+        address: textOut('The IP address that it was last used from.'),
+        user_agent: textOut('How the browser identifies itself.'),
+        created: Timestamp,
+        last_seen_at: Timestamp,
+        expires_at: Timestamp,
+      }),
+      { description: 'Where the person is signed in.' },
+    ),
+    devices: Type.Array(
+      Type.Object({
+        user_agent: textOut('How the browser identifies itself.'),
+        address: textOut('The IP address of the last sign-in on it.'),
+        created: Timestamp,
+        last_used_at: Timestamp,
+      }),
+      { description: 'Devices that the person has signed in from.' },
+    ),
+    passkeys: Type.Array(
+      Type.Object({
+        id: idOf('pkey_', 'passkey'),
+        name: textOut('What the person calls the passkey.'),
+        created: Timestamp,
+        last_used_at: nullable(Timestamp),
+      }),
+      { description: 'The passkeys of the person.' },
+    ),
+    invitations: Type.Array(
+      Type.Object({
+        account_id: idOf('acct_', 'account'),
+        role: RoleField,
+        created: Timestamp,
+        accepted_at: nullable(Timestamp),
+      }),
+      { description: 'Invitations to this e-mail address.' },
+    ),
+    actions: Type.Array(
+      Type.Object({
+        created: Timestamp,
+        action: textOut('What was done, such as api_key.created.'),
+        object_id: textOut('The id of what it was done to.'),
+        before: Values,
+        after: Values,
+        address: nullable(textOut('The IP address that the request came from, or null.')),
+      }),
+      { description: `What you did, from the audit log: the newest ${MAX_ACTIONS} entries.` },
+    ),
+  },
+  { description: 'All that is kept about the person.' },
+);
 
 const CONFIRM =
   'Needs a second factor proven in the last five minutes, or current_password as long as no ' +

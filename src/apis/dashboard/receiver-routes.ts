@@ -9,27 +9,38 @@ import {
 import { DeliverySchema } from '#apis/merchant/webhook-schema.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { nullable, objectType, oneOf } from '#http/schema.ts';
+import { nullable, objectType, oneOf, textOut } from '#http/schema.ts';
 import { checkReceiver, renderReceiverCheck } from '#webhooks/check-receiver.ts';
 
 const ProbeSchema = Type.Object({
   taken: Type.Boolean({ description: 'The receiver answered with a 2xx status.' }),
-  response_status: nullable(Type.Integer()),
-  error: nullable(Type.String()),
-  duration_ms: Type.Integer(),
+  response_status: nullable(
+    Type.Integer({ description: 'The HTTP status of the answer; null: there was none.' }),
+  ),
+  error: nullable(textOut('Why there was no answer, or null.')),
+  duration_ms: Type.Integer({ description: 'How long it took, in milliseconds.' }),
 });
 
-const CheckSchema = Type.Object({
-  object: objectType('receiver_check'),
-  verdict: oneOf(
-    ['checks_signatures', 'takes_old', 'takes_forged', 'not_reached'] as const,
-    'takes_old: it also takes an event that was signed ten minutes ago. takes_forged: it also ' +
-      'takes one that somebody else has signed. not_reached: it did not even take the good one.',
-  ),
-  delivery: DeliverySchema,
-  forged: nullable(ProbeSchema),
-  old: nullable(ProbeSchema),
-});
+const CheckSchema = Type.Object(
+  {
+    object: objectType('receiver_check'),
+    verdict: oneOf(
+      ['checks_signatures', 'takes_old', 'takes_forged', 'not_reached'] as const,
+      'takes_old: it also takes an event that was signed ten minutes ago. takes_forged: it also ' +
+        'takes one that somebody else has signed. not_reached: it did not even take the good one.',
+    ),
+    delivery: DeliverySchema,
+    forged: nullable({
+      ...ProbeSchema,
+      description: 'The event that was signed with another secret; null: it was not sent.',
+    }),
+    old: nullable({
+      ...ProbeSchema,
+      description: 'The event that was signed ten minutes ago; null: it was not sent.',
+    }),
+  },
+  { description: 'What the receiver took, and what that says of it.' },
+);
 
 function checkRoute(deps: DashboardDeps) {
   return personRoute({

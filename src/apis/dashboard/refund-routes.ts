@@ -23,10 +23,13 @@ import { endBlockedRefund, selectBlockedRefund } from '#settlement/relayer/block
 
 const TAG = 'Money';
 
-const Waiting = Type.Object({
-  message: Type.String({ description: 'What USDC or the settlement contract says.' }),
-  since: Timestamp,
-});
+const Waiting = Type.Object(
+  {
+    message: Type.String({ description: 'What USDC or the settlement contract says.' }),
+    since: Timestamp,
+  },
+  { description: 'Why the refund waits; null: it does not wait.' },
+);
 
 const DashboardRefundSchema = Type.Object(
   {

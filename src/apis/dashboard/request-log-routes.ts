@@ -18,6 +18,7 @@ import {
   pageParameters,
   Timestamp,
   text,
+  textOut,
 } from '#http/schema.ts';
 import {
   type RequestRow,
@@ -28,22 +29,27 @@ import {
 const TAG = 'Request log';
 const DEFAULT_LIMIT = 20;
 
-const RequestSchema = Type.Object({
-  id: idOf('req_', 'request'),
-  created: Timestamp,
-  caller: nullable(Type.String()),
-  operation: nullable(Type.String()),
-  method: Type.String(),
-  path: Type.String(),
-  status: Type.Integer(),
-  code: nullable(Type.String()),
-  object_id: nullable(Type.String()),
-  idempotency_key: nullable(Type.String()),
-  api_version: Type.String(),
-  duration_ms: Type.Number(),
-  address: Type.String(),
-  user_agent: nullable(Type.String()),
-});
+const RequestSchema = Type.Object(
+  {
+    id: idOf('req_', 'request'),
+    created: Timestamp,
+    caller: nullable(textOut('The id of the API key, terminal or person; null: nobody known.')),
+    operation: nullable(
+      textOut('The operation, such as createPaymentIntent; null: no such route.'),
+    ),
+    method: textOut('The HTTP method.'),
+    path: textOut('The path that was asked for, without its query.'),
+    status: Type.Integer({ description: 'The HTTP status of the answer.' }),
+    code: nullable(textOut('The error code of the answer; null: it was no error.')),
+    object_id: nullable(textOut('The id of the object that it was about, or null.')),
+    idempotency_key: nullable(textOut('The Idempotency-Key of the request, or null.')),
+    api_version: textOut('The API version that was used.'),
+    duration_ms: Type.Number({ description: 'How long the answer took, in milliseconds.' }),
+    address: textOut('The IP address that the request came from.'),
+    user_agent: nullable(textOut('How the client identifies itself, or null.')),
+  },
+  { description: 'The request and its answer, without their bodies.' },
+);
 
 function requestView({ account_id: _a, livemode: _l, caller_id: caller, ...row }: RequestRow) {
   return { ...row, caller };

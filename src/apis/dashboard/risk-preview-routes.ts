@@ -22,17 +22,26 @@ const Limit = Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'Atom
 const PreviewQuery = Type.Object({
   first_payment_confirm_from: Type.Optional(Limit),
   high_amount_confirm_from: Type.Optional(Limit),
-  velocity_per_hour: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+  velocity_per_hour: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Payments of one payer within an hour.',
+    }),
+  ),
 });
 
-const PreviewSchema = Type.Object({
-  since: Timestamp,
-  payments: Type.Integer({ description: 'Payments that were looked at.' }),
-  stopped: Type.Integer({ description: 'Of them: declined.' }),
-  asked: Type.Integer({ description: 'Of them: the payer would have been asked to confirm.' }),
-  by_rule: openObject('Name of the rule to number of payments.'),
-  truncated: Type.Boolean({ description: 'There were more: only the newest were looked at.' }),
-});
+const PreviewSchema = Type.Object(
+  {
+    since: Timestamp,
+    payments: Type.Integer({ description: 'Payments that were looked at.' }),
+    stopped: Type.Integer({ description: 'Of them: declined.' }),
+    asked: Type.Integer({ description: 'Of them: the payer would have been asked to confirm.' }),
+    by_rule: openObject('Name of the rule to number of payments.'),
+    truncated: Type.Boolean({ description: 'There were more: only the newest were looked at.' }),
+  },
+  { description: 'How many payments each rule would have stopped or asked about.' },
+);
 
 function toLimit(value: number | undefined) {
   return value === undefined ? null : atoms(value);

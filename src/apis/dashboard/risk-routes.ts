@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { getAddress } from 'viem';
+import { VersionOut } from '#apis/dashboard/account-schema.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -15,7 +16,7 @@ import type { Json } from '#core/canonical-json.ts';
 import { type Atoms, atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
-import { nullable, Timestamp, text } from '#http/schema.ts';
+import { nullable, Timestamp, text, textOut } from '#http/schema.ts';
 import {
   deleteBlockedPayer,
   insertBlockedPayer,
@@ -51,7 +52,10 @@ const SettingsBody = Type.Object({
   }),
   ...settingsFields,
 });
-const RiskSchema = Type.Object({ version: Type.Integer(), ...settingsFields });
+const RiskSchema = Type.Object(
+  { version: VersionOut, ...settingsFields },
+  { description: 'The risk policy of the mode.' },
+);
 
 function view(settings: RiskSettings): { [key: string]: Json } {
   const shown = (value: Atoms | null) => (value === null ? null : toJsonAtoms(value));
@@ -128,7 +132,10 @@ function saveRoute({ db }: DashboardDeps) {
 }
 
 const Wallet = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'An EVM address.' });
-const BlockedSchema = Type.Object({ address: Wallet, note: Type.String(), created: Timestamp });
+const BlockedSchema = Type.Object(
+  { address: Wallet, note: textOut('Why it is blocked; may be empty.'), created: Timestamp },
+  { description: 'The blocked wallet.' },
+);
 
 function blockedRoute({ db }: DashboardDeps) {
   return personRoute({
@@ -138,7 +145,7 @@ function blockedRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'Wallets that this account does not sell to',
     access: 'viewer',
-    response: listed(BlockedSchema),
+    response: listed(BlockedSchema, 'The blocked wallets.'),
     handle: async ({ caller }) => {
       const data = await selectBlockedPayers(db, caller.tenant, MAX_BLOCKED);
       return answerWith(200, { object: 'list', data });

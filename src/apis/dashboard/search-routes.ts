@@ -37,7 +37,10 @@ function findRoute(deps: DashboardDeps) {
     summary: 'Find objects by id, order id, transaction, wallet or amount',
     access: 'viewer',
     query: FindQuery,
-    response: listed(openObject('An object of the API, as its own route shows it.')),
+    response: listed(
+      openObject('An object of the API, as its own route shows it.'),
+      'What was found.',
+    ),
     handle: async ({ caller, query, now }) => {
       const data = await find(deps, { tenant: caller.tenant, text: query.q.trim(), now });
       return answerWith(200, { object: 'list', data });
@@ -48,9 +51,18 @@ function findRoute(deps: DashboardDeps) {
 const SearchQuery = Type.Object({
   ...pageParameters,
   ...createdParameters,
-  order_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,8}$' })),
-  tx_hash: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' })),
-  payer: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })),
+  order_id: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9_-]{1,8}$', description: 'The id of the order.' }),
+  ),
+  tx_hash: Type.Optional(
+    Type.String({
+      pattern: '^0x[0-9a-fA-F]{64}$',
+      description: 'The transaction that settled the payment.',
+    }),
+  ),
+  payer: Type.Optional(
+    Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'The wallet that paid.' }),
+  ),
   amount: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'Atoms.' })),
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });

@@ -13,7 +13,7 @@ import {
 import { answerSession } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { Timestamp } from '#http/schema.ts';
+import { idOf, Timestamp, textOut } from '#http/schema.ts';
 import { acceptInvitation } from '#people/accept-invitation.ts';
 import { requestSignUp } from '#people/email-links.ts';
 import { readInvitation } from '#people/read-invitation.ts';
@@ -97,13 +97,16 @@ function lookupRoute(settings: SurfaceSettings) {
     summary: 'The account and role that an invitation link offers',
     access: 'public',
     body: LookupBody,
-    response: Type.Object({
-      account_name: Type.String(),
-      email: Type.String(),
-      role: RoleField,
-      has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
-      expires_at: Timestamp,
-    }),
+    response: Type.Object(
+      {
+        account_name: textOut('The name of the account.'),
+        email: textOut('The e-mail address that was invited.'),
+        role: RoleField,
+        has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
+        expires_at: Timestamp,
+      },
+      { description: 'What the link offers, and until when.' },
+    ),
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body }) => {
       const found = await readInvitation(settings.people, body.token, caller.visit);
@@ -126,7 +129,10 @@ const AcceptBody = Type.Object({
   password: Type.Optional(Password),
 });
 
-const AcceptedSchema = Type.Object({ account: Type.String(), role: RoleField });
+const AcceptedSchema = Type.Object(
+  { account: idOf('acct_', 'account'), role: RoleField },
+  { description: 'The account, and the role in it.' },
+);
 
 function acceptRoute(settings: SurfaceSettings) {
   return personRoute<undefined, typeof AcceptBody>({

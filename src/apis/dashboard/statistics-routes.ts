@@ -6,31 +6,38 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
-import { listed } from '#apis/dashboard/person-schema.ts';
+import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { readReport } from '#apis/dashboard/statistics.ts';
 import type { DayRow, ReportRow } from '#apis/dashboard/statistics-queries.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, isDay } from '#core/days.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { AtomsOut, Day, nullable, openObject } from '#http/schema.ts';
+import { AtomsOut, Day, nullable, openObject, textOut } from '#http/schema.ts';
 
 const TAG = 'Statistics';
-const Count = Type.Integer({ minimum: 0 });
 
 const DaySchema = Type.Object({
   day: Day,
   terminal: nullable(Type.String({ description: 'null: all terminals together.' })),
-  intents: Count,
-  succeeded: Count,
-  canceled: Count,
-  success_rate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-  payments: Count,
+  intents: count('Payment intents that were created.'),
+  succeeded: count('Of them: paid.'),
+  canceled: count('Of them: canceled or expired.'),
+  success_rate: nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The paid ones among those that have ended; null: none has.',
+    }),
+  ),
+  payments: count('Payments that were settled on the day.'),
   volume: { ...AtomsOut, description: 'Sales and tips: USDC atoms (6 decimals).' },
   tips: AtomsOut,
-  refunds: Count,
+  refunds: count('Refunds of the day that have succeeded.'),
   refunded: AtomsOut,
-  settle_ms_median: nullable(Count),
-  settle_ms_p95: nullable(Count),
+  settle_ms_median: nullable(
+    count('Milliseconds from tap to settlement: half of the payments took less.'),
+  ),
+  settle_ms_p95: nullable(count('The same: 95 of 100 payments took less.')),
   declines: openObject('Decline code to number of intents.'),
 });
 
@@ -70,7 +77,7 @@ function statisticsRoute({ db }: DashboardDeps) {
       'three significant digits.',
     access: 'viewer',
     query: StatisticsQuery,
-    response: listed(DaySchema),
+    response: listed(DaySchema, 'One row per day, and per terminal if that was asked.'),
     handle: async ({ caller: { tenant }, query, now }) => {
       const { from, to } = query;
       const wrong = checkDays(from, to);
@@ -82,24 +89,33 @@ function statisticsRoute({ db }: DashboardDeps) {
   });
 }
 
-const ReportLine = Type.Object({
-  terminal: nullable(Type.String()),
-  payments: Count,
-  gross: { ...AtomsOut, description: 'Sales and tips: USDC atoms (6 decimals).' },
-  tips: AtomsOut,
-  fees: Type.Object({ acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut }),
-});
+const ReportLine = Type.Object(
+  {
+    terminal: nullable(textOut('The id of the terminal; null: none, or all together.')),
+    payments: count('Payments that were settled on the day.'),
+    gross: { ...AtomsOut, description: 'Sales and tips: USDC atoms (6 decimals).' },
+    tips: AtomsOut,
+    fees: Type.Object(
+      { acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut },
+      { description: 'What payers paid on top, and got back as cashback.' },
+    ),
+  },
+  { description: 'All payments of the day together.' },
+);
 
-const ReportSchema = Type.Object({
-  day: Day,
-  total: ReportLine,
-  terminals: Type.Array(ReportLine),
-  refunds: Count,
-  refunded: AtomsOut,
-  withdrawals: Count,
-  withdrawn: AtomsOut,
-  net: Type.Integer({ description: 'Gross less refunds and withdrawals; may be negative.' }),
-});
+const ReportSchema = Type.Object(
+  {
+    day: Day,
+    total: ReportLine,
+    terminals: Type.Array(ReportLine, { description: 'The same by terminal.' }),
+    refunds: count('Refunds of the day that have succeeded.'),
+    refunded: AtomsOut,
+    withdrawals: count('Withdrawals of the day that have succeeded.'),
+    withdrawn: AtomsOut,
+    net: Type.Integer({ description: 'Gross less refunds and withdrawals; may be negative.' }),
+  },
+  { description: 'The report of the day.' },
+);
 
 function lineView(row: ReportRow) {
   return {

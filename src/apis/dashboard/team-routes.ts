@@ -50,7 +50,7 @@ function membersRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'The team',
     access: 'viewer',
-    response: listed(MemberSchema),
+    response: listed(MemberSchema, 'The members of the account.'),
     handle: async ({ caller }) => {
       const rows = await selectMembers(db, caller.tenant.accountId);
       return answerWith(200, { object: 'list', data: rows.map(memberView) });
@@ -136,7 +136,7 @@ function invitationsRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'Invitations that are still open',
     access: 'owner',
-    response: listed(InvitationSchema),
+    response: listed(InvitationSchema, 'Invitations that nobody has accepted yet.'),
     handle: async ({ caller, now }) => {
       const { accountId } = caller.tenant;
       const rows = await selectInvitations(db, { accountId, now });

@@ -5,6 +5,7 @@ import { Code, Done } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
+import { textOut } from '#http/schema.ts';
 import {
   beginTotp,
   confirmCodesSaved,
@@ -16,7 +17,14 @@ import {
 const TAG = 'Me';
 
 const CodeBody = Type.Object({ code: Code });
-const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) });
+const RecoveryCodes = Type.Object(
+  {
+    recovery_codes: Type.Array(Type.String(), {
+      description: 'Ten codes. Each signs in once without the app.',
+    }),
+  },
+  { description: 'The recovery codes, shown only once.' },
+);
 
 function beginTotpRoute(settings: SurfaceSettings) {
   return personRoute<undefined, typeof Confirmation>({
@@ -27,7 +35,13 @@ function beginTotpRoute(settings: SurfaceSettings) {
     summary: 'Begin the set-up of an authenticator app',
     access: 'signed_in',
     body: Confirmation,
-    response: Type.Object({ secret: Type.String(), uri: Type.String() }),
+    response: Type.Object(
+      {
+        secret: textOut('The secret, for an app that cannot scan.'),
+        uri: textOut('The otpauth: link, for the QR code.'),
+      },
+      { description: 'What the authenticator app needs, shown only once.' },
+    ),
     errors: ['unexpected_state', 'rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
       const password = body.current_password;

@@ -2,24 +2,32 @@ import Type from 'typebox';
 import { selectMode } from '#accounts/account-queries.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
 
-export const WalletSchema = Type.Object({
-  wallet: nullable(Type.String()),
-  change: nullable(
-    Type.Object({
-      wallet: Type.String(),
-      status: oneOf(
-        ['pending', 'announced', 'applied', 'canceled', 'failed'] as const,
-        'An announced wallet waits until applicable_at.',
+export const WalletSchema = Type.Object(
+  {
+    wallet: nullable(
+      textOut('The EVM address that withdrawals go to; null: the account is not live.'),
+    ),
+    change: nullable(
+      Type.Object(
+        {
+          wallet: textOut('The EVM address that withdrawals shall go to.'),
+          status: oneOf(
+            ['pending', 'announced', 'applied', 'canceled', 'failed'] as const,
+            'An announced wallet waits until applicable_at.',
+          ),
+          applicable_at: nullable(Timestamp),
+          failure_reason: nullable(textOut('Why the change failed, or null.')),
+          created: Timestamp,
+        },
+        { description: 'The newest change of the wallet.' },
       ),
-      applicable_at: nullable(Timestamp),
-      failure_reason: nullable(Type.String()),
-      created: Timestamp,
-    }),
-  ),
-});
+    ),
+  },
+  { description: 'The settlement wallet, and the newest change of it.' },
+);
 
 export async function walletView(db: Database, tenant: Tenant): Promise<object> {
   const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);

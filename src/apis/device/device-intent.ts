@@ -19,7 +19,7 @@ const PaymentUrl = nullable(
 /** A payment intent as terminals see it. */
 export const DeviceIntentSchema = Type.Object(
   { ...PaymentIntentSchema.properties, payment_url: PaymentUrl },
-  { title: 'PaymentIntent' },
+  { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
 );
 
 export const DEVICE_INTENT_EXAMPLE = {

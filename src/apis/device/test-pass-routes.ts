@@ -13,6 +13,7 @@ const TestPassesSchema = Type.Object(
         name: Type.String({ description: 'As in sandbox.json.' }),
         credential: Type.String({ description: 'What the reader would read: nfc_…' }),
       }),
+      { description: 'The passes of the demo payers.' },
     ),
   },
   { title: 'TestPasses' },

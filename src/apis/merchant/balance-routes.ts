@@ -31,7 +31,7 @@ const BalanceSchema = Type.Object(
     }),
     as_of: Timestamp,
   },
-  { title: 'Balance' },
+  { title: 'Balance', description: 'What the settlement contract holds for the account.' },
 );
 
 const BALANCE_EXAMPLE = {

@@ -42,7 +42,7 @@ export const EventSchema = Type.Object(
       DATA,
     ),
   },
-  { title: 'Event' },
+  { title: 'Event', description: 'What happened, with the object as it was then.' },
 );
 
 export const EventList = listOf(EventSchema);

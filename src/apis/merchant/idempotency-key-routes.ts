@@ -18,7 +18,7 @@ const IdempotencyKeySchema = Type.Object(
     created: Timestamp,
     expires_at: Timestamp,
   },
-  { title: 'IdempotencyKey' },
+  { title: 'IdempotencyKey', description: 'What became of a request with this key.' },
 );
 
 const EXAMPLE = {

@@ -114,7 +114,7 @@ export const PaymentIntentSchema = Type.Object(
     created: Timestamp,
     recovered: Recovered,
   },
-  { title: 'PaymentIntent' },
+  { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
 );
 
 const fee = (description: string) =>
@@ -180,7 +180,7 @@ export const PaymentSchema = Type.Object(
     created: Timestamp,
     recovered: Recovered,
   },
-  { title: 'Payment' },
+  { title: 'Payment', description: 'A settled payment.' },
 );
 
 export const PaymentIntentList = listOf(PaymentIntentSchema);

@@ -34,7 +34,7 @@ export const RefundSchema = Type.Object(
     updated: Timestamp,
     recovered: Recovered,
   },
-  { title: 'Refund' },
+  { title: 'Refund', description: 'Money on its way back to the payer, or returned.' },
 );
 
 export const RefundList = listOf(RefundSchema);

@@ -24,13 +24,16 @@ const terminalFields = {
   created: Timestamp,
 };
 
-export const TerminalSchema = Type.Object(terminalFields, { title: 'Terminal' });
+export const TerminalSchema = Type.Object(terminalFields, {
+  title: 'Terminal',
+  description: 'A terminal of the account.',
+});
 export const TerminalList = listOf(TerminalSchema);
 
 /** What a device learns of itself. */
 export const DeviceSchema = Type.Object(
-  { ...terminalFields, merchant_name: Type.String() },
-  { title: 'Device' },
+  { ...terminalFields, merchant_name: Type.String({ description: 'The name of the merchant.' }) },
+  { title: 'Device', description: 'The terminal that asks, and its merchant.' },
 );
 
 export const TERMINAL_EXAMPLE = {

@@ -47,7 +47,7 @@ export const TotalsSchema = Type.Object(
       },
     ),
   },
-  { title: 'Totals' },
+  { title: 'Totals', description: 'Sales, tips, refunds and declines by terminal and cashier.' },
 );
 
 export const TotalsQuery = Type.Object({

@@ -48,11 +48,17 @@ const Secret = Type.String({
   description: 'The signing secret. Shown only once: store it now.',
 });
 
-export const EndpointSchema = Type.Object(endpointFields, { title: 'WebhookEndpoint' });
+export const EndpointSchema = Type.Object(endpointFields, {
+  title: 'WebhookEndpoint',
+  description: 'Where events are sent to, without the secret.',
+});
 
 export const EndpointWithSecretSchema = Type.Object(
   { ...endpointFields, secret: Secret },
-  { title: 'WebhookEndpointWithSecret' },
+  {
+    title: 'WebhookEndpointWithSecret',
+    description: 'The endpoint with its secret, which only this answer holds.',
+  },
 );
 
 export const EndpointListSchema = Type.Object({
@@ -119,7 +125,10 @@ export const DeliverySchema = Type.Object(
     created: Timestamp,
     updated: Timestamp,
   },
-  { title: 'WebhookDelivery' },
+  {
+    title: 'WebhookDelivery',
+    description: 'An event on its way to an endpoint, over all its attempts.',
+  },
 );
 
 export const DeliveryListSchema = listOf(DeliverySchema);
@@ -150,7 +159,7 @@ export const ReplaySchema = Type.Object(
     created: Timestamp,
     updated: Timestamp,
   },
-  { title: 'WebhookReplay' },
+  { title: 'WebhookReplay', description: 'Past events that are sent to an endpoint again.' },
 );
 
 export const ENDPOINT_EXAMPLE = {

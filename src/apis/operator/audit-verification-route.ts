@@ -4,7 +4,7 @@ import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { NETWORK_TRAIL } from '#audit/audit.ts';
 import { verifyStretch } from '#audit/audit-log.ts';
 import { answerWith } from '#core/answer.ts';
-import { idOf, nullable } from '#http/schema.ts';
+import { idOf, nullable, objectType } from '#http/schema.ts';
 
 const Query = Type.Object({
   account: Type.Optional(idOf('acct_', 'account')),
@@ -16,15 +16,18 @@ const Query = Type.Object({
   ),
 });
 
-const Verification = Type.Object({
-  object: Type.Literal('audit_verification'),
-  intact: Type.Boolean({ description: 'Each entry that was read fits the one before it.' }),
-  verified_to: Type.Integer({ description: 'The last entry that fits.' }),
-  hash: Type.String({ description: 'Its hash. Compare it with one that was written down.' }),
-  broken_at: nullable(Type.Integer({ description: 'The first entry that does not fit.' })),
-  reason: nullable(Type.String({ description: 'What is wrong with it.' })),
-  has_more: Type.Boolean({ description: 'More entries follow: ask again with `after`.' }),
-});
+const Verification = Type.Object(
+  {
+    object: objectType('audit_verification'),
+    intact: Type.Boolean({ description: 'Each entry that was read fits the one before it.' }),
+    verified_to: Type.Integer({ description: 'The last entry that fits.' }),
+    hash: Type.String({ description: 'Its hash. Compare it with one that was written down.' }),
+    broken_at: nullable(Type.Integer({ description: 'The first entry that does not fit.' })),
+    reason: nullable(Type.String({ description: 'What is wrong with it.' })),
+    has_more: Type.Boolean({ description: 'More entries follow: ask again with `after`.' }),
+  },
+  { description: 'Whether the entries that were read fit each other.' },
+);
 
 /** Reads a stretch of a trail and recomputes its hashes. */
 export function auditVerificationRoute({ db }: OperatorDeps) {

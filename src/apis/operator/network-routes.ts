@@ -5,28 +5,29 @@ import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { selectRecoveries } from '#apis/operator/watch-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 const TAG = 'Network';
 
+const Network = oneOf(['testnet', 'mainnet'] as const, 'The network.');
 const Blocks = nullable(Type.String({ description: 'A block number, in decimal digits.' }));
 
 const RecoverySchema = Type.Object({
-  network: Type.String(),
+  network: Network,
   status: oneOf(['done', 'recovering'] as const, 'recovering: nothing is taken until it is done.'),
-  reason: nullable(Type.String()),
+  reason: nullable(textOut('Why the recovery began, or null.')),
   loss_shown: Type.Boolean({ description: 'What was done before is missing, not only maybe.' }),
   from_block: Blocks,
   read_to: Blocks,
   head: Blocks,
   started: nullable(Timestamp),
   finished: nullable(Timestamp),
-  payments: Type.Integer({ description: 'Booked from the chain in this run.' }),
-  refunds: Type.Integer(),
-  withdrawals: Type.Integer(),
+  payments: Type.Integer({ description: 'Payments booked from the chain in this run.' }),
+  refunds: Type.Integer({ description: 'Refunds booked from the chain in this run.' }),
+  withdrawals: Type.Integer({ description: 'Withdrawals booked from the chain in this run.' }),
   canceled: Type.Integer({ description: 'Intents that a loss made doubtful.' }),
   credentials: Type.Integer({ description: 'Tokens, links, codes and sessions that ended.' }),
 });
@@ -55,7 +56,7 @@ function recoveriesRoute({ db, chains }: OperatorDeps) {
     tag: TAG,
     summary: 'Whether a network is being recovered, and how far that is',
     access: 'operator',
-    response: listed(RecoverySchema),
+    response: listed(RecoverySchema, 'The last recovery of each network.'),
     handle: async () => {
       const rows = await selectRecoveries(db);
       const data = await Promise.all(
@@ -75,10 +76,15 @@ function recoveriesRoute({ db, chains }: OperatorDeps) {
 const Rate = Type.Integer({ description: 'Basis points.' });
 
 const ContractSchema = Type.Object({
-  network: Type.String(),
-  chain_id: Type.Integer(),
-  settlement: Type.String(),
-  rates: nullable(Type.Object({ acquirer: Rate, protocol: Rate, cashback: Rate })),
+  network: Network,
+  chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
+  settlement: textOut('The address of the settlement contract.'),
+  rates: nullable(
+    Type.Object(
+      { acquirer: Rate, protocol: Rate, cashback: Rate },
+      { description: 'What the contract charges now; null: no node answers.' },
+    ),
+  ),
 });
 
 function contractsRoute({ chains }: OperatorDeps) {
@@ -89,7 +95,7 @@ function contractsRoute({ chains }: OperatorDeps) {
     tag: TAG,
     summary: 'The settlement contracts and what they charge now',
     access: 'operator',
-    response: listed(ContractSchema),
+    response: listed(ContractSchema, 'The settlement contract of each network.'),
     handle: async () => {
       const data = await Promise.all(
         chains.map(async (chain) => {

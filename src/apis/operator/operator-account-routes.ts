@@ -3,12 +3,12 @@ import { setAccountStatus } from '#accounts/settings.ts';
 import { AccountSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import { listed } from '#apis/dashboard/person-schema.ts';
+import { KYB_STATUSES, listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { searchAccounts } from '#apis/operator/operator-queries.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { idOf, limitParameter, nullable, oneOf, Timestamp, text } from '#http/schema.ts';
+import { idOf, limitParameter, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 
 const TAG = 'Accounts';
@@ -22,9 +22,9 @@ const SearchQuery = Type.Object({
 
 const Found = Type.Object({
   id: idOf('acct_', 'account'),
-  name: Type.String(),
+  name: textOut('The name of the account.'),
   status: oneOf(['active', 'disabled'] as const, 'Whether it can be used.'),
-  kyb_status: Type.String(),
+  kyb_status: oneOf(KYB_STATUSES, 'How far the business verification is.'),
   created: Timestamp,
 });
 
@@ -38,7 +38,7 @@ function searchRoute({ db }: OperatorDeps) {
     description: 'Send the id of the last one as `before` for the next page.',
     access: 'operator',
     query: SearchQuery,
-    response: listed(Found),
+    response: listed(Found, 'One page of accounts.'),
     handle: async ({ query }) => {
       const data = await searchAccounts(db, {
         text: query.text ?? null,
@@ -50,10 +50,13 @@ function searchRoute({ db }: OperatorDeps) {
   });
 }
 
-const AccountWithTeam = Type.Object({
-  ...AccountSchema.properties,
-  members: Type.Array(Type.Partial(MemberSchema)),
-});
+const AccountWithTeam = Type.Object(
+  {
+    ...AccountSchema.properties,
+    members: Type.Array(Type.Partial(MemberSchema), { description: 'The people of the account.' }),
+  },
+  { description: 'The account with its modes and team.' },
+);
 
 function readRoute({ db }: OperatorDeps) {
   return personRoute({
@@ -95,7 +98,13 @@ function statusRoute(
         : 'Enable an account again',
     access: 'operator',
     body: StatusBody,
-    response: Type.Object({ id: idOf('acct_', 'account'), status: nullable(Type.String()) }),
+    response: Type.Object(
+      {
+        id: idOf('acct_', 'account'),
+        status: oneOf(['active', 'disabled'] as const, 'Whether it can be used now.'),
+      },
+      { description: 'Whether the account can be used now.' },
+    ),
     errors: ['resource_missing'],
     handle: async (request) => {
       const change = { status: wish.status, reason: request.body.reason };

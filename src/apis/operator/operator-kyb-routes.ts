@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { decideKyb } from '#accounts/kyb.ts';
-import { readDocument } from '#accounts/kyb-documents.ts';
+import { DOCUMENT_TYPES, readDocument } from '#accounts/kyb-documents.ts';
 import { selectQueue } from '#accounts/kyb-queries.ts';
 import { KybSchema } from '#apis/dashboard/account-schema.ts';
 import { answerKyb, fileAnswer, kybView } from '#apis/dashboard/kyb-routes.ts';
@@ -9,7 +9,7 @@ import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { idOf, oneOf, Timestamp } from '#http/schema.ts';
+import { idOf, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import { MAIL_TOPIC } from '#people/people.ts';
 
 const TAG = 'Accounts';
@@ -28,10 +28,11 @@ function queueRoute({ db }: OperatorDeps) {
     response: listed(
       Type.Object({
         account: idOf('acct_', 'account'),
-        name: Type.String(),
+        name: textOut('The name of the account.'),
         submitted_at: Timestamp,
-        documents: Type.Integer(),
+        documents: Type.Integer({ description: 'How many documents were uploaded.' }),
       }),
+      'Submissions that wait for a decision.',
     ),
     handle: async () => {
       const rows = await selectQueue(db, QUEUE_LIMIT);
@@ -67,6 +68,8 @@ function documentRoute({ db, settings }: OperatorDeps) {
     summary: 'The file of a document',
     access: 'operator',
     params: { id: 'document' },
+    returns: 'The file, as it was uploaded.',
+    sends: DOCUMENT_TYPES,
     errors: ['resource_missing'],
     handle: async ({ params }) => {
       const wanted = { accountId: params.account ?? '', id: params.id ?? '' };

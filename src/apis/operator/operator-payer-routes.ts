@@ -9,16 +9,16 @@ import { propose } from '#apis/operator/proposals.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { idOf, nullable, Timestamp, text } from '#http/schema.ts';
+import { idOf, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import { selectPayer } from '#payers/queries.ts';
 
 const TAG = 'Network';
 
 const PayerSchema = Type.Object({
   id: idOf('pyr_', 'payer'),
-  network: Type.String(),
-  address: Type.String(),
-  passes: Type.Integer(),
+  network: oneOf(['testnet', 'mainnet'] as const, 'The network of the wallet.'),
+  address: textOut('The wallet.'),
+  passes: Type.Integer({ description: 'How many passes work.' }),
   created: Timestamp,
   blocked_at: nullable(Timestamp),
 });
@@ -34,7 +34,7 @@ function payersRoute({ db }: OperatorDeps) {
     summary: 'Payers by id or wallet',
     access: 'operator',
     query: PayerQuery,
-    response: listed(PayerSchema),
+    response: listed(PayerSchema, 'The payers that were found.'),
     handle: async ({ query }) => {
       const lower = query.text.toLowerCase();
       const wanted = isAddress(lower) ? getAddress(lower) : query.text;

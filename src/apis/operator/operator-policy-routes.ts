@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { VersionOut } from '#apis/dashboard/account-schema.ts';
 import { actorOf, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
@@ -33,7 +34,10 @@ const fields = {
   }),
 };
 
-const DefaultsSchema = Type.Object({ ...fields, version: Type.Integer({ minimum: 0 }) });
+const DefaultsSchema = Type.Object(
+  { ...fields, version: VersionOut },
+  { description: 'The limits that payers are offered.' },
+);
 const DefaultsBody = Type.Object({
   ...fields,
   version: Type.Integer({

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import {
   PROPOSAL_KINDS,
@@ -11,7 +12,16 @@ import { decide, propose } from '#apis/operator/proposals.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { idOf, limitParameter, nullable, oneOf, openObject, Timestamp } from '#http/schema.ts';
+import {
+  idOf,
+  limitParameter,
+  nullable,
+  objectType,
+  oneOf,
+  openObject,
+  Timestamp,
+  textOut,
+} from '#http/schema.ts';
 import { type ControlAction, controlCalls } from '#settlement/contract/control-calls.ts';
 
 const TAG = 'Proposals';
@@ -19,21 +29,26 @@ const PAGE = 50;
 /** The contract's own bound: acquirer and protocol fee together. */
 const MAX_RATE = 300;
 
-export const ProposalSchema = Type.Object({
-  id: idOf('prop_', 'proposal'),
-  kind: oneOf(PROPOSAL_KINDS, 'What is to be done. More kinds may come.'),
-  network: Type.String(),
-  subject: Type.String({ description: 'The payer, the account, or the network.' }),
-  payload: openObject('Rates in basis points; the newest settlement that is meant; else empty.'),
-  reason: Type.String(),
-  status: oneOf(['open', 'approved', 'rejected'] as const, 'Whether somebody has decided.'),
-  proposed_by: Type.String({ description: 'The address of the person who asked for it.' }),
-  created: Timestamp,
-  expires_at: Timestamp,
-  decided_by: nullable(Type.String({ description: 'null: nobody yet, or there was nobody else.' })),
-  decided_at: nullable(Timestamp),
-  decision_reason: nullable(Type.String()),
-});
+export const ProposalSchema = Type.Object(
+  {
+    id: idOf('prop_', 'proposal'),
+    kind: oneOf(PROPOSAL_KINDS, 'What is to be done. More kinds may come.'),
+    network: oneOf(['testnet', 'mainnet'] as const, 'The network that it is about.'),
+    subject: Type.String({ description: 'The payer, the account, or the network.' }),
+    payload: openObject('Rates in basis points; the newest settlement that is meant; else empty.'),
+    reason: textOut('Why it was proposed.'),
+    status: oneOf(['open', 'approved', 'rejected'] as const, 'Whether somebody has decided.'),
+    proposed_by: Type.String({ description: 'The address of the person who asked for it.' }),
+    created: Timestamp,
+    expires_at: Timestamp,
+    decided_by: nullable(
+      Type.String({ description: 'null: nobody yet, or there was nobody else.' }),
+    ),
+    decided_at: nullable(Timestamp),
+    decision_reason: nullable(textOut('Why it was decided so, or null.')),
+  },
+  { description: 'The proposal.' },
+);
 
 export function proposalView(row: ProposalRow) {
   return {
@@ -69,11 +84,14 @@ function listRoute({ db }: OperatorDeps) {
     description: 'Send the id of the last one as `before` for the next page.',
     access: 'operator',
     query: ListQuery,
-    response: Type.Object({
-      object: Type.Literal('list'),
-      data: Type.Array(ProposalSchema),
-      has_more: Type.Boolean(),
-    }),
+    response: Type.Object(
+      {
+        object: objectType('list'),
+        data: Type.Array(ProposalSchema, { description: 'Newest first.' }),
+        has_more: Type.Boolean({ description: 'Whether there is another page.' }),
+      },
+      { description: 'One page of proposals.' },
+    ),
     handle: async ({ query, now }) => {
       const { limit = PAGE, before = null, open = false } = query;
       const rows = await selectProposals(db, { open, before, limit: limit + 1, now });
@@ -84,7 +102,10 @@ function listRoute({ db }: OperatorDeps) {
 }
 
 const Rate = Type.Integer({ minimum: 0, maximum: MAX_RATE, description: 'Basis points.' });
-const RatesSchema = Type.Object({ acquirer: Rate, protocol: Rate, cashback: Rate });
+const RatesSchema = Type.Object(
+  { acquirer: Rate, protocol: Rate, cashback: Rate },
+  { description: 'The new rates; only for change_rates.' },
+);
 
 const ProposeBody = Type.Object({
   ...ReasonBody.properties,
@@ -144,11 +165,11 @@ function decideRoute({ db }: OperatorDeps, verb: 'approve' | 'reject') {
 
 const CallSchema = Type.Object({
   by: oneOf(['admin', 'guardian'] as const, 'Whose key sends it.'),
-  says: Type.String(),
-  chain_id: Type.Integer(),
-  to: Type.String(),
-  value: Type.String(),
-  data: Type.String(),
+  says: textOut('What the transaction does, for people.'),
+  chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
+  to: textOut('The address of the settlement contract.'),
+  value: textOut('The wei that it sends: always 0.'),
+  data: textOut('The call, in hex.'),
 });
 
 /** The others are done by the service itself. */
@@ -167,7 +188,7 @@ function callsRoute({ db, chains }: OperatorDeps) {
     description: 'The holder of the key sends them: the service has no key that may.',
     access: 'operator',
     params: { id: 'proposal' },
-    response: Type.Object({ object: Type.Literal('list'), data: Type.Array(CallSchema) }),
+    response: listed(CallSchema, 'The transactions, in the order in which they are sent.'),
     errors: ['resource_missing', 'unexpected_state'],
     handle: async ({ params }) => {
       const row = await selectProposal(db, params.id ?? '');

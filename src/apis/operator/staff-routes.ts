@@ -4,7 +4,7 @@ import { Done, listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { ReasonBody, recordByStaff } from '#apis/operator/staff-changes.ts';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import { idOf, oneOf, Timestamp } from '#http/schema.ts';
+import { idOf, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import {
   STAFF_ROLES,
@@ -20,9 +20,9 @@ const RoleField = oneOf(STAFF_ROLES, 'support sees everything and changes nothin
 
 const OperatorSchema = Type.Object({
   id: idOf('usr_', 'user'),
-  email: Type.String(),
-  name: Type.String(),
-  status: Type.String(),
+  email: textOut('The e-mail address of the person.'),
+  name: textOut('The name of the person.'),
+  status: oneOf(['active', 'disabled'] as const, 'Whether the person may sign in.'),
   role: RoleField,
   created: Timestamp,
 });
@@ -35,7 +35,7 @@ function operatorsRoute({ db }: OperatorDeps) {
     tag: TAG,
     summary: "The network's staff",
     access: 'operator',
-    response: listed(OperatorSchema),
+    response: listed(OperatorSchema, 'The people who run the network.'),
     handle: async () => {
       const rows = await selectOperators(db);
       const data = rows.map(({ id, email, name, status, staff_role: role, created }) => {
@@ -92,7 +92,7 @@ function roleRoute({ db }: OperatorDeps) {
     access: 'operator',
     params: { id: 'user' },
     body: RoleBody,
-    response: Type.Object({ role: RoleField }),
+    response: Type.Object({ role: RoleField }, { description: 'The role as it is now.' }),
     errors: ['resource_missing', 'unexpected_state'],
     handle: async (request) => {
       const id = request.params.id ?? '';

@@ -5,7 +5,7 @@ import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { selectWork } from '#apis/operator/operator-queries.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import { answerWith } from '#core/answer.ts';
-import { nullable, openObject, Timestamp } from '#http/schema.ts';
+import { nullable, openObject, Timestamp, textOut } from '#http/schema.ts';
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
 
 const TAG = 'Network';
@@ -19,7 +19,7 @@ export function relayersRoute({ db, chains }: OperatorDeps) {
     summary: 'Per network: head, lanes with balances and stuck transactions, queues, alarms',
     description: 'Wei, nonces and block numbers are decimal strings.',
     access: 'operator',
-    response: listed(openObject('One network as its relayers see it.')),
+    response: listed(openObject('One network as its relayers see it.'), 'The networks.'),
     handle: async () => {
       const data = await Promise.all(chains.map((chain) => readRelayerStatus(db, chain)));
       return { status: 200, body: JSON.stringify({ object: 'list', data }, plain) };
@@ -37,10 +37,11 @@ export function queuesRoute({ db }: OperatorDeps) {
     access: 'operator',
     response: listed(
       Type.Object({
-        queue: Type.String(),
-        waiting: Type.Integer(),
+        queue: textOut('The name of the queue.'),
+        waiting: Type.Integer({ description: 'How many entries wait.' }),
         oldest: nullable(Timestamp),
       }),
+      'The queues.',
     ),
     handle: async () => answerWith(200, { object: 'list', data: await selectWork(db) }),
   });

@@ -9,7 +9,15 @@ import {
   selectOpenDifferences,
 } from '#apis/operator/watch-queries.ts';
 import { networkOf } from '#core/mode.ts';
-import { limitParameter, nullable, openObject, Timestamp } from '#http/schema.ts';
+import {
+  limitParameter,
+  nullable,
+  objectType,
+  oneOf,
+  openObject,
+  Timestamp,
+  textOut,
+} from '#http/schema.ts';
 
 const TAG = 'Network';
 const PAGE = 50;
@@ -26,12 +34,15 @@ const PageQuery = Type.Object({
 
 /** Rows with numbers, newest first: the number of the last one leads to the next page. */
 function paged(item: TSchema) {
-  return Type.Object({
-    object: Type.Literal('list'),
-    data: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
-  });
+  return Type.Object(
+    {
+      object: objectType('list'),
+      data: Type.Array(item, { description: 'Newest first.' }),
+      has_more: Type.Boolean({ description: 'Whether there is another page.' }),
+      next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
+    },
+    { description: 'One page of the list.' },
+  );
 }
 
 function pageOf<Row extends { readonly id: bigint }>(rows: readonly Row[], limit: number) {
@@ -42,10 +53,10 @@ function pageOf<Row extends { readonly id: bigint }>(rows: readonly Row[], limit
 }
 
 const AlarmSchema = Type.Object({
-  id: Type.String(),
-  network: Type.String(),
-  kind: Type.String(),
-  subject: Type.String(),
+  id: textOut('The number of the alarm.'),
+  network: oneOf(['testnet', 'mainnet'] as const, 'The network that it is about.'),
+  kind: textOut('What happened, in one word.'),
+  subject: textOut('What it happened to, such as a lane or a payment.'),
   details: openObject('What the alarm knows.'),
   created: Timestamp,
 });
@@ -78,12 +89,19 @@ function reconciliationRoute({ db }: OperatorDeps) {
     summary: 'How far the chains are reconciled, and open differences, newest first',
     access: 'operator',
     query: PageQuery,
-    response: Type.Object({
-      cursors: Type.Array(openObject('How far one network is read.')),
-      differences: Type.Array(openObject('What ledger and chain do not agree on.')),
-      has_more: Type.Boolean(),
-      next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
-    }),
+    response: Type.Object(
+      {
+        cursors: Type.Array(openObject('How far one network is read.'), {
+          description: 'How far each network is read.',
+        }),
+        differences: Type.Array(openObject('What ledger and chain do not agree on.'), {
+          description: 'Where ledger and chain differ, newest first. Normally empty.',
+        }),
+        has_more: Type.Boolean({ description: 'Whether there are more differences.' }),
+        next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
+      },
+      { description: 'How far each network is read, and one page of differences.' },
+    ),
     handle: async ({ query }) => {
       const { limit = PAGE, before = null } = query;
       const [cursors, rows] = await Promise.all([

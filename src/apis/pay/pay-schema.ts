@@ -27,7 +27,11 @@ const TypedDataSchema = Type.Object(
       { description: 'The token.' },
     ),
     types: Type.Object(
-      { ReceiveWithAuthorization: Type.Array(TypedField) },
+      {
+        ReceiveWithAuthorization: Type.Array(TypedField, {
+          description: 'The fields of the message, in their order.',
+        }),
+      },
       { description: 'The fields of the message, as EIP-3009 has them.' },
     ),
     primaryType: Type.Literal('ReceiveWithAuthorization', { description: 'What is signed.' }),
@@ -90,9 +94,12 @@ export const PayLinkSchema = Type.Object(
     order_id: OrderId,
     number: Type.Integer({ minimum: 1, description: 'Of the payment, on the contract.' }),
     salt: nullable(Word),
-    typed_data: nullable(TypedDataSchema),
+    typed_data: {
+      ...nullable(TypedDataSchema),
+      description: 'What the wallet signs; null: the request did not say from which wallet.',
+    },
   },
-  { title: 'PayLink' },
+  { title: 'PayLink', description: 'What a payment costs, and how far it is.' },
 );
 
 export const PayLinkQuery = Type.Object({

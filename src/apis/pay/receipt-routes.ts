@@ -50,7 +50,10 @@ const ProofSchema = Type.Object(
 export const ReceiptSchema = Type.Object(
   {
     ...commonFields('receipt'),
-    merchant: Type.Object({ name: Type.String({ description: 'Who was paid.' }) }),
+    merchant: Type.Object(
+      { name: Type.String({ description: 'Who was paid.' }) },
+      { description: 'Who was paid.' },
+    ),
     order_id: PaymentSchema.properties.order_id,
     description: nullable(
       Type.String({ description: 'What was bought, in the merchant’s words.' }),
@@ -76,7 +79,7 @@ export const ReceiptSchema = Type.Object(
     settled_at: Timestamp,
     proof: ProofSchema,
   },
-  { title: 'Receipt' },
+  { title: 'Receipt', description: 'A paid payment, as its receipt shows it.' },
 );
 
 export const RECEIPT_EXAMPLE = {

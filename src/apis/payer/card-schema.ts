@@ -13,7 +13,10 @@ const cardFields = {
   created: Timestamp,
 };
 
-export const CardSchema = Type.Object(cardFields, { title: 'Card' });
+export const CardSchema = Type.Object(cardFields, {
+  title: 'Card',
+  description: 'A SUN card of the payer, without its keys.',
+});
 
 const Key = (description: string) =>
   Type.String({ pattern: '^[0-9a-f]{32}$', description: `${description} Shown only once.` });
@@ -29,7 +32,7 @@ export const NewCardSchema = Type.Object(
         'its MAC over those of `c`.',
     }),
   },
-  { title: 'NewCard' },
+  { title: 'NewCard', description: 'A new card with what is written to its chip.' },
 );
 
 const Label = text(100, 'Up to 100 characters: what the payer calls it.');

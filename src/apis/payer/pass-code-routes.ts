@@ -11,7 +11,7 @@ const PassCodeSchema = Type.Object(
     value: Type.String({ description: 'What the QR code says (tlpc_…). Shown only once.' }),
     expires_at: Timestamp,
   },
-  { title: 'PassCode' },
+  { title: 'PassCode', description: 'A code of the wallet app, for the reader of a terminal.' },
 );
 
 function createRoute(deps: PayerDeps) {

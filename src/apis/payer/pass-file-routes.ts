@@ -68,7 +68,7 @@ const SaveLinkSchema = Type.Object(
   {
     url: Type.String({ description: 'Opens Google Wallet, which asks whether to keep the pass.' }),
   },
-  { title: 'SaveLink' },
+  { title: 'SaveLink', description: 'The link that saves a pass to Google Wallet.' },
 );
 
 function googleRoute(deps: PayerDeps) {

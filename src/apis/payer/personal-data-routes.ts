@@ -24,17 +24,21 @@ const PersonalDataSchema = Type.Object(
     object: objectType('personal_data'),
     exported_at: Timestamp,
     payer: PayerSchema,
-    passes: Type.Array(PassSchema),
-    cards: Type.Array(CardSchema),
-    agent_tokens: Type.Array(AgentTokenSchema),
-    requests: Type.Array(PayerRequestSchema),
-    sessions: Type.Array(Type.Object({ created: Timestamp, expires_at: Timestamp })),
-    payments: Type.Array(PayerPaymentSchema),
+    passes: Type.Array(PassSchema, { description: 'Passes of the payer.' }),
+    cards: Type.Array(CardSchema, { description: 'SUN cards.' }),
+    agent_tokens: Type.Array(AgentTokenSchema, { description: 'Tokens that agents pay with.' }),
+    requests: Type.Array(PayerRequestSchema, {
+      description: 'What was asked of the chain: approvals and test money.',
+    }),
+    sessions: Type.Array(Type.Object({ created: Timestamp, expires_at: Timestamp }), {
+      description: 'Where the payer is signed in.',
+    }),
+    payments: Type.Array(PayerPaymentSchema, { description: 'What the payer has paid.' }),
     payments_left_out: Type.Boolean({
       description: `Whether there are more than ${MAX_ROWS} payments: GET /payments has them all.`,
     }),
   },
-  { title: 'PayerPersonalData' },
+  { title: 'PayerPersonalData', description: 'All that is kept about the payer.' },
 );
 
 function sessionOf(caller: PayerCaller, now: Date): PayerSession {

@@ -26,7 +26,7 @@ const PushSchema = Type.Object(
     ),
     subscribed: Type.Boolean({ description: 'Whether the browser of this session is rung.' }),
   },
-  { title: 'Push' },
+  { title: 'Push', description: 'What a browser needs to be woken by Web Push.' },
 );
 
 const PushBody = Type.Object({

@@ -14,6 +14,7 @@ import {
   openObject,
   Timestamp,
   text,
+  textOut,
 } from '#http/schema.ts';
 import { AGENT_TOKEN_STATUSES } from '#payers/agent-token.ts';
 import { AGENT_TOKEN_SECONDS } from '#payers/create-agent-token.ts';
@@ -34,9 +35,9 @@ export const Signature = Type.Unsafe<`0x${string}`>({
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
     object: objectType('list'),
-    data: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: Type.Null(),
+    data: Type.Array(item, { description: 'All of them.' }),
+    has_more: Type.Boolean({ description: 'Always false: the list fits one answer.' }),
+    next_cursor: Type.Null({ description: 'Always null: there is no other page.' }),
   });
 }
 
@@ -58,14 +59,17 @@ const agentTokenFields = {
   created: Timestamp,
 };
 
-export const AgentTokenSchema = Type.Object(agentTokenFields, { title: 'AgentToken' });
+export const AgentTokenSchema = Type.Object(agentTokenFields, {
+  title: 'AgentToken',
+  description: 'What an agent may spend once, without the token itself.',
+});
 
 export const NewAgentTokenSchema = Type.Object(
   {
     ...agentTokenFields,
     agent_token: Type.String({ description: 'The token itself (agt_…). Shown only once.' }),
   },
-  { title: 'NewAgentToken' },
+  { title: 'NewAgentToken', description: 'The new token, which only this answer holds.' },
 );
 
 export const NewAgentTokenBody = Type.Object({
@@ -83,14 +87,20 @@ const passFields = {
   created: Timestamp,
 };
 
-export const PassSchema = Type.Object(passFields, { title: 'Pass' });
+export const PassSchema = Type.Object(passFields, {
+  title: 'Pass',
+  description: 'A pass of the payer, without its credential.',
+});
 
 export const NewPassSchema = Type.Object(
   {
     ...passFields,
     nfc_id: Type.String({ description: 'What the chip says (nfc_…). Shown only once.' }),
   },
-  { title: 'NewPass' },
+  {
+    title: 'NewPass',
+    description: 'The new pass with its credential, which only this answer holds.',
+  },
 );
 
 export const NewPassBody = Type.Object({
@@ -115,14 +125,17 @@ export const PayerSchema = Type.Object(
     ...commonFields('payer'),
     address: Address,
     status: oneOf(['active', 'blocked'] as const, 'A blocked payer is declined everywhere.'),
-    limits: Type.Object({
-      per_payment: Limit,
-      per_day: Limit,
-      confirm_first_payment: ConfirmFirst,
-    }),
+    limits: Type.Object(
+      {
+        per_payment: Limit,
+        per_day: Limit,
+        confirm_first_payment: ConfirmFirst,
+      },
+      { description: 'What the payer has limited.' },
+    ),
     created: Timestamp,
   },
-  { title: 'Payer' },
+  { title: 'Payer', description: 'The payer and the limits that the payer has set.' },
 );
 
 export const LimitsBody = Type.Object({
@@ -152,7 +165,7 @@ export const SessionSchema = Type.Object(
     expires_at: Timestamp,
     payer: PayerSchema,
   },
-  { title: 'PayerSession' },
+  { title: 'PayerSession', description: 'The session of the wallet app.' },
 );
 
 /** Unix seconds as the contract keeps them. */
@@ -185,7 +198,11 @@ export const ApprovalBody = Type.Object({
       {
         per_payment: Cap,
         per_period: Cap,
-        period_seconds: Type.Integer({ minimum: 60, maximum: 2 ** 24 - 1 }),
+        period_seconds: Type.Integer({
+          minimum: 60,
+          maximum: 2 ** 24 - 1,
+          description: 'How long a period is, in seconds.',
+        }),
         expires_at: UnixSeconds,
         max_fee_rate: Type.Integer({
           minimum: 0,
@@ -204,15 +221,18 @@ export const PayerRequestSchema = Type.Object(
   {
     id: Type.String({ description: 'apv_… or fct_…' }),
     object: oneOf(['approval', 'faucet_grant'] as const, 'What was requested from the chain.'),
-    livemode: Type.Boolean(),
+    livemode: Type.Boolean({ description: 'false on the test network.' }),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     status: oneOf(['pending', 'succeeded', 'failed'] as const, '`pending` resolves by itself.'),
-    failure_code: nullable(Type.String()),
-    tx_hash: nullable(Type.String()),
+    failure_code: nullable(textOut('Why it failed, or null. The list may grow.')),
+    tx_hash: nullable(textOut('The transaction; null: none was sent yet.')),
     created: Timestamp,
     updated: Timestamp,
   },
-  { title: 'PayerRequest' },
+  {
+    title: 'PayerRequest',
+    description: 'What was asked of the chain for the payer, and what became of it.',
+  },
 );
 
 const network = {
@@ -220,7 +240,13 @@ const network = {
   network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
   chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
   usdc: Address,
-  usdc_domain: Type.Object({ name: Type.String(), version: Type.String() }),
+  usdc_domain: Type.Object(
+    {
+      name: textOut('The `name` of the domain.'),
+      version: textOut('The `version` of the domain.'),
+    },
+    { description: 'The EIP-712 domain of the token, with chain_id and usdc.' },
+  ),
   settlement: Address,
 };
 
@@ -240,7 +266,7 @@ export const NetworkSchema = Type.Object(
       description: 'The wallets of phones that the operator makes pass files for.',
     }),
   },
-  { title: 'PayerNetwork' },
+  { title: 'PayerNetwork', description: 'A network that is served, and the contracts on it.' },
 );
 
 const BasisPoints = Type.Integer({
@@ -263,14 +289,19 @@ export const WalletSchema = Type.Object(
     balance: AtomsOut,
     allowance: AtomsOut,
     policy: nullable(
-      Type.Object({
-        per_payment: AtomsOut,
-        per_period: AtomsOut,
-        period_seconds: Type.Integer(),
-        spent: AtomsOut,
-        expires_at: Timestamp,
-        max_fee_rate: Type.Integer(),
-      }),
+      Type.Object(
+        {
+          per_payment: AtomsOut,
+          per_period: AtomsOut,
+          period_seconds: Type.Integer({ description: 'How long a period is, in seconds.' }),
+          spent: { ...AtomsOut, description: 'USDC atoms that this period has used.' },
+          expires_at: Timestamp,
+          max_fee_rate: Type.Integer({
+            description: 'The highest fees that it accepts, in basis points of the sale.',
+          }),
+        },
+        { description: 'The spending policy on the contract; null: there is none.' },
+      ),
     ),
     fee_rates: Type.Object(
       { acquirer: BasisPoints, protocol: BasisPoints, cashback: BasisPoints },
@@ -280,9 +311,18 @@ export const WalletSchema = Type.Object(
           'rounded down.',
       },
     ),
-    nonces: Type.Object({ permit: Type.Integer(), policy: Type.Integer() }),
+    nonces: Type.Object(
+      {
+        permit: Type.Integer({ description: 'The nonce of the next EIP-2612 permit.' }),
+        policy: Type.Integer({ description: 'The nonce of the next spending policy.' }),
+      },
+      { description: 'The next nonces of the wallet, as the chain knows them.' },
+    ),
     to_sign: Type.Object(
-      { permit: MessageToSign, policy: MessageToSign },
+      {
+        permit: { ...MessageToSign, description: 'Lets the settlement contract take USDC.' },
+        policy: { ...MessageToSign, description: 'Limits what it takes.' },
+      },
       {
         description:
           'Both messages with suggested terms, ready for `eth_signTypedData_v4`. A payment ' +
@@ -290,29 +330,35 @@ export const WalletSchema = Type.Object(
       },
     ),
   },
-  { title: 'Wallet' },
+  {
+    title: 'Wallet',
+    description: 'What the wallet holds and allows, and what its next signatures need.',
+  },
 );
 
 export const ConfirmationSchema = Type.Object(
   {
     object: objectType('confirmation'),
-    livemode: Type.Boolean(),
+    livemode: Type.Boolean({ description: 'false on the test network.' }),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     payment_intent: idOf('pi_', 'payment intent'),
     status: Type.String({ description: 'The status of the payment intent.' }),
     account: idOf('acct_', 'account'),
-    merchant_name: Type.String(),
+    merchant_name: textOut('The name of the merchant.'),
     amount: { ...Amount, description: 'What is to be paid, sale and tip: USDC atoms.' },
     currency: Currency,
     tip: AtomsOut,
-    order_id: Type.String(),
-    description: nullable(Type.String()),
-    reason_code: nullable(Type.String()),
+    order_id: textOut('The merchant’s id of the order.'),
+    description: nullable(textOut('What is bought, in the merchant’s words; or null.')),
+    reason_code: nullable(textOut('Why the payer is asked: the rule, in capitals; or null.')),
     expires_at: nullable(Timestamp),
     payment: nullable(idOf('pay_', 'payment')),
-    decline_code: nullable(Type.String()),
+    decline_code: nullable(textOut('Why the last attempt was declined, or null.')),
   },
-  { title: 'Confirmation' },
+  {
+    title: 'Confirmation',
+    description: 'A payment that waits for the payer, or what became of it.',
+  },
 );
 
 export const PayerPaymentSchema = Type.Object(
@@ -320,7 +366,7 @@ export const PayerPaymentSchema = Type.Object(
     ...PaymentSchema.properties,
     merchant_name: Type.String({ description: 'The name of the merchant.' }),
   },
-  { title: 'PayerPayment' },
+  { title: 'PayerPayment', description: 'A payment as its payer sees it.' },
 );
 
 export const FaucetBody = Type.Object({

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { declaredRoutes } from '#app/declared-routes.ts';
+import { surfaceDocuments } from '#app/surface-documents.ts';
+
+/** Whoever reads a document has only its words: each field and each answer says what it is. */
+
+interface Schema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters: readonly (Schema & { readonly name?: string })[];
+  readonly responses: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+const documents = Object.entries(surfaceDocuments(declaredRoutes()));
+
+/** Fields below `value` that neither describe themselves nor refer to what does. */
+function undescribed(value: unknown, place: string): string[] {
+  if (value === null || typeof value !== 'object') return [];
+  const { properties } = value as Schema;
+  const isSchema = 'type' in value && typeof properties === 'object';
+  const own = Object.entries(isSchema ? properties : {})
+    .filter(([, { $ref, description }]) => $ref === undefined && !description)
+    .map(([name]) => `${place}: ${name}`);
+  const deeper = Object.entries(value)
+    .filter(([name]) => name !== 'example' && name !== 'examples')
+    .flatMap(([name, one]) => undescribed(one, Array.isArray(value) ? place : `${place}/${name}`));
+  return [...own, ...deeper];
+}
+
+for (const [name, document] of documents) {
+  const paths = Object.values(document.paths as Record<string, Record<string, Operation>>);
+  const operations = paths.flatMap((item) => Object.values(item));
+
+  test(`${name}: each field and each parameter is described`, () => {
+    assert.deepEqual(undescribed(document.components, 'components'), []);
+    for (const { operationId, ...operation } of operations) {
+      assert.deepEqual(undescribed(operation, operationId), []);
+      const parameters = operation.parameters.filter((one) => one.name && !one.description);
+      assert.deepEqual(parameters, [], operationId);
+    }
+  });
+
+  test(`${name}: each answer says what it holds, not what was asked`, () => {
+    assert.ok(operations.length >= 3, `only ${operations.length} operations were seen`);
+    const repeating = operations.filter(({ summary, responses }) =>
+      Object.values(responses).some(({ description }) => description === summary),
+    );
+    assert.deepEqual(
+      repeating.map(({ operationId }) => operationId),
+      [],
+    );
+  });
+}
