@@ -5,12 +5,16 @@ import path from 'node:path';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { changedFiles, testsReachedBy } from './reached.ts';
 
 /**
- * Runs the tests: all of them, or the files that are named. One PostgreSQL serves all test files
- * (each test clones a database of its own from a template in it), one Chromium and one sandbox
- * all tests in a browser (each opens windows and terminals of its own).
+ * Runs the tests: all of them, those that have one of the words in their path (`npm test --
+ * payments/pay`), or with `--changed` those that what differs from `main` can break. One
+ * PostgreSQL serves all test files (each test clones a database of its own from a template in
+ * it), one Chromium and one sandbox all tests in a browser (each opens windows and terminals of
+ * its own).
  */
+const ROOT = path.join(import.meta.dirname, '..');
 const PATTERNS = [
   'src/**/*.test.ts',
   'contracts/**/*.test.ts',
@@ -28,14 +32,18 @@ const TIMEOUT_MS = 300_000;
  */
 const MOST_AGAIN = 6;
 
-async function testFiles(named: readonly string[]): Promise<string[]> {
-  if (named.length > 0) return [...named];
+async function testFiles(words: readonly string[]): Promise<string[]> {
   const files: string[] = [];
   for await (const file of glob(PATTERNS, { exclude: (name) => name === 'node_modules' })) {
     // Those have a runner of their own: npm run test:long.
     if (!file.startsWith('test/long/')) files.push(file);
   }
-  return files.sort();
+  files.sort();
+  if (words.includes('--changed')) return testsReachedBy(changedFiles(ROOT), files, ROOT);
+  // A file that is named whole runs wherever it lies, such as a long one.
+  const others = words.filter((word) => !files.some((file) => file.includes(word)));
+  const chosen = files.filter((file) => words.some((word) => file.includes(word)));
+  return words.length === 0 ? files : [...chosen, ...others];
 }
 
 /** What tests in a browser share, told to them by the environment. */
@@ -103,7 +111,10 @@ async function withGround<T>(
 
 async function main(): Promise<number> {
   const files = await testFiles(process.argv.slice(2));
-  if (files.length === 0) throw new Error('no test file was found');
+  if (files.length === 0) {
+    console.log('No test is reached.');
+    return process.argv.includes('--changed') ? 0 : 1;
+  }
   const first = await withGround(files, (settings) => runFiles(files, CONCURRENCY, settings));
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;
   console.log(`Again, one file at a time: ${first.failed.join(' ')}`);

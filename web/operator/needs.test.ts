@@ -51,7 +51,7 @@ test('the longest wait comes first, and what is accepted needs nobody any more',
     id: '4',
     kind: 'nonce_ahead',
     subject: 'lane 0',
-    network: 'testnet',
+    network: 'testnet' as const,
     details: {},
     created: '2026-11-01T08:00:00.000Z',
   };
