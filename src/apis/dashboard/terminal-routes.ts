@@ -154,7 +154,13 @@ function rotateRoute({ db }: DashboardDeps) {
   });
 }
 
-const PairingCodeBody = Type.Object({ with_factor: Type.Optional(Type.Boolean()) });
+const PairingCodeBody = Type.Object({
+  with_factor: Type.Optional(
+    Type.Boolean({
+      description: 'true: ask for a second factor, for a till whose PIN is forgotten.',
+    }),
+  ),
+});
 
 function pairingRoute({ db }: DashboardDeps) {
   return personRoute<undefined, typeof PairingCodeBody>({
