@@ -12,7 +12,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 
 const ROOT = path.join(import.meta.dirname, '..');
 
-/** Rows of ARCHITECTURE.md's table of folders, in its order. */
+/** Rows of the table in docs/folders.md, in its order. */
 interface Folder {
   /** Below src/; empty for the files that stand in src/ itself. */
   readonly name: string;
@@ -20,9 +20,8 @@ interface Folder {
 }
 
 function foldersOf(markdown: string): Folder[] {
-  const section = markdown.split('## Folders')[1]?.split('## ')[0] ?? '';
   const found: Folder[] = [];
-  for (const [, path = '', allowed = ''] of section.matchAll(
+  for (const [, path = '', allowed = ''] of markdown.matchAll(
     /^\| `src\/?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
   )) {
     const above = found.map(({ name }) => name);
@@ -32,7 +31,7 @@ function foldersOf(markdown: string): Folder[] {
   return found;
 }
 
-const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8'));
+const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));
 const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
 /**
  * A file of so few lines that one file beside it needs and nobody else hides nothing: two places to
@@ -106,13 +105,13 @@ function valueImportsOf(source: Source): string[] {
 function problemOf(source: Source, target: string): string | null {
   const from = folderOf(source.name);
   const to = folderOf(target);
-  if (from === null) return `${source.name}: its folder is not in the table of ARCHITECTURE.md`;
+  if (from === null) return `${source.name}: its folder is not in the table of docs/folders.md`;
   if (from === to) return null;
   const allowed = MAY_IMPORT.get(from) ?? [];
   return to !== null && allowed.includes(to) ? null : `${source.name} imports #${target}`;
 }
 
-test('every import follows the table of folders in ARCHITECTURE.md', () => {
+test('every import follows the table of docs/folders.md', () => {
   assert.ok(product.length >= FEWEST_FILES, `only ${product.length} files were seen`);
   let seen = 0;
   const problems = product.flatMap((source) =>
