@@ -8,8 +8,8 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'a payment of the lost time is not booked',
     file: 'src/recovery/book-payments.ts',
     by: WAYS,
-    from: "  if (requestId === null) return { kind: 'rebuild', accountId, payerId };",
-    to: "  if (requestId === null) return { kind: 'leave' };",
+    from: '  if (requestId === null) return {',
+    to: "  if (requestId === null) return { kind: 'leave' };\n  if (requestId === null) return {",
   },
   {
     name: 'a loss ends nothing that may have been used',
@@ -22,8 +22,8 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'codes of the lost time pay on',
     file: 'src/recovery/end-credentials.ts',
     by: WAYS,
-    from: 'update pass_codes c set used_at = $3 from',
-    to: 'update pass_codes c set used_at = null from',
+    from: 'where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
+    to: 'where false and p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
   },
   {
     name: 'agent tokens of the lost time pay on',
