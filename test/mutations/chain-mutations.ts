@@ -64,7 +64,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: 'an applied outcome is rewritten',
     file: 'src/settlement/relayer/outcome-queries.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
-    from: 'where id = $1 and applied_at is null and status',
+    from: 'where id = $1 and (applied_at is null or status = $2) and status',
     to: 'where id = $1 and status',
   },
   {
@@ -154,8 +154,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     name: "a lane's next nonce stays behind the chain",
     file: 'src/settlement/relayer/lane-queries.ts',
     by: 'src/settlement/relayer/relayer-lanes.test.ts',
-    from: 'greatest(next_nonce, $3)',
-    to: 'coalesce(next_nonce, $3)',
+    from: 'update relayer_lanes set next_nonce = greatest(next_nonce, $3)',
+    to: 'update relayer_lanes set next_nonce = coalesce(next_nonce, $3)',
   },
   {
     name: 'a lane signs though nobody knows whether the ledger is complete',
@@ -173,8 +173,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'what a foreign transaction pushed out is forgotten',
     file: 'src/settlement/relayer/recovery.ts',
-    from: '      requests.map((requestId) => ({ requestId, transactionId })),',
-    to: '      requests.slice(0, 0).map((requestId) => ({ requestId, transactionId })),',
+    from: '      requests.map(({ id: requestId }) => ({ requestId, transactionId })),',
+    to: '      requests.slice(0, 0).map(({ id: requestId }) => ({ requestId, transactionId })),',
   },
   {
     name: 'a batch may settle as long as the last of its payments',
@@ -212,8 +212,8 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the chain may know one nonce more than the ledger',
     file: 'src/settlement/relayer/network-guard.ts',
-    from: '> BigInt(next),',
-    to: '> BigInt(next) + 1n,',
+    from: 'used > BigInt(next) ?',
+    to: 'used > BigInt(next) + 1n ?',
   },
   {
     name: 'lanes sign though no node has answered',
