@@ -216,6 +216,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/payouts/apply-withdrawals.ts': WITHDRAW,
   'src/idempotency/queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
   'src/idempotency/decide.ts': [
+    'src/idempotency/decide.test.ts',
     'src/idempotency/run-once.test.ts',
     'src/payments/create.test.ts',
     'src/payments/pay.test.ts',
