@@ -130,6 +130,27 @@ describe('what a process knows of its database', () => {
     assert.equal(shows({ position: 500n, timeline: '00000000' }), false);
   });
 
+  it('would notice a loss once ledger and chain agreed, or when something is remembered', () => {
+    const { watch } = guarded();
+    assert.equal(watch.wouldNoticeLoss(false), false);
+    watch.agreed(false);
+    assert.deepEqual(
+      [false, true].map((mode) => watch.wouldNoticeLoss(mode)),
+      [true, false],
+    );
+    watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
+    assert.equal(watch.wouldNoticeLoss(false), false, 'it is another database');
+    const remembers = (place: Partial<DatabasePlace>) => {
+      const next = new DatabaseWatch();
+      next.expect({ ...ALIKE, ...place });
+      next.meet(ALIKE);
+      return next.wouldNoticeLoss(false);
+    };
+    assert.equal(remembers({ position: 900n }), true);
+    assert.equal(remembers({ position: 1_001n }), false, 'it went back');
+    assert.equal(remembers({ system: 'another/16384' }), false);
+  });
+
   it('is not remembered while a loss is not acted upon', () => {
     const watch = new DatabaseWatch();
     watch.meet(ALIKE);

@@ -49,6 +49,8 @@ export class DatabaseWatch {
   #sight: DatabaseSight | null = null;
   /** What was seen of the database before this process began. */
   #expected: DatabasePlace | null = null;
+  /** It has not gone back since it was seen before this process began. */
+  #continued = false;
   /** Everything up to here was on disk, as the database that we know has said. */
   #highest = 0n;
   #changes = 0;
@@ -117,7 +119,9 @@ export class DatabaseWatch {
     const known = this.#sight;
     this.#sight = sight;
     if (known === null) {
-      if (this.#expected !== null && isBehind(sight, this.#expected)) this.showLoss();
+      if (this.#expected === null) return;
+      if (isBehind(sight, this.#expected)) this.showLoss();
+      else this.#continued = this.#expected.system === sight.system;
       return;
     }
     const moved = incarnationOf(known) !== incarnationOf(sight);
@@ -125,6 +129,7 @@ export class DatabaseWatch {
     if (!moved && !behind) return;
     this.#highest = 0n;
     this.#agreed.clear();
+    this.#continued = false;
     this.#changes++;
     for (const livemode of this.#standings.keys()) {
       if (behind) this.#losses.add(livemode);
@@ -172,10 +177,10 @@ export class DatabaseWatch {
 
   /**
    * Whether this process would have noticed that the database went back since ledger and chain
-   * agreed. At a start it would not.
+   * agreed. At a start it would not, unless something was remembered from before.
    */
   wouldNoticeLoss(livemode: boolean): boolean {
-    return this.#agreed.has(livemode);
+    return this.#continued || this.#agreed.has(livemode);
   }
 
   /** Whether a loss was seen here that the network's recovery has not been told of. */

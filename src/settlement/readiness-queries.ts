@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 /** One worker's view of its network. */
 export interface WorkerReport {
   /** Why nothing would settle through it. */
-  readonly reasons: readonly ('no_node' | 'clock' | 'paused')[];
+  readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
   /** Operator lanes that it holds. */
   readonly lanes: number;
   /** How many of them can pay for gas. */
@@ -30,6 +30,8 @@ export async function upsertReport(
 export interface NetworkRow {
   livemode: boolean;
   recovering: boolean;
+  /** Somebody else has used the keys of all lanes that settle: none takes new work. */
+  all_stopped: boolean;
   /** Views of workers that are alive. */
   workers: WorkerReport[];
 }
@@ -37,7 +39,9 @@ export interface NetworkRow {
 /** Both networks, with the workers that have been seen within `goneMs`. */
 export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
   return sql.query(
-    `select n.livemode, n.recovering,
+    `select n.livemode, n.recovering, coalesce((
+         select bool_and(l.stopped_at is not null) from relayer_lanes l
+         where l.livemode = n.livemode and l.role = 'operator'), false) as all_stopped,
        coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'lanes', w.lanes,
          'fundedLanes', w.funded_lanes)) filter (where w.owner is not null), '[]') as workers
      from network_states n

@@ -25,14 +25,21 @@ describe('whether a network settles', () => {
   ];
   for (const { name, workers, reasons } of cases) {
     it(name, () => {
-      const state = judgeNetwork({ recovering: false, workers });
+      const state = judgeNetwork({ recovering: false, all_stopped: false, workers });
       assert.deepEqual(state, { settles: reasons.length === 0, reasons });
     });
   }
 
   it('not while what the database has lost is being recovered', () => {
-    const state = judgeNetwork({ recovering: true, workers: [WELL] });
+    const state = judgeNetwork({ recovering: true, all_stopped: false, workers: [WELL] });
     assert.deepEqual(state, { settles: false, reasons: ['recovering'] });
+  });
+});
+
+describe('whether a network settles with keys that somebody else has used', () => {
+  it('not when all of its lanes are stopped', () => {
+    const state = judgeNetwork({ recovering: false, all_stopped: true, workers: [WELL] });
+    assert.deepEqual(state, { settles: false, reasons: ['no_worker'] });
   });
 });
 

@@ -96,9 +96,10 @@ function tell(
 }
 
 /** One worker that sees nothing wrong is enough: it works for all. */
-export function judgeNetwork({ recovering, workers }: Omit<NetworkRow, 'livemode'>): NetworkState {
+export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
+  const { recovering, all_stopped: allStopped, workers } = network;
   const reasons = new Set<UnsettledReason>();
-  if (workers.length === 0) reasons.add('no_worker');
+  if (workers.length === 0 || allStopped) reasons.add('no_worker');
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }

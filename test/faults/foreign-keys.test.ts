@@ -167,9 +167,10 @@ describe('a start finds a nonce that the database does not know, and cannot tell
       0,
       world.nodes.length,
       ...(await Promise.all([
-        startChaosProcess(ground, { name: 'api', role: 'api' }),
-        startChaosProcess(ground, { name: 'other', role: 'api' }),
-        startChaosProcess(ground, { name: 'worker 0', role: 'worker' }),
+        // Other names have other data folders, which remember nothing.
+        startChaosProcess(ground, { name: 'fresh api', role: 'api' }),
+        startChaosProcess(ground, { name: 'fresh other', role: 'api' }),
+        startChaosProcess(ground, { name: 'fresh worker', role: 'worker' }),
       ])),
     );
   });

@@ -47,7 +47,7 @@ async function playChaos(): Promise<boolean> {
 
 async function testAll(): Promise<boolean> {
   const recovery = ['recovery', 'recovery-cases', 'recovery-lost-time', 'recovery-put-back'];
-  const files = ['failpoints', 'model', 'exhaustion', ...recovery].map((name) =>
+  const files = ['failpoints', 'model', 'exhaustion', ...recovery, 'foreign-keys'].map((name) =>
     path.join(import.meta.dirname, `${name}.test.ts`),
   );
   const env = { ...process.env, FAULTS: 'nightly' };

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import {
+  decideForeign,
+  selectKeptBack,
+  selectNewestForeign,
+} from '#settlement/foreign-settlement-queries.ts';
+import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
@@ -69,6 +76,37 @@ describe('reconciliation', () => {
     await world.recordPayment(intent);
     assert.deepEqual(await kinds(), []);
     assert.equal(await world.count(open), 0);
+  });
+
+  it('keeps apart what no row and no bytes of ours explain, until two have decided', async () => {
+    const tenant = { accountId: 'acct_test', livemode: false };
+    const { db } = world.database;
+    const intent = await world.pay({ payer, amount: 7_050_000n });
+    await world.outcomes([intent]);
+    await query(
+      `update chain_attempts set tx_hash = 'not ' || tx_hash where tx_hash = (
+         select tx_hash from chain_payments where amount = 7050000)`,
+    );
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
+    assert.equal(await world.count(alarms), 1);
+    assert.equal(await selectKeptBack(db, tenant), 7_050_000n);
+    assert.equal(await countUnknownHere(db, false), 0, 'no recovery is asked for');
+    const upTo = present(await selectNewestForeign(db, tenant), 'foreign payment');
+    const decided = { decision: 'refused', now: new Date() } as const;
+    assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 1);
+    assert.equal(await selectKeptBack(db, tenant), 7_050_000n, 'it stays out of payouts');
+    await kinds();
+    assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
+    await query('delete from foreign_settlements');
+    await query('update reconciliation_differences set resolved_at = now()');
+    await query(`delete from chain_alarms where kind = 'foreign_key_used'`);
+    await query(
+      `update chain_attempts set tx_hash = substr(tx_hash, 5) where tx_hash like 'not %'`,
+    );
+    await world.recordPayment(intent);
+    assert.deepEqual(await kinds(), []);
   });
 
   it('finds later what was final before it was old enough to be compared', async () => {

@@ -72,7 +72,7 @@ export function startReporter(
 }
 
 export function reportOf(
-  relayer: Pick<RelayerState, 'sight' | 'lanes' | 'chain'>,
+  relayer: Pick<RelayerState, 'sight' | 'lanes' | 'chain' | 'db'>,
   at: number,
 ): WorkerReport {
   const { answeredAt, failedLooks, headOffMs, paused } = relayer.sight;
@@ -85,6 +85,8 @@ export function reportOf(
       ...(isSilent || failedLooks >= FAILED_LOOKS ? (['no_node'] as const) : []),
       ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
       ...(paused ? (['paused'] as const) : []),
+      // Also while operators have to say whether the database was restored.
+      ...(relayer.db.watch.serves(relayer.chain.config.livemode) ? [] : (['recovering'] as const)),
     ],
     lanes: operators.length,
     fundedLanes: operators.filter(({ starved }) => !starved).length,
