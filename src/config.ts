@@ -61,8 +61,8 @@ export interface Config {
   /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
   readonly staticPassConfirmFrom: Atoms | null;
   readonly webhookAllowCidrs: readonly string[];
-  /** The sandbox, whose test network is embedded: receivers of test mode may run beside it. */
-  readonly webhooksToOwnMachine: boolean;
+  /** Its test network is embedded. Receivers of test mode may run beside it. */
+  readonly isSandbox: boolean;
   readonly trustedProxies: readonly string[];
   /** null: kept in the data folder. */
   readonly secret: RotatingKey | null;
@@ -346,7 +346,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
     staticPassConfirmFrom: staticPass(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
-    webhooksToOwnMachine: env.NODE_ENV !== 'production' && testnet === null,
+    isSandbox: env.NODE_ENV !== 'production' && testnet === null,
     trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),
     secret: secret(env),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createKeyAuthenticator } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { addHoldPage } from '#apis/dashboard/hold-page.ts';
+import { addMailPages } from '#apis/dashboard/person-link-page.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import { createTerminalRoom } from '#apis/device/rooms.ts';
@@ -112,7 +112,7 @@ export function createShared(deps: ApiDeps) {
     secretKey: webhookKey(deps.secret),
     network: {
       policy: addressPolicy(deps.config.webhookAllowCidrs, {
-        ownMachine: deps.config.webhooksToOwnMachine,
+        ownMachine: deps.config.isSandbox,
       }),
       resolver: systemResolver(),
     },
@@ -206,7 +206,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
     checkHeldKey: createHeldKeyCheck(deps.db),
   });
   addCardPage(app, deps);
-  addHoldPage(app, { ...deps, people: peopleDeps(deps) });
+  addMailPages(app, { ...deps, people: peopleDeps(deps) });
   await operations.addTo(app, surfaceDocuments(routes));
   const { webFolder, config, sandboxLinks } = deps;
   if (sandboxLinks != null) addSandboxLinks(app, sandboxLinks);

@@ -13,8 +13,9 @@ import type { Realm } from '#people/user-queries.ts';
 
 function realmSettings(deps: ApiDeps, realm: Realm) {
   const { config, db, wakeups } = deps;
-  const { publicUrl, port } = config;
-  const people = { db, wakeups, secretKey: peopleKey(deps.secret), publicUrl, port };
+  const { publicUrl, port, isSandbox } = config;
+  const secretKey = peopleKey(deps.secret);
+  const people = { db, wakeups, secretKey, publicUrl, port, isSandbox };
   return surfaceSettings(people, realm);
 }
 

@@ -34,7 +34,7 @@ export interface WorkerDeps extends LoopDeps {
   /** Opens webhook signing secrets. */
   readonly webhookKey: Buffer;
   readonly webhookAllowCidrs: readonly string[];
-  readonly webhooksToOwnMachine: boolean;
+  readonly isSandbox: boolean;
   /** Opens what waits to be mailed. */
   readonly peopleKey: Buffer;
   readonly mailer: Mailer;
@@ -85,9 +85,9 @@ function startLoops(deps: WorkerDeps): Loop[] {
 }
 
 /** Rings browsers of payers who are asked for a yes, where the operator has set it up. */
-function startRinging({ push, webhookAllowCidrs, webhooksToOwnMachine, ...deps }: WorkerDeps) {
+function startRinging({ push, webhookAllowCidrs, isSandbox, ...deps }: WorkerDeps) {
   if (push === null) return [];
-  const policy = addressPolicy(webhookAllowCidrs, { ownMachine: webhooksToOwnMachine });
+  const policy = addressPolicy(webhookAllowCidrs, { ownMachine: isSandbox });
   const network = { policy, resolver: systemResolver() };
   const loop = startLoop({
     name: 'rings of wallets',
@@ -120,7 +120,7 @@ export function startWorkers(deps: WorkerDeps): { stop(): Promise<void> } {
     ...deps,
     secretKey: deps.webhookKey,
     allowCidrs: deps.webhookAllowCidrs,
-    ownMachine: deps.webhooksToOwnMachine,
+    ownMachine: deps.isSandbox,
     traceOf: (body) => traceOfEvent(deps.db, body),
     tellDisabled: tellOwners(deps.peopleKey),
   });

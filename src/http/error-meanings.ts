@@ -32,6 +32,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   role_missing: 'The role of the signed-in person does not allow this.',
   csrf_token_invalid: 'The request does not come from the web app that the person signed in to.',
   second_factor_required: 'A second factor has to be proven first.',
+  second_factor_too_new:
+    'The second factor was set up with the password alone: it counts for this after 72 hours, or ' +
+    'after a press in the mail about it.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',

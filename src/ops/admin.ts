@@ -75,7 +75,7 @@ async function recordAction(tx: Tx, user: UserRow, action: string, now: Date): P
 }
 
 async function removeFactors(tx: Tx, userId: string): Promise<void> {
-  await updateTotpSecret(tx, { userId, sealed: null });
+  await updateTotpSecret(tx, { userId, sealed: null, now: null });
   await deleteRecoveryCodes(tx, userId);
   await deletePasskeysOf(tx, userId);
   await deleteDevicesOf(tx, userId);

@@ -47,7 +47,8 @@ export async function insertHold(
   hold: {
     readonly id: string;
     readonly accountId: string;
-    readonly changeId: string;
+    /** null: it comes from a link about a person. */
+    readonly changeId: string | null;
     readonly heldBy: string;
     readonly now: Date;
   },

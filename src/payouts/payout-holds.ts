@@ -84,7 +84,7 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
   if (hold === undefined) return null;
   return refuse(
     'unexpected_state',
-    `Payouts are held since ${hold.created.toISOString()}, after a change of owners. An owner ` +
+    `Payouts are held since ${hold.created.toISOString()}, by a link in a mail. An owner ` +
       'can lift the hold.',
   );
 }

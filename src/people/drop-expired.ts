@@ -5,6 +5,7 @@ import { deleteExpiredDevices } from '#people/device-queries.ts';
 import { deleteOldTokens } from '#people/email-token-queries.ts';
 import { deleteSentMails } from '#people/mail-queries.ts';
 import { deleteExpiredChallenges } from '#people/passkey-queries.ts';
+import { deleteOldPersonLinks } from '#people/person-link-queries.ts';
 import { deleteExpiredSessions } from '#people/session-queries.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,6 +27,7 @@ export async function dropExpired(deps: {
     await deleteExpiredDevices(db, now, BATCH),
     await deleteOldAttempts(db, addMs(now, -DAY_MS), BATCH),
     await deleteOldTokens(db, addMs(now, -DAY_MS), BATCH),
+    await deleteOldPersonLinks(db, addMs(now, -DAY_MS), BATCH),
     await deleteSentMails(db, addMs(now, -KEEP_MAILS_MS), BATCH),
   ];
   return dropped.includes(BATCH);

@@ -9,6 +9,7 @@ import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { readName } from '#core/names.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
+import { mailFactorAdded, mailFactorChange } from '#people/factor-changes.ts';
 import { passkeyRefused, recall, remember } from '#people/passkey-challenges.ts';
 import {
   countPasskeys,
@@ -86,8 +87,9 @@ export async function addPasskey(
     return refuse('parameter_invalid', passkeyRefused().message, 'response');
   }
   return deps.db.transaction(async (tx) => {
-    await lockUser(tx, user.id);
-    if ((await countPasskeys(tx, user.id)) >= MAX_PASSKEYS) {
+    const locked = present(await lockUser(tx, user.id), 'user');
+    const before = await countPasskeys(tx, user.id);
+    if (before >= MAX_PASSKEYS) {
       return refuse('unexpected_state', `At most ${MAX_PASSKEYS} passkeys: remove one first.`);
     }
     const id = newId('passkey', ref.now);
@@ -103,6 +105,8 @@ export async function addPasskey(
     });
     if (!added) return refuse('already_exists', 'This passkey is already registered.', 'response');
     await deleteDevicesOf(tx, user.id);
+    const mail = { user: locked, change: 'passkey_added', hadPasskeys: before > 0 } as const;
+    await mailFactorAdded(tx, deps, { ...mail, now: ref.now });
     return { passkeyId: id, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
   });
 }
@@ -121,6 +125,7 @@ export async function removePasskey(
     const gone = await deletePasskey(tx, { id, userId: user.id });
     if (gone === undefined) return resourceMissing('passkey');
     await deleteDevicesOf(tx, user.id);
+    await mailFactorChange(tx, deps, { user, change: 'passkey_removed', now: ref.now });
     return null;
   });
 }

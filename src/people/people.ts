@@ -9,6 +9,8 @@ export interface PeopleDeps {
   readonly secretKey: Buffer;
   /** Where the web apps live, without a slash at the end: links in mails point there. */
   readonly webUrl: string;
+  /** How long a factor waits that was set up with the password alone; 0 in a sandbox. */
+  readonly factorAgeMs: number;
   readonly passkeys: {
     /** The domain that passkeys belong to, and how authenticators show it. */
     readonly rpId: string;

@@ -3,6 +3,7 @@ import { present } from '#core/assert.ts';
 import { forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
 import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
+import { endFactors, isFactorTrusted } from '#people/factor-trust.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
 import { MAIL_TOPIC, type PeopleDeps, type Visit } from '#people/people.ts';
 import { savePassword } from '#people/save-password.ts';
@@ -35,6 +36,8 @@ export async function completePasswordReset(
     if (email === undefined) return linkRefused();
     const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
     await deleteEmailTokens(tx, { realm, email });
+    // Whoever reads the mailbox is the owner sooner than whoever knew the password.
+    if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
     // Somebody who guessed codes knew the old password: the mailbox's owner does not wait for that.
     await forgetAttempts(tx, secondFactorBucket(user.id));

@@ -2,13 +2,31 @@ import type { Sql, Tx } from '#db/database.ts';
 
 export async function updateTotpSecret(
   tx: Tx,
-  change: { readonly userId: string; readonly sealed: Buffer | null },
+  change: { readonly userId: string; readonly sealed: Buffer | null; readonly now: Date | null },
 ): Promise<void> {
   await tx.query(
-    `update users set totp_secret = $2, totp_confirmed_at = null, totp_last_step = null
+    `update users set totp_secret = $2, totp_confirmed_at = null, totp_last_step = null,
+       totp_begun_at = $3
      where id = $1`,
-    [change.userId, change.sealed],
+    [change.userId, change.sealed, change.now],
   );
+}
+
+export async function updateFactorTrust(
+  tx: Tx,
+  change: { readonly userId: string; readonly from: Date | null },
+): Promise<void> {
+  await tx.query('update users set factor_trusted_from = $2 where id = $1', [
+    change.userId,
+    change.from,
+  ]);
+}
+
+export async function updateFactorsEnd(
+  tx: Tx,
+  change: { readonly userId: string; readonly at: Date | null },
+): Promise<void> {
+  await tx.query('update users set factors_end_at = $2 where id = $1', [change.userId, change.at]);
 }
 
 export async function updateTotpConfirmed(

@@ -12,14 +12,16 @@ import {
   takeAttempt,
 } from '#people/attempts.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
+import { isSetUpOver, mailFactorAdded, mailFactorChange } from '#people/factor-changes.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
 import {
   countRecoveryCodes,
   deleteRecoveryCodes,
   insertRecoveryCodes,
   takeRecoveryCode,
   updateCodesSaved,
+  updateFactorsEnd,
   updateTotpConfirmed,
   updateTotpSecret,
   updateTotpStep,
@@ -97,7 +99,7 @@ export async function beginTotp(
       return refuse('unexpected_state', 'An authenticator app is already set up: remove it first.');
     }
     const sealed = encrypt(deps.secretKey, secret.base32, user.id);
-    await updateTotpSecret(tx, { userId: user.id, sealed });
+    await updateTotpSecret(tx, { userId: user.id, sealed, now: ref.now });
     return { secret: secret.base32, uri: totpOf(secret, user).toString() };
   });
 }
@@ -118,20 +120,35 @@ export async function confirmTotp(
 ): Promise<
   { readonly recoveryCodes: readonly string[]; readonly session: OpenedSession } | Refusal
 > {
-  return deps.db.transaction(async (tx) => {
-    const user = present(await lockUser(tx, ref.userId), 'user');
-    const totp = storedTotp(deps, user);
-    if (totp === null || user.totp_confirmed_at !== null) {
-      return refuse('unexpected_state', 'Begin the set-up of an authenticator app first.');
-    }
-    const step = stepOf(totp, code, ref.now);
-    if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');
-    await updateTotpConfirmed(tx, ref);
-    await deleteDevicesOf(tx, user.id);
-    await updateTotpStep(tx, { userId: user.id, step });
-    const recoveryCodes = await renewRecoveryCodes(tx, user.id);
-    return { recoveryCodes, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
-  });
+  const bucket = `totp set-up of ${ref.userId}`;
+  const counted = { allowance: PER_SECOND_FACTOR, now: ref.now };
+  const tooMany = await takeAttempt(deps.db, bucket, counted);
+  if (tooMany !== null) return tooMany;
+  const confirmed = await deps.db.transaction((tx) => confirmSetUp(deps, tx, { ref, code }));
+  if (!isRefusal(confirmed)) await forgetAttempts(deps.db, bucket);
+  deps.wakeups.send(MAIL_TOPIC);
+  return confirmed;
+}
+
+async function confirmSetUp(
+  deps: PeopleDeps,
+  tx: Tx,
+  { ref, code }: { readonly ref: FactorRef; readonly code: string },
+) {
+  const user = present(await lockUser(tx, ref.userId), 'user');
+  const totp = isSetUpOver(user, ref.now) ? null : storedTotp(deps, user);
+  if (totp === null || user.totp_confirmed_at !== null) {
+    return refuse('unexpected_state', 'Begin the set-up of an authenticator app first.');
+  }
+  const step = stepOf(totp, code, ref.now);
+  if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');
+  await updateTotpConfirmed(tx, ref);
+  await deleteDevicesOf(tx, user.id);
+  await updateTotpStep(tx, { userId: user.id, step });
+  const recoveryCodes = await renewRecoveryCodes(tx, user.id);
+  const hadPasskeys = (await countPasskeys(tx, user.id)) > 0;
+  await mailFactorAdded(tx, deps, { user, change: 'totp_added', hadPasskeys, now: ref.now });
+  return { recoveryCodes, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
 }
 
 /** Takes the authenticator app away. Staff keep at least one factor. */
@@ -141,9 +158,10 @@ export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null
     if (user.realm === 'operator' && (await countPasskeys(tx, user.id)) === 0) {
       return refuse('unexpected_state', 'Add a passkey first: staff need a second factor.');
     }
-    await updateTotpSecret(tx, { userId: user.id, sealed: null });
+    await updateTotpSecret(tx, { userId: user.id, sealed: null, now: null });
     await deleteRecoveryCodes(tx, user.id);
     await deleteDevicesOf(tx, user.id);
+    await mailFactorChange(tx, deps, { user, change: 'totp_removed', now: ref.now });
     return null;
   });
 }
@@ -158,6 +176,7 @@ export async function replaceRecoveryCodes(
     if (user.totp_confirmed_at === null) {
       return refuse('unexpected_state', 'Set up an authenticator app first.');
     }
+    await mailFactorChange(tx, deps, { user, change: 'codes_renewed', now: ref.now });
     return renewRecoveryCodes(tx, user.id);
   });
 }
@@ -206,6 +225,7 @@ export async function proveSecondFactor(
   const session = await deps.db.transaction<OpenedSession | Refusal>(async (tx) => {
     const user = present(await lockUser(tx, ref.userId), 'user');
     if (!(await acceptCode(deps, tx, { user, code, now: ref.now }))) return codeRefused();
+    if (user.factors_end_at !== null) await updateFactorsEnd(tx, { userId: user.id, at: null });
     return strengthenSession(tx, { ...ref, realm: user.realm });
   });
   if (!isRefusal(session)) {

@@ -51,6 +51,7 @@ export interface SessionRow {
   readonly user_name: string;
   readonly user_status: 'active' | 'disabled';
   readonly staff_role: StaffRole;
+  readonly factor_trusted_from: Date | null;
   readonly role: Role | null;
   readonly account_name: string | null;
   readonly account_status: 'active' | 'disabled' | null;
@@ -66,7 +67,7 @@ export async function selectSession(
     `select s.id, s.user_id, s.hash = $1 as is_current, s.previous_hash is not null as has_previous,
        s.rotated_at, s.rotation_seen_at, s.level, s.second_factor_at, s.created, s.last_seen_at,
        s.expires_at, u.realm, u.email, u.name as user_name, u.status as user_status,
-       u.staff_role, m.role,
+       u.staff_role, u.factor_trusted_from, m.role,
        a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number
      from sessions s
      join users u on u.id = s.user_id

@@ -11,6 +11,7 @@ import {
   takeAttempt,
 } from '#people/attempts.ts';
 import { knownDevice } from '#people/devices.ts';
+import { endLostFactors } from '#people/lost-factors.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { verifyPassword } from '#people/passwords.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
@@ -91,7 +92,9 @@ export async function openAfterPassword(
   user: UserRow,
   visit: Visit,
 ): Promise<SignedIn> {
-  const totp = user.totp_confirmed_at !== null;
+  const isOver = user.factors_end_at !== null && user.factors_end_at <= visit.now;
+  if (isOver) await deps.db.transaction((tx) => endLostFactors(deps, tx, { user, now: visit.now }));
+  const totp = user.totp_confirmed_at !== null && !isOver;
   const passkey = (await countPasskeys(deps.db, user.id)) > 0;
   const level = totp || passkey ? 'password' : 'full';
   const session = await deps.db.transaction((tx) =>

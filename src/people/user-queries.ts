@@ -18,12 +18,18 @@ export interface UserRow {
   readonly totp_secret: Buffer | null;
   readonly totp_confirmed_at: Date | null;
   readonly totp_last_step: bigint | null;
+  readonly totp_begun_at: Date | null;
   readonly recovery_codes_saved_at: Date | null;
+  /** From when on the factors count for money and access; null: they do. */
+  readonly factor_trusted_from: Date | null;
+  /** When the factors end, because they were said to be lost; null: they do not. */
+  readonly factors_end_at: Date | null;
   readonly created: Date;
 }
 
 const COLUMNS = `id, realm, email, name, password_hash, status, staff_role, totp_secret,
-  totp_confirmed_at, totp_last_step, recovery_codes_saved_at, created`;
+  totp_confirmed_at, totp_last_step, totp_begun_at, recovery_codes_saved_at, factor_trusted_from,
+  factors_end_at, created`;
 
 export async function insertUser(
   tx: Tx,

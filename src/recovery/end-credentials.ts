@@ -75,6 +75,11 @@ const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => V
      where created < $1 and used_at is null and expires_at > $2 returning 1 as ended`,
     ({ before, now }) => [before, now],
   ],
+  'links about second factors': [
+    `update person_links set used_at = $2
+     where created < $1 and used_at is null and expires_at > $2 returning 1 as ended`,
+    ({ before, now }) => [before, now],
+  ],
   invitations: [
     `update invitations set revoked_at = $2
      where created < $1 and accepted_at is null and revoked_at is null and expires_at > $2

@@ -6,7 +6,11 @@ import { type ApiDeps, createShared, merchantSurface } from '#app/api-role.ts';
 import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
+import {
+  type PeopleServer,
+  type PeopleServerOptions,
+  startPeopleServer,
+} from '#testing/people-server.ts';
 import { settling } from '#testing/settling.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 
@@ -19,29 +23,34 @@ export interface DashboardServer extends PeopleServer {
 /** The merchant API, the dashboard and the operator API with all of their routes. */
 export async function startDashboardServer(
   chains: readonly Chain[] = [],
+  options: PeopleServerOptions = {},
 ): Promise<DashboardServer> {
   const seen: Pick<DashboardServer, 'dashboardRoutes' | 'operatorRoutes'>[] = [];
-  const server = await startPeopleServer(({ people, merchant, operator, secretKey, clock }) => {
-    const { db, wakeups } = people;
-    const config = { webhookAllowCidrs: [], publicUrl: null } as unknown as ApiDeps['config'];
-    const keys = { secret: secretKey, idKey: TEST_ID_KEY };
-    const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };
-    const shared = createShared({ ...parts, readiness: settling, defaultPass: null });
-    const api = merchantSurface(shared);
-    const dashboard = dashboardRoutes({
-      ...shared,
-      settings: merchant,
-      merchantRoutes: api.routes,
-    });
-    const configuration = () => ({ port: 0 });
-    const staff = operatorRoutes({ ...shared, settings: operator, configuration });
-    seen.push({ dashboardRoutes: dashboard, operatorRoutes: staff });
-    return [
-      personSurface(merchant, dashboard),
-      personSurface(operator, staff),
-      api as unknown as Surface,
-    ];
-  });
+  const server = await startPeopleServer(
+    ({ people, merchant, operator, secretKey, clock }) => {
+      const { db, wakeups } = people;
+      const config = { webhookAllowCidrs: [], publicUrl: null } as unknown as ApiDeps['config'];
+      const keys = { secret: secretKey, idKey: TEST_ID_KEY };
+      const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };
+      const shared = createShared({ ...parts, readiness: settling, defaultPass: null });
+      const api = merchantSurface(shared);
+      const dashboard = dashboardRoutes({
+        ...shared,
+        settings: merchant,
+        merchantRoutes: api.routes,
+      });
+      const configuration = () => ({ port: 0 });
+      const staff = operatorRoutes({ ...shared, settings: operator, configuration });
+      seen.push({ dashboardRoutes: dashboard, operatorRoutes: staff });
+      return [
+        personSurface(merchant, dashboard),
+        personSurface(operator, staff),
+        api as unknown as Surface,
+      ];
+    },
+    undefined,
+    options,
+  );
   const [routes = { dashboardRoutes: [], operatorRoutes: [] }] = seen;
   return { ...server, ...routes, merchantApi: server.dashboard.replace('/dashboard', '') };
 }

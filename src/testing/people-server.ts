@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { addHoldPage } from '#apis/dashboard/hold-page.ts';
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
+import { addMailPages } from '#apis/dashboard/person-link-page.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
 import { signUpRoutes } from '#apis/dashboard/sign-up-routes.ts';
 import { personSurface, type SurfaceSettings } from '#apis/dashboard/surface.ts';
@@ -65,10 +65,11 @@ function peopleSurfaces({ merchant, operator }: ServerContext): Surface[] {
 function contextOf(
   server: Pick<PeopleServer, 'db' | 'wakeups' | 'clock'>,
   secretKey: Buffer,
+  factorAgeMs: number,
 ): ServerContext {
   const { db, wakeups, clock } = server;
   const passkeys = { rpId: 'localhost', rpName: 'Tapline', origins: [ORIGIN] };
-  const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, passkeys };
+  const people: PeopleDeps = { db, wakeups, secretKey, webUrl: ORIGIN, factorAgeMs, passkeys };
   const settings = (realm: 'merchant' | 'operator') => ({
     people,
     cookies: { realm, secure: false },
@@ -78,6 +79,12 @@ function contextOf(
   return { people, secretKey, merchant, operator: settings('operator'), clock };
 }
 
+export interface PeopleServerOptions {
+  readonly key?: Buffer;
+  /** As a sandbox has it, if it is left out: a new factor counts at once. */
+  readonly factorAgeMs?: number;
+}
+
 /**
  * Dashboard and operator API on a fresh database, with a clock that the test moves. Without
  * `surfaces` only what is about people and their sessions.
@@ -85,13 +92,13 @@ function contextOf(
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,
   given?: TestDatabase,
-  key: Buffer = randomBytes(32),
+  { key = randomBytes(32), factorAgeMs = 0 }: PeopleServerOptions = {},
 ): Promise<PeopleServer> {
   const database = given ?? (await testDatabase());
   const { db } = database;
   const clock = new FakeClock();
   const wakeups = localWakeups();
-  const context = contextOf({ db, wakeups, clock }, key);
+  const context = contextOf({ db, wakeups, clock }, key, factorAgeMs);
   const { people, secretKey } = context;
   const app = await buildServer({
     surfaces: surfaces(context),
@@ -100,7 +107,7 @@ export async function startPeopleServer(
     log,
     trustedProxies: [],
   });
-  addHoldPage(app, { people, clock });
+  addMailPages(app, { people, clock });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const root = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const mails: Mail[] = [];

@@ -37,6 +37,7 @@ const NOT_SEALED = [
   'payer_pushes.session_hash',
   'payer_sessions.hash',
   'payout_hold_links.hash',
+  'person_links.hash',
   'recovery_codes.hash',
   'refunds.reference',
   'sessions.hash',
@@ -52,7 +53,7 @@ let server: PeopleServer;
 
 before(async () => {
   database = await testDatabase();
-  server = await startPeopleServer(undefined, database, OLD);
+  server = await startPeopleServer(undefined, database, { key: OLD });
 });
 
 after(() => server.close());
@@ -83,7 +84,11 @@ test('people stay signed in, and what is sealed is opened, through the whole cha
   const { code } = await addTotp(server, client);
   const idKey = await openIdKey(database.db, OLD);
   const both = withPrevious(NEW, OLD);
-  const second = await startPeopleServer(undefined, { ...database, close: async () => {} }, both);
+  const second = await startPeopleServer(
+    undefined,
+    { ...database, close: async () => {} },
+    { key: both },
+  );
   second.clock.advance(server.clock.now().getTime() - second.clock.now().getTime());
   const moved = new PersonClient(second.dashboard);
   for (const [name, value] of client.cookies) moved.cookies.set(name, value);
@@ -123,7 +128,11 @@ test('people stay signed in, and what is sealed is opened, through the whole cha
   await second.close();
 
   assert.deepEqual(await openIdKey(database.db, NEW), idKey, 'ids are what they were');
-  const third = await startPeopleServer(undefined, { ...database, close: async () => {} }, NEW);
+  const third = await startPeopleServer(
+    undefined,
+    { ...database, close: async () => {} },
+    { key: NEW },
+  );
   third.clock.advance(server.clock.now().getTime() + 30_000 - third.clock.now().getTime());
   server.clock.advance(30_000);
   assert.ok((await third.mailedToken(EMAIL)).length > 0, 'the waiting mail');

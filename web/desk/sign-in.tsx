@@ -55,6 +55,31 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   );
 }
 
+/** The way back: a mail, and then some days in which the owner of the factor can object. */
+function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
+  const [isSent, setIsSent] = useState(false);
+  const sending = useSend();
+  const ask = async () => {
+    const sent = await sending.send(() => people.call('POST /session/factor_recovery'));
+    if (sent !== null) setIsSent(true);
+  };
+  if (isSent) {
+    return <p role="status">We have sent you a mail. The factor ends 72 hours after its button.</p>;
+  }
+  return (
+    <>
+      {sending.problem === null ? null : (
+        <p className="field-error" role="alert">
+          {sending.problem}
+        </p>
+      )}
+      <Button kind="quiet" busy={sending.busy} onClick={ask}>
+        I have lost my second factor
+      </Button>
+    </>
+  );
+}
+
 export interface SecondStepProps extends SignInProps {
   readonly session: Session;
   readonly onCancel: () => void;
@@ -71,6 +96,7 @@ export function SecondStep({ people, session, onSession, onCancel }: SecondStepP
         send="Sign in"
         onProven={onSession}
       />
+      <LostFactor people={people} />
       <Button kind="quiet" onClick={onCancel}>
         Start again
       </Button>

@@ -5,6 +5,7 @@ import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { confirmPassword } from '#people/change-password.ts';
+import { factorTooNew, isFactorTrusted } from '#people/factor-trust.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 import { selectUser } from '#people/user-queries.ts';
@@ -19,6 +20,19 @@ export function hasFreshFactor(caller: PersonCaller, now: Date): boolean {
 /** What moves money or opens a door for later asks for a second factor proven a moment ago. */
 export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | null {
   return hasFreshFactor(caller, now) ? null : factorNotFresh();
+}
+
+/** The same, from a factor that is not a thief's who had only the password. */
+export function requireTrustedFactor(caller: PersonCaller, now: Date): Refusal | null {
+  const stale = requireFreshFactor(caller, now);
+  if (stale !== null) return stale;
+  const { factor_trusted_from: from } = sessionOf(caller);
+  return from === null || isFactorTrusted(from, now) ? null : factorTooNew(from);
+}
+
+/** Whether a change of owners may go ahead: they can move all of the money. */
+export function hasTrustedFactor(caller: PersonCaller, now: Date): boolean {
+  return requireTrustedFactor(caller, now) === null;
 }
 
 /** To add or remove factors: the present factor, or the password as long as there is none. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { selectMode } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema, GoLiveSchema } from '#apis/dashboard/account-schema.ts';
-import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
   actorOf,
@@ -104,7 +104,7 @@ function startRoute(deps: DashboardDeps) {
       const { tenant, role } = caller;
       const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now, consent: body };
-      const stale = role === 'owner' ? requireFreshFactor(caller, now) : null;
+      const stale = role === 'owner' ? requireTrustedFactor(caller, now) : null;
       if (stale !== null) return stale;
       const work = role === 'owner' ? goLive : prepareGoLive;
       const result = await orUnavailable<unknown>(work({ ...deps, secretKey }, input));
@@ -129,7 +129,7 @@ function confirmRoute(deps: DashboardDeps) {
     response: GoLiveSchema,
     errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
-      const stale = requireFreshFactor(caller, now);
+      const stale = requireTrustedFactor(caller, now);
       if (stale !== null) return stale;
       const { tenant } = caller;
       const { secretKey } = deps.settings.people;

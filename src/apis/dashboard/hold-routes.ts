@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -58,7 +58,7 @@ function liftRoute({ db, wakeups, settings }: DashboardDeps) {
     response: Done,
     errors: ['unexpected_state'],
     handle: async ({ caller, requestId, now }) => {
-      const stale = requireFreshFactor(caller, now);
+      const stale = requireTrustedFactor(caller, now);
       if (stale !== null) return stale;
       const { accountId } = caller.tenant;
       const ref = { accountId, actor: actorOf(caller, requestId), now };

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { WithdrawalSchema } from '#apis/dashboard/account-schema.ts';
-import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -52,7 +52,7 @@ function withdrawRoute(deps: DashboardDeps) {
       'service_unavailable',
     ],
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      const stale = requireFreshFactor(caller, now);
+      const stale = requireTrustedFactor(caller, now);
       if (stale !== null) return stale;
       return withdraw(deps, {
         tenant: caller.tenant,

@@ -66,8 +66,10 @@ function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
 export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
   const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
   const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);
+  const isOpen = access === 'public' || access === 'half_signed_in';
+  const young = method === 'GET' || isOpen ? [] : (['second_factor_too_new'] as const);
   const byStaff = access === 'operator' && method !== 'GET' ? (['role_missing'] as const) : [];
-  return [...accessErrors(access), ...modes, ...changes, ...byStaff];
+  return [...accessErrors(access), ...modes, ...changes, ...young, ...byStaff];
 }
 
 type Implying = Pick<Declared<undefined, undefined>, 'access' | 'path' | 'method'>;

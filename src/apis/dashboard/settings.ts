@@ -2,6 +2,7 @@ import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import { FACTOR_AGE_MS } from '#people/factor-trust.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 export interface PeopleSettings {
@@ -12,6 +13,8 @@ export interface PeopleSettings {
   /** null: this machine, over http, whatever its address. */
   readonly publicUrl: string | null;
   readonly port: number;
+  /** A second factor counts at once there. */
+  readonly isSandbox: boolean;
 }
 
 const PASSKEY_NAME = 'Tapline';
@@ -24,9 +27,10 @@ export function surfaceSettings(settings: PeopleSettings, realm: Realm): Surface
   const { db, wakeups, secretKey, publicUrl, port } = settings;
   const origin = publicUrl === null ? `http://localhost:${port}` : new URL(publicUrl).origin;
   const webUrl = webUrlOf(settings);
+  const factorAgeMs = settings.isSandbox ? 0 : FACTOR_AGE_MS;
   const passkeys = { rpId: new URL(origin).hostname, rpName: PASSKEY_NAME, origins: [origin] };
   return {
-    people: { db, wakeups, secretKey, webUrl, passkeys },
+    people: { db, wakeups, secretKey, webUrl, factorAgeMs, passkeys },
     cookies: { realm, secure: origin.startsWith('https:') },
     anyOwnHost: publicUrl === null,
   };

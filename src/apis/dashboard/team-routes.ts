@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { InvitationSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
-import { hasFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -36,7 +36,7 @@ function teamRef({ settings }: DashboardDeps, { caller, requestId, now }: Person
     accountId: caller.tenant.accountId,
     accountName: caller.standing.name,
     actor: actorOf(caller, requestId),
-    factorIsFresh: hasFreshFactor(caller, now),
+    factorIsFresh: hasTrustedFactor(caller, now),
     people: settings.people,
     now,
   };

@@ -4,7 +4,7 @@ import {
   PairingCodeSchema,
   TerminalWithKey,
 } from '#apis/dashboard/account-schema.ts';
-import { hasFreshFactor, requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { hasTrustedFactor, requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -180,9 +180,9 @@ function pairingRoute({ db }: DashboardDeps) {
     response: PairingCodeSchema,
     handle: async (request) => {
       const { caller, body, now } = request;
-      const stale = body.with_factor === true ? requireFreshFactor(caller, now) : null;
+      const stale = body.with_factor === true ? requireTrustedFactor(caller, now) : null;
       if (stale !== null) return stale;
-      const ref = { ...terminalRef(request), byFreshFactor: hasFreshFactor(caller, now) };
+      const ref = { ...terminalRef(request), byFreshFactor: hasTrustedFactor(caller, now) };
       const made = await db.transaction((tx) => createPairingCode(tx, ref));
       if (isRefusal(made)) return made;
       const { code, expiresAt } = made;

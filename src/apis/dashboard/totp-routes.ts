@@ -6,6 +6,7 @@ import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { textOut } from '#http/schema.ts';
+import { mailFactorRecovery } from '#people/lost-factors.ts';
 import {
   beginTotp,
   confirmCodesSaved,
@@ -64,7 +65,7 @@ function confirmTotpRoute(settings: SurfaceSettings) {
     access: 'signed_in',
     body: CodeBody,
     response: RecoveryCodes,
-    errors: ['unexpected_state'],
+    errors: ['unexpected_state', 'rate_limit_exceeded'],
     handle: async ({ caller, body, now }) => {
       const confirmed = await confirmTotp(settings.people, factorRef(caller, now), body.code);
       if (isRefusal(confirmed)) return confirmed;
@@ -130,7 +131,29 @@ function savedRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Authenticator app and recovery codes. */
+function factorRecoveryRoute(settings: SurfaceSettings) {
+  const { realm } = settings.cookies;
+  return personRoute({
+    method: 'POST',
+    path: '/session/factor_recovery',
+    operationId: `${realm}RecoverFactor`,
+    tag: TAG,
+    summary: 'Say that the second factor is lost',
+    description:
+      'Sends a mail with a link. 72 hours after its button was pressed the factors end, unless ' +
+      'one is used before.',
+    access: 'half_signed_in',
+    status: 202,
+    response: Done,
+    errors: ['unexpected_state', 'rate_limit_exceeded'],
+    handle: async ({ caller, now }) => {
+      const refused = await mailFactorRecovery(settings.people, factorRef(caller, now));
+      return refused ?? answerWith(202, { status: 'mail_sent' });
+    },
+  });
+}
+
+/** Authenticator app, recovery codes, and the way back without them. */
 export function totpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     beginTotpRoute(settings),
@@ -138,5 +161,6 @@ export function totpRoutes(settings: SurfaceSettings): PersonRoute[] {
     removeTotpRoute(settings),
     replaceRecoveryCodesRoute(settings),
     savedRoute(settings),
+    factorRecoveryRoute(settings),
   ];
 }

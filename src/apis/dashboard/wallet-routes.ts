@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
-import { requireFreshFactor } from '#apis/dashboard/fresh-factor.ts';
+import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
   actorOf,
@@ -77,7 +77,7 @@ function changeRoute(deps: DashboardDeps) {
     errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
     handle: async (request) => {
       const { caller, body, now } = request;
-      const stale = requireFreshFactor(caller, now);
+      const stale = requireTrustedFactor(caller, now);
       if (stale !== null) return stale;
       const { secretKey } = deps.settings.people;
       const row = await orUnavailable(changeWallet({ ...deps, secretKey }, ref(request), body));

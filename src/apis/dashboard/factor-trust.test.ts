@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FACTOR_AGE_MS, FACTORS_END_MS } from '#people/factor-trust.ts';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
+import { PersonClient } from '#testing/person-client.ts';
+
+let server: DashboardServer;
+
+before(async () => {
+  // As a real network: only a sandbox lets a new factor count at once.
+  server = await startDashboardServer([], { factorAgeMs: FACTOR_AGE_MS });
+});
+
+after(() => server.close());
+
+/** Pages of the links in the newest mail that has some; the last is “this was not me”. */
+async function linksOf(to: string): Promise<readonly string[]> {
+  await server.sendMails();
+  const mail = server.mails.findLast((sent) => sent.to === to && sent.text.includes('/by-mail/'));
+  assert.ok(mail, `a mail to ${to}`);
+  return [...mail.text.matchAll(/\/by-mail\/\S+/g)].map(([path]) => path);
+}
+
+async function press(path: string | undefined): Promise<void> {
+  const url = `${server.web}${path}`;
+  const page = await fetch(url);
+  assert.equal(page.status, 200);
+  const answer = await fetch(url, { method: 'POST' });
+  assert.equal(answer.status, 200, await answer.text());
+  assert.equal((await fetch(url, { method: 'POST' })).status, 404, 'it works once');
+  await server.sendMails();
+}
+
+async function personWith(name: string) {
+  const email = `${name}@factor.test`;
+  const { accountId } = await addOwner(server, email);
+  return { email, accountId, client: await signInAs(server, email) };
+}
+
+/** What the service says to somebody who wants to release payouts: `unexpected_state` is a yes. */
+async function liftCode(client: PersonClient, accountId: string): Promise<string | undefined> {
+  const answer = await client.delete(`/accounts/${accountId}/payout_hold`);
+  return answer.body.error?.code;
+}
+
+async function isHeld(client: PersonClient, accountId: string): Promise<unknown> {
+  return (await client.get(`/accounts/${accountId}/payout_hold`)).body.held;
+}
+
+test('a factor that a password alone enrolled waits 72 hours before it counts', async () => {
+  const { client, accountId, email } = await personWith('waits');
+  const { code } = await addTotp(server, client);
+  assert.equal(await liftCode(client, accountId), 'second_factor_too_new');
+  server.clock.advance(FACTOR_AGE_MS - 60_000);
+  const later = await signInAs(server, email);
+  assert.equal((await later.post('/session/second_factor', { code: code() })).status, 200);
+  assert.equal(await liftCode(later, accountId), 'second_factor_too_new', 'a minute early');
+  server.clock.advance(60_000);
+  assert.equal(await liftCode(later, accountId), 'unexpected_state', 'it counts, nothing is held');
+});
+
+test('a press in the mail makes it count at once; opening the link does not', async () => {
+  const { client, accountId, email } = await personWith('presses');
+  await addTotp(server, client);
+  const [yes] = await linksOf(email);
+  assert.equal((await fetch(`${server.web}${yes}`)).status, 200);
+  assert.equal(await liftCode(client, accountId), 'second_factor_too_new');
+  await press(yes);
+  assert.equal(await liftCode(client, accountId), 'unexpected_state');
+});
+
+test('“this was not me” ends a thief’s factor, sessions and password, holds payouts', async () => {
+  const { client: thief, accountId, email } = await personWith('robbed');
+  await addTotp(server, thief);
+  const links = await linksOf(email);
+  await press(links.at(-1));
+  assert.equal((await thief.get('/session')).status, 401, 'signed out');
+  const stolen = { email, password: PASSWORD };
+  const again = await new PersonClient(server.dashboard).post('/session', stolen);
+  assert.equal(again.body.error?.code, 'sign_in_failed', 'the stolen password is worth nothing');
+  const owner = new PersonClient(server.dashboard);
+  assert.equal((await owner.post('/password_reset', { email })).status, 202);
+  const token = await server.mailedToken(email);
+  const password = 'a new and quite long passphrase';
+  const reset = await owner.post('/password_reset/complete', { token, password });
+  assert.equal(reset.status, 200, reset.text);
+  const back = await owner.post('/session', { email, password });
+  assert.equal(back.body.status, 'signed_in', 'no factor of the thief is asked for');
+  assert.equal(await isHeld(owner, accountId), true);
+});
+
+test('every change of factors and codes is a mail with a way to stop it', async () => {
+  const { client, email } = await personWith('told');
+  const mails = async () => {
+    await server.sendMails();
+    return server.mails.filter((mail) => mail.to === email && mail.text.includes('/by-mail/'));
+  };
+  await addTotp(server, client);
+  assert.equal((await client.post('/me/recovery_codes')).status, 200);
+  assert.equal((await client.delete('/me/totp')).status, 200);
+  const texts = (await mails()).map(({ text }) => text.split('\n')[0]);
+  assert.deepEqual(texts.toSorted(), [
+    'An authenticator app was set up for your Tapline sign-in.',
+    'New recovery codes were made for your Tapline sign-in. The old ones are void.',
+    'The authenticator app of your Tapline sign-in was removed.',
+  ]);
+});
+
+test('the set-up of an app takes ten guesses an hour and ends after ten minutes', async () => {
+  const { client } = await personWith('guesses');
+  await client.post('/me/totp', { current_password: PASSWORD });
+  const codes: (string | undefined)[] = [];
+  for (let guess = 0; guess < 12; guess += 1) {
+    const code = String(100_000 + guess);
+    codes.push((await client.post('/me/totp/confirm', { code })).body.error?.code);
+  }
+  assert.deepEqual(codes.slice(10), ['rate_limit_exceeded', 'rate_limit_exceeded']);
+  const slow = (await personWith('slow')).client;
+  await slow.post('/me/totp', { current_password: PASSWORD });
+  server.clock.advance(10 * 60_000);
+  const late = await slow.post('/me/totp/confirm', { code: '123456' });
+  assert.equal(late.body.error?.code, 'unexpected_state', late.text);
+});
+
+test('a lost factor ends by mail and waiting, unless it is used meanwhile', async () => {
+  const { client, email } = await personWith('lost');
+  const { code } = await addTotp(server, client);
+  const halfway = await signInAs(server, email);
+  assert.equal((await halfway.post('/session/factor_recovery')).status, 202);
+  await press((await linksOf(email))[0]);
+  server.clock.advance(FACTORS_END_MS / 2);
+  const used = await signInAs(server, email);
+  assert.equal((await used.post('/session/second_factor', { code: code() })).status, 200);
+  server.clock.advance(FACTORS_END_MS);
+  const still = await signInAs(server, email);
+  assert.equal((await still.get('/session')).body.status, 'second_factor_required');
+  assert.equal((await still.post('/session/factor_recovery')).status, 202);
+  await press((await linksOf(email))[0]);
+  server.clock.advance(FACTORS_END_MS);
+  const free = await signInAs(server, email);
+  assert.equal((await free.get('/session')).body.status, 'signed_in');
+});

@@ -1,0 +1,70 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { recordEntry } from '#audit/audit.ts';
+import { present } from '#core/assert.ts';
+import { newId } from '#core/ids.ts';
+import { hashSecret } from '#core/secrets.ts';
+import type { Tx } from '#db/database.ts';
+import { insertHold } from '#payouts/payout-hold-queries.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { loseFactors, ownedAccounts, putOut, trustFactor } from '#people/person-link-deeds.ts';
+import { type PersonLinkRow, takePersonLink } from '#people/person-link-queries.ts';
+import { findPersonLink } from '#people/person-links.ts';
+import { lockUser, type UserRow } from '#people/user-queries.ts';
+
+interface Press {
+  readonly token: string;
+  readonly address: string;
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+async function hold(
+  tx: Tx,
+  accountId: string,
+  { link, press }: { readonly link: PersonLinkRow; readonly press: Press },
+): Promise<void> {
+  const { now, address, requestId } = press;
+  // Takes the same lock as the account's withdrawals: those that come after this commit are held.
+  await lockOwnAccount(tx, accountId);
+  const id = newId('payoutHold', now);
+  const held = await insertHold(tx, { id, accountId, changeId: null, heldBy: link.email, now });
+  if (!held) return;
+  await recordEntry(tx, {
+    trail: accountId,
+    actor: { type: 'system', name: 'link in a mail' },
+    action: 'payouts.held',
+    objectId: id,
+    livemode: null,
+    before: null,
+    after: { held_by: link.email, what: link.what, address, request: requestId },
+    now,
+  });
+}
+
+async function stop(tx: Tx, user: UserRow, act: { link: PersonLinkRow; press: Press }) {
+  const { link, press } = act;
+  await putOut(tx, user, { endsPassword: link.account_id === null, now: press.now });
+  const accounts = link.account_id === null ? await ownedAccounts(tx, user.id) : [link.account_id];
+  for (const accountId of accounts) await hold(tx, accountId, act);
+}
+
+/** Does what the link is for, once. Undefined for a link that does not work. */
+export async function pressPersonLink(
+  people: PeopleDeps,
+  press: Press,
+): Promise<PersonLinkRow | undefined> {
+  const { now } = press;
+  const pressed = await people.db.transaction(async (tx) => {
+    const found = await findPersonLink(tx, press);
+    if (found === undefined) return undefined;
+    const user = present(await lockUser(tx, found.user_id), 'user of a link');
+    const link = await takePersonLink(tx, { hash: hashSecret(press.token), now });
+    if (link === undefined) return undefined;
+    if (link.kind === 'not_me') await stop(tx, user, { link, press });
+    if (link.kind === 'trust_factor') await trustFactor(tx, user);
+    if (link.kind === 'recover_factor') await loseFactors(tx, people, { user, now });
+    return link;
+  });
+  people.wakeups.send(MAIL_TOPIC);
+  return pressed;
+}

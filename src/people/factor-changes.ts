@@ -1,0 +1,81 @@
+import { addMs } from '#core/clock.ts';
+import type { Tx } from '#db/database.ts';
+import { startTrust } from '#people/factor-trust.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import { mailChange } from '#people/person-links.ts';
+import type { UserRow } from '#people/user-queries.ts';
+
+/** Time to find the phone and to scan a code. */
+const SET_UP_MS = 10 * 60_000;
+
+/** A set-up that was begun and not confirmed ends by itself. */
+export function isSetUpOver({ totp_begun_at: begun }: UserRow, now: Date): boolean {
+  return begun === null || addMs(begun, SET_UP_MS) <= now;
+}
+
+const WHAT = {
+  totp_added: 'An authenticator app was set up for your Tapline sign-in.',
+  totp_removed: 'The authenticator app of your Tapline sign-in was removed.',
+  passkey_added: 'A passkey was added to your Tapline sign-in.',
+  passkey_removed: 'A passkey of your Tapline sign-in was removed.',
+  codes_renewed: 'New recovery codes were made for your Tapline sign-in. The old ones are void.',
+} as const;
+
+/** The person hears of every change of their factors, and can stop a thief who made it. */
+export async function mailFactorChange(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
+  made: {
+    readonly user: UserRow;
+    readonly change: keyof typeof WHAT;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tell(tx, people, { ...made, trustedFrom: null });
+}
+
+/** The same for a factor that was added: it may have to wait before it counts. */
+export async function mailFactorAdded(
+  tx: Tx,
+  people: PeopleDeps,
+  made: {
+    /** As it was before. */
+    readonly user: UserRow;
+    readonly change: 'totp_added' | 'passkey_added';
+    readonly hadPasskeys: boolean;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { user, now } = made;
+  const hadFactor = user.totp_confirmed_at !== null || made.hadPasskeys;
+  const trustedFrom = hadFactor
+    ? user.factor_trusted_from
+    : await startTrust(people, tx, { userId: user.id, now });
+  await tell(tx, people, { ...made, trustedFrom });
+}
+
+async function tell(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
+  made: {
+    readonly user: UserRow;
+    readonly change: keyof typeof WHAT;
+    /** A new factor that waits until then. */
+    readonly trustedFrom: Date | null;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { user, change, trustedFrom, now } = made;
+  const words =
+    'If it was you, open this link and press the button. Your factor then counts at once for ' +
+    'money and access; without it, it counts after 72 hours.';
+  await mailChange(tx, people, {
+    userId: user.id,
+    accountId: null,
+    what: WHAT[change],
+    subject: 'The second factor of your Tapline sign-in changed',
+    to: [user.email],
+    ...(trustedFrom === null ? {} : { yes: { kind: 'trust_factor', words } as const }),
+    now,
+  });
+}

@@ -1,0 +1,56 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import type { Tx } from '#db/database.ts';
+import { deleteDevicesOf } from '#people/device-queries.ts';
+import { deletePasskeysOf } from '#people/passkey-queries.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import {
+  deleteRecoveryCodes,
+  updateFactorsEnd,
+  updateFactorTrust,
+  updateTotpSecret,
+} from '#people/second-factor-queries.ts';
+
+const HOUR_MS = 3_600_000;
+/**
+ * A factor that was set up with the password alone counts for money and access after this: as long
+ * as a weekend, so that the person has read the mail about it. A sandbox needs no such time.
+ */
+export const FACTOR_AGE_MS = 72 * HOUR_MS;
+/** A person who has lost every factor, and shows password and mailbox, waits as long. */
+export const FACTORS_END_MS = 72 * HOUR_MS;
+
+/** Whether a factor of this person counts for what moves money or opens a door. */
+export function isFactorTrusted(trustedFrom: Date | null, now: Date): boolean {
+  return trustedFrom === null || trustedFrom <= now;
+}
+
+export function factorTooNew(trustedFrom: Date): Refusal {
+  return refuse(
+    'second_factor_too_new',
+    'Your second factor was set up with the password alone, so it does not count for this yet: ' +
+      `from ${trustedFrom.toISOString()} on, or as soon as you press the button in the mail ` +
+      'about it.',
+  );
+}
+
+/** For the first factor, in the transaction that adds it; a later one counts as the first does. */
+export async function startTrust(
+  deps: PeopleDeps,
+  tx: Tx,
+  added: { readonly userId: string; readonly now: Date },
+): Promise<Date | null> {
+  const from = deps.factorAgeMs === 0 ? null : addMs(added.now, deps.factorAgeMs);
+  await updateFactorTrust(tx, { userId: added.userId, from });
+  return from;
+}
+
+/** The person has no second factor any more, and no device is known. */
+export async function endFactors(tx: Tx, userId: string): Promise<void> {
+  await updateTotpSecret(tx, { userId, sealed: null, now: null });
+  await deletePasskeysOf(tx, userId);
+  await deleteRecoveryCodes(tx, userId);
+  await deleteDevicesOf(tx, userId);
+  await updateFactorTrust(tx, { userId, from: null });
+  await updateFactorsEnd(tx, { userId, at: null });
+}

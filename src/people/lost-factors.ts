@@ -1,0 +1,59 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
+import type { Tx } from '#db/database.ts';
+import { emailBucket, MAILS_PER_MAILBOX, takeAttempt } from '#people/attempts.ts';
+import { endFactors } from '#people/factor-trust.ts';
+import { queueMail } from '#people/mail.ts';
+import { countPasskeys } from '#people/passkey-queries.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { mailChange } from '#people/person-links.ts';
+import type { FactorRef } from '#people/second-factor.ts';
+import { selectUser, type UserRow } from '#people/user-queries.ts';
+
+/**
+ * The way back for somebody who has lost every factor: the password, then a press in a mail, then
+ * 72 hours in which a use of the factor, or the other link of the mail, stops it.
+ */
+export async function mailFactorRecovery(
+  deps: PeopleDeps,
+  ref: Pick<FactorRef, 'userId' | 'now'>,
+): Promise<Refusal | null> {
+  const { now } = ref;
+  const user = present(await selectUser(deps.db, ref.userId), 'user');
+  if (user.totp_confirmed_at === null && (await countPasskeys(deps.db, user.id)) === 0) {
+    return refuse('unexpected_state', 'There is no second factor to lose.');
+  }
+  const bucket = emailBucket('mail', user.realm, user.email);
+  const tooMany = await takeAttempt(deps.db, bucket, { allowance: MAILS_PER_MAILBOX, now });
+  if (tooMany !== null) return tooMany;
+  const words =
+    'If it was you, open this link and press the button. The factor then ends after 72 hours.';
+  await deps.db.transaction((tx) =>
+    mailChange(tx, deps, {
+      userId: user.id,
+      accountId: null,
+      what: 'Somebody who knows your password says that your second factor is lost.',
+      subject: 'Is your second factor lost?',
+      to: [user.email],
+      yes: { kind: 'recover_factor', words },
+      now,
+    }),
+  );
+  deps.wakeups.send(MAIL_TOPIC);
+  return null;
+}
+
+/** The 72 hours are over, and the password was right. */
+export async function endLostFactors(
+  deps: Pick<PeopleDeps, 'secretKey'>,
+  tx: Tx,
+  { user, now }: { readonly user: UserRow; readonly now: Date },
+): Promise<void> {
+  await endFactors(tx, user.id);
+  await queueMail(tx, deps.secretKey, {
+    to: user.email,
+    subject: 'The second factor of your Tapline sign-in has ended',
+    text: 'It was said to be lost 72 hours ago and was not used since. Set up another one now.\n',
+    now,
+  });
+}

@@ -1,0 +1,64 @@
+import { addMs } from '#core/clock.ts';
+import type { Tx } from '#db/database.ts';
+import { deleteDevicesOf } from '#people/device-queries.ts';
+import { endFactors, FACTORS_END_MS, isFactorTrusted } from '#people/factor-trust.ts';
+import { selectAccountsOf } from '#people/membership-queries.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import { mailChange } from '#people/person-links.ts';
+import { updateFactorsEnd, updateFactorTrust } from '#people/second-factor-queries.ts';
+import { deleteSessionsOf } from '#people/session-queries.ts';
+import { type UserRow, updatePassword } from '#people/user-queries.ts';
+
+/** Nobody signs in with it: a new password is chosen by mail. */
+const NO_PASSWORD = '';
+
+/**
+ * Signs the person out everywhere. Where a mail was about the person's own sign-in, a factor that
+ * only a password vouched for goes, and so does the password that somebody knows.
+ */
+export async function putOut(
+  tx: Tx,
+  user: UserRow,
+  how: { readonly endsPassword: boolean; readonly now: Date },
+): Promise<void> {
+  await deleteSessionsOf(tx, { userId: user.id, exceptId: null });
+  await deleteDevicesOf(tx, user.id);
+  if (!how.endsPassword) return;
+  if (!isFactorTrusted(user.factor_trusted_from, how.now)) await endFactors(tx, user.id);
+  await updateFactorsEnd(tx, { userId: user.id, at: null });
+  await updatePassword(tx, { id: user.id, passwordHash: NO_PASSWORD });
+}
+
+/** In the order in which their rows are locked. */
+export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly string[]> {
+  const accounts = await selectAccountsOf(tx, userId);
+  return accounts
+    .filter(({ role }) => role === 'owner')
+    .map((row) => row.account_id)
+    .toSorted();
+}
+
+/** The person says that the factor is theirs: it counts from now on. */
+export async function trustFactor(tx: Tx, user: UserRow): Promise<void> {
+  await updateFactorTrust(tx, { userId: user.id, from: null });
+}
+
+/** The factors end, unless one is used before. */
+export async function loseFactors(
+  tx: Tx,
+  people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
+  { user, now }: { readonly user: UserRow; readonly now: Date },
+): Promise<void> {
+  const at = addMs(now, FACTORS_END_MS);
+  await updateFactorsEnd(tx, { userId: user.id, at });
+  await mailChange(tx, people, {
+    userId: user.id,
+    accountId: null,
+    what:
+      'Somebody with your password and this mailbox has said that your second factor is lost. It ' +
+      `ends at ${at.toISOString()}, unless it is used before.`,
+    subject: 'The second factor of your Tapline sign-in is about to end',
+    to: [user.email],
+    now,
+  });
+}

@@ -1,0 +1,83 @@
+import { addMs } from '#core/clock.ts';
+import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { queueMail } from '#people/mail.ts';
+import type { PeopleDeps } from '#people/people.ts';
+import {
+  insertPersonLink,
+  type PersonLinkKind,
+  type PersonLinkRow,
+  selectPersonLink,
+} from '#people/person-link-queries.ts';
+
+/** As long as a new factor waits: whoever reads mail once a weekend still gets to the link. */
+const LINK_MS = 72 * 3_600_000;
+
+/** Where the page of a link stands; the link is the only key to it. */
+export const PERSON_LINK_PATH = '/by-mail';
+
+type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
+
+async function issueLink(
+  tx: Tx,
+  people: MailDeps,
+  link: Omit<PersonLinkRow, 'created'> & { readonly now: Date },
+): Promise<string> {
+  const token = newSecret('holdLink');
+  const { kind, email, what, now } = link;
+  await insertPersonLink(tx, {
+    hash: hashSecret(token),
+    kind,
+    userId: link.user_id,
+    accountId: link.account_id,
+    email,
+    what,
+    now,
+    expiresAt: addMs(now, LINK_MS),
+  });
+  return `${people.webUrl}${PERSON_LINK_PATH}/${token}`;
+}
+
+/** A link that is neither used nor too old; otherwise undefined, whatever the reason. */
+export async function findPersonLink(
+  sql: Sql,
+  wanted: { readonly token: string; readonly now: Date },
+): Promise<PersonLinkRow | undefined> {
+  if (!isSecret('holdLink', wanted.token)) return undefined;
+  return selectPersonLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
+}
+
+/** Something that a thief would do, and who could have done it. */
+export interface AlarmingChange {
+  /** Whose session did it. */
+  readonly userId: string;
+  /** null: it is about the person, not about one account. */
+  readonly accountId: string | null;
+  /** A sentence: `A live API key was made for …`. */
+  readonly what: string;
+  readonly subject: string;
+  readonly to: readonly string[];
+  /** A link that the person presses if all is well, and what it is for. */
+  readonly yes?: { readonly kind: PersonLinkKind; readonly words: string };
+  readonly now: Date;
+}
+
+/** Tells everybody who can stop it, with a link that does. */
+export async function mailChange(tx: Tx, people: MailDeps, change: AlarmingChange): Promise<void> {
+  const { userId: user_id, accountId: account_id, what, subject, now } = change;
+  for (const to of new Set(change.to)) {
+    const link = { user_id, account_id, email: to, what, now };
+    const stop = await issueLink(tx, people, { ...link, kind: 'not_me' });
+    const { yes } = change;
+    const agree =
+      yes === undefined
+        ? ''
+        : `${yes.words}\n\n${await issueLink(tx, people, { ...link, kind: yes.kind })}\n\n`;
+    const text =
+      `${what}\n\n${agree}If this was not you, open this link and press the button:\n\n` +
+      `${stop}\n\n` +
+      'It holds the payouts of the service and signs the person out who did this. The link works ' +
+      'once, for 72 hours. Opening it changes nothing.\n';
+    await queueMail(tx, people.secretKey, { to, subject, text, now });
+  }
+}
