@@ -89,15 +89,10 @@ interface Stocks {
   readonly epoch: number;
 }
 
-/** In no order: two ids of one merchant do not tell how many others lie between them. */
 function toBlock(block: bigint, epoch: bigint): Block {
   const first = block * BLOCK;
-  const numbers: bigint[] = [];
-  for (let n = 0; n < Number(BLOCK); n++) {
-    const place = randomInt(n + 1);
-    numbers.push(numbers[place] ?? 0n);
-    numbers[place] = first + BigInt(n);
-  }
+  // From the end, because `pop` takes the last: ids of one process stay ordered by time.
+  const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BLOCK - 1n - BigInt(n));
   // The contract has no number zero.
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
 }
