@@ -172,6 +172,13 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
+/** Whoever is asked about a sale that is not theirs. */
+async function sayNo({ url, till }: WaysWorld, { intent }: Told, place: number): Promise<void> {
+  const merchant = caller(`${url(place)}/v1`, till.secretKey);
+  const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
+  await persist(() => merchant.post(path, { approve: false }));
+}
+
 /** A pass that a loss has taken with it is one that nobody knows. */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';
@@ -190,6 +197,7 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
     if (again.said === 'requires_payment_method') wrong.push('asked again it can be paid again');
   }
   const spent = await attempt.spendAgain(place, ways.till);
+  if (spent.said === 'requires_action') await sayNo(ways, spent, place);
   if (!isAllowed(cell, spent.said)) wrong.push(`for another sale: ${spent.said}`);
   return wrong;
 }
