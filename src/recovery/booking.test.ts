@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
+import type { Payment } from '#payments/payment.ts';
 import { applySettlements } from '#payments/settle.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
@@ -228,6 +229,70 @@ describe('what waits for its settlement when a loss is shown', () => {
   });
 });
 
+/** The chain has paid this refund, by a transaction with this hash. */
+async function paidOnChain(payment: Payment, refund: unknown, hash: string): Promise<void> {
+  await store.db.query(
+    `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+       recipient, amount, block_number, block_time, reference)
+     select false, $2, 0, 'refund', $3, $4, $5, 1000, $6, now(), reference
+     from refunds where id = $1`,
+    [
+      refund,
+      hash,
+      payment.settlementNumber,
+      store.standing.merchantNumber,
+      payment.payerAddress,
+      BLOCK,
+    ],
+  );
+}
+
+const refundInput = (paymentId: string) =>
+  ({ paymentId, amount: 1_000, reason: null, metadata: {}, source: 'api' }) as const;
+
+describe('a refund that went back to the queue', () => {
+  it('is answered when its first bytes have paid it after all', async () => {
+    const payment = await addPayment(store);
+    const asked = createRefund(store, {
+      tenant: store.standing.tenant,
+      keyHash: null,
+      idempotency: newRequest(store),
+      requestId: 'req_test',
+      now: store.clock.now(),
+      input: refundInput(payment.id),
+    }).then(see);
+    const select = `select id, status from refunds where payment_id = $1`;
+    let row: { id: string; status: string } | undefined;
+    while (row === undefined)
+      [row] = await store.db.query<{ id: string; status: string }>(select, [payment.id]);
+    const hash = `0x${'cd'.repeat(32)}`;
+    await store.db.query(
+      `with lane as (
+         insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+         values (false, 90, 'operator', '0x90', 901)
+       ), given_up as (
+         insert into chain_transactions
+           (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+         values (false, 90, 900, 'refund', 'foreign', now(), '0x', '', 0) returning id
+       )
+       insert into chain_attempts
+         (tx_hash, transaction_id, raw, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+       select $1, id, '', false, 0, 0, now() from given_up`,
+      [hash],
+    );
+    await paidOnChain(payment, row.id, hash);
+    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    const [request] = await store.db.query<{ status: string; hash: string }>(
+      `select status, outcome -> 'facts' ->> 'txHash' as hash from chain_requests
+       where kind = 'refund' and subject_id = $1`,
+      [row.id],
+    );
+    assert.deepEqual(request, { status: 'succeeded', hash });
+    await playRefunds(store);
+    assert.equal((await asked).body.status, 'succeeded');
+  });
+});
+
 describe('a refund that the ledger tells to have failed', () => {
   it('raises paid_after_failure when the chain has paid it, and stays as it is', async () => {
     const payment = await addPayment(store);
@@ -237,26 +302,13 @@ describe('a refund that the ledger tells to have failed', () => {
       idempotency: newRequest(store),
       requestId: 'req_test',
       now: store.clock.now(),
-      input: { paymentId: payment.id, amount: 1_000, reason: null, metadata: {}, source: 'api' },
+      input: refundInput(payment.id),
     }).then(see);
     while ((await playRefunds(store, 'insufficient_balance')) === 0);
     const { body } = await asked;
     assert.equal(body.status, 'failed');
     const hash = `0x${'ce'.repeat(32)}`;
-    await store.db.query(
-      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
-         recipient, amount, block_number, block_time, reference)
-       select false, $2, 0, 'refund', $3, $4, $5, 1000, $6, now(), reference
-       from refunds where id = $1`,
-      [
-        body.id,
-        hash,
-        payment.settlementNumber,
-        store.standing.merchantNumber,
-        payment.payerAddress,
-        BLOCK,
-      ],
-    );
+    await paidOnChain(payment, body.id, hash);
     await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
     const alarms = await store.db.query<{ kind: string }>(
       'select kind from chain_alarms where subject = $1',

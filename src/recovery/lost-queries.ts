@@ -104,6 +104,7 @@ export interface LostTransferRow {
   readonly object_id: string | null;
   /** Its request to the chain that is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
+  /** Whether its transaction has the bytes that paid it: then their receipt is found as always. */
   readonly bytes_known: boolean;
   /** Of a refund: its payment has no row yet, because its outcome has still to be applied. */
   readonly payment_under_way: boolean;
@@ -118,7 +119,10 @@ export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<
     `select t.kind, t.number, t.reference, t.merchant_number, t.recipient, t.amount, t.tx_hash,
        t.log_index, t.block_number, t.block_time, m.account_id, p.id as payment_id,
        coalesce(f.id, w.id) as object_id, q.id as request_id,
-       exists (select from chain_attempts a where a.tx_hash = t.tx_hash) as bytes_known,
+       -- Another transaction of the request, or none, does not answer it with what these bytes did.
+       exists (
+         select from chain_attempts a join chain_requests r on r.transaction_id = a.transaction_id
+         where a.tx_hash = t.tx_hash and r.id = q.id) as bytes_known,
        t.kind = 'refund' and p.id is null and exists (
          select from payment_intents i
          join chain_requests r on r.kind = 'payment' and r.subject_id = i.id

@@ -234,22 +234,44 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Unknown here, and not left to a person yet, so a recovery could book it. */
+/** Unknown here, and not left to a person yet. */
+const UNKNOWN_HERE = `
+  d.resolved_at is null and d.accepted_at is null and d.kind like '%_unknown_here'
+  and not exists (
+    select from chain_alarms a where a.livemode = d.livemode
+      and a.kind in ('foreign_settlement', 'number_taken', 'paid_after_failure', 'not_recovered')
+      and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)
+  and not exists (
+    select from foreign_settlements f where f.livemode = d.livemode
+      and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})`;
+
+/** A recovery could book these. */
 export async function countUnknownHere(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from reconciliation_differences d
-     where d.livemode = $1 and d.resolved_at is null and d.accepted_at is null
-       and d.kind like '%_unknown_here'
-       and not exists (
-         select from chain_alarms a where a.livemode = d.livemode
-           and a.kind in ('foreign_settlement', 'number_taken', 'paid_after_failure')
-           and a.subject = replace(d.kind, '_unknown_here', '') || ' ' || d.subject)
-       and not exists (
-         select from foreign_settlements f where f.livemode = d.livemode
-           and f.decision is distinct from 'accepted' and ${IS_DIFFERENCE})`,
+     where d.livemode = $1 and ${UNKNOWN_HERE}`,
     [livemode],
   );
   return rows[0]?.count ?? 0;
+}
+
+/**
+ * Unknown before the last recovery began, and still now: another one would not help. What operators
+ * accept is booked only by the next one.
+ */
+export async function selectNotRecovered(
+  sql: Sql,
+  livemode: boolean,
+): Promise<{ readonly subject: string; readonly details: { readonly [key: string]: unknown } }[]> {
+  return sql.query(
+    `select replace(d.kind, '_unknown_here', '') || ' ' || d.subject as subject, d.details
+     from reconciliation_differences d
+     join network_recoveries r on r.livemode = d.livemode and r.status = 'done'
+     where d.livemode = $1 and d.first_seen < r.started and ${UNKNOWN_HERE}
+       and not exists (
+         select from foreign_settlements f where f.livemode = d.livemode and ${IS_DIFFERENCE})`,
+    [livemode],
+  );
 }
 
 export interface RecoveryCounts {

@@ -5,9 +5,11 @@ import {
   askForRecovery,
   countUnknownHere,
   RECOVERY_TOPIC,
+  selectNotRecovered,
 } from '#settlement/network-recovery-queries.ts';
 import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
+import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
 type ReconcilerDeps = ReconcileDeps & { readonly wakeups: Wakeups };
 
@@ -16,9 +18,18 @@ const EVERY_MS = 60_000;
 /** Workers look more often than a run is due, so that one takes over when another has died. */
 const LOOK_MS = 15_000;
 
-/** The network's recovery books what the chain has paid and the ledger does not know. */
-async function askIfUnknown({ db, chain, wakeups, log }: ReconcilerDeps): Promise<void> {
+/**
+ * The network's recovery books what the chain has paid and the ledger does not know. Once: what it
+ * did not book is left to a person, because closing the network again would not help.
+ */
+export async function askIfUnknown(
+  deps: Pick<ReconcilerDeps, 'db' | 'chain' | 'clock' | 'wakeups' | 'log'>,
+): Promise<void> {
+  const { db, chain, clock, wakeups, log } = deps;
   const { livemode, network } = chain.config;
+  const uncured = await selectNotRecovered(db, livemode);
+  const alarms: Alarm[] = uncured.map((one) => ({ kind: 'not_recovered', ...one }));
+  await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
   const unknown = await countUnknownHere(db, livemode);
   if (unknown === 0) return;
   const asked = { livemode, asked: null, reason: 'reconciliation', lossShown: false } as const;

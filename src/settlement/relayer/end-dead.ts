@@ -36,6 +36,8 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   if (deep === null) return;
   const rows = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (rows.length === 0) return;
+  // Another chain can have the same contract at the same address, with none of our payments.
+  await chain.rpc.confirmChain();
   const requests = rows.map(toOpenRequest);
   const calls = requests.map((one) => ({
     to: settlement,

@@ -74,7 +74,8 @@ async function findGone(
 ): Promise<MinedBlockRow[]> {
   let gone = [...rows];
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
-    if (look > 0) await sleep(GONE_LOOK_MS);
+    // Another chain has none of our blocks.
+    if (look > 0) await Promise.all([sleep(GONE_LOOK_MS), chain.rpc.confirmChain()]);
     const found = await chain.blocks(gone.map((row) => row.block_number));
     gone = gone.filter((row, index) => {
       const block = found[index];

@@ -45,8 +45,8 @@ export async function readHead(relayer: RelayerState): Promise<HeadChange> {
 }
 
 async function lookAtHead(relayer: RelayerState): Promise<Block> {
-  const { chain, sight, clock } = relayer;
-  const block = await chain.newest().catch((error) => {
+  const { sight, clock } = relayer;
+  const block = await newestOfOurs(relayer).catch((error) => {
     sight.failedLooks++;
     throw error;
   });
@@ -60,6 +60,32 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
   sight.answeredAt = at;
   sight.headOffMs = clock.now().getTime() - block.time.getTime();
   return block;
+}
+
+/** A block that the one we know does not lead to may be of another chain: then it says nothing. */
+async function newestOfOurs(relayer: RelayerState): Promise<Block> {
+  const { chain, head } = relayer;
+  const block = await chain.newest();
+  if (head === null || follows(relayer, head, block)) return block;
+  await chain.rpc.confirmChain();
+  return chain.newest();
+}
+
+/** Without a rhythm, blocks are taken to come as fast as on the fastest chains. */
+const SHORTEST_INTERVAL_MS = 200;
+/** Blocks that come irregularly: twice as many as expected, and some more. */
+const MORE_BLOCKS = 8;
+
+/** Whether the chain that we know can have this head by now. */
+function follows({ rhythm, sight }: RelayerState, head: Block, block: Block): boolean {
+  if (block.hash === head.hash) return true;
+  const more = block.number - head.number;
+  // A node that lags; see askAgain.
+  if (more < 0n && more >= -USUAL_LAG) return true;
+  if (more === 1n) return block.parentHash === head.hash;
+  const sinceMs = performance.now() - (sight.answeredAt ?? Number.NEGATIVE_INFINITY);
+  const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
+  return more > 1n && Number(more) <= 2 * expected + MORE_BLOCKS;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { bumpFees, type Fees, suggestFees } from '#settlement/relayer/fees.ts';
 import { LaneLost } from '#settlement/relayer/flush-payments.ts';
 import {
@@ -93,8 +94,9 @@ export async function fillGap(
 
 /**
  * The lane's nonce on the chain. Where a node reports fewer than we `know`, it is the highest that
- * any address reports, up to that: a node that lags, or that has become one of another chain, must
- * not reopen what has long been final.
+ * any address of this chain reports, up to that: a node that lags, or has become one of another
+ * chain, must not reopen what has long been final.
+ * @throws RpcUnavailable: no address of this chain answers any more.
  */
 export async function surestNonce(
   { chain }: RelayerState,
@@ -102,14 +104,16 @@ export async function surestNonce(
   { told, known }: { readonly told: bigint; readonly known: bigint },
 ): Promise<bigint> {
   if (told >= known) return told;
+  await chain.rpc.confirmChain();
   const call = { method: 'eth_getTransactionCount', params: [lane.address, 'latest'] };
   const asked = chain.rpc.inOrder().map((address) => address.ask([call], { urgent: false }));
-  let highest = told;
+  let highest: bigint | null = null;
   for (const reply of (await Promise.all(asked)).flat()) {
     if (reply.status !== 'answered') continue;
     const nonce = BigInt(reply.result as Hex);
-    if (nonce > highest) highest = nonce;
+    if (highest === null || nonce > highest) highest = nonce;
   }
+  if (highest === null) throw new RpcUnavailable('no node tells the nonce of a lane');
   return highest < known ? highest : known;
 }
 
