@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '#sandbox/processes.ts';
+import { BEHAVIOURS, type Behaviour } from '#testing/provider-behaviours.ts';
+import type { ProviderProxy } from '#testing/provider-proxy.ts';
+import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
+
+/** A service whose only node misbehaves for a while: what a node does not show is no evidence. */
+
+/** From the moment when the node behaves again until everything is decided. */
+const DECIDED_MS = 15_000;
+
+let world: RestoreGround;
+let provider: ProviderProxy;
+
+before(async () => {
+  world = await openRestoreGround();
+  assert.ok(world.ground.testnet.provider !== null);
+  provider = world.ground.testnet.provider;
+});
+after(() => world?.close());
+afterEach(() => {
+  provider.behaviour = null;
+});
+
+interface Asked {
+  readonly intents: readonly unknown[];
+  readonly refunds: readonly unknown[];
+}
+
+/** Customers do not wait for the node. @returns what is to be decided. */
+async function ask(name: string, taps: number, refundable: readonly string[]): Promise<Asked> {
+  const orders = Array.from({ length: taps }, (_, place) => `${name}-${place}`);
+  const created = await Promise.all(orders.map((order) => world.create(0, order)));
+  const intents = created.map(({ body }) => body.id);
+  // The till tries again while it is told to.
+  for (const intent of intents) void world.tap(0, intent, `tap ${intent}`).catch(() => {});
+  const refunds = await Promise.all(
+    refundable.map(async (payment) => {
+      const key = `refund ${payment}`;
+      const body = { payment, amount: 500_000 };
+      void persist(() => world.node(0).merchant.post('/refunds', body, key)).catch(() => {});
+      let id: unknown;
+      const isAsked = async () => {
+        const sql = 'select id from refunds where payment_id = $1';
+        [{ id } = { id: undefined }] = await world.db.query<{ id: string }>(sql, [payment]);
+        return id !== undefined;
+      };
+      assert.ok(await waitUntil(isAsked, DECIDED_MS), 'the refund was not accepted');
+      return id;
+    }),
+  );
+  return { intents, refunds };
+}
+
+async function undecided({ intents, refunds }: Asked): Promise<string[]> {
+  const rows = await world.db.query<{ id: string; status: string }>(
+    `select id, status from payment_intents where id = any($1) and status <> 'succeeded'
+     union all select id, status from refunds where id = any($2) and status <> 'succeeded'`,
+    [intents, refunds],
+  );
+  return rows.map(({ id, status }) => `${id} ${status}`);
+}
+
+async function decidedSoon(asked: Asked): Promise<void> {
+  await waitUntil(async () => (await undecided(asked)).length === 0, DECIDED_MS);
+  assert.deepEqual(await undecided(asked), []);
+}
+
+async function alarms(): Promise<string[]> {
+  const sql = 'select kind from chain_alarms where not livemode and resolved_at is null';
+  return (await world.db.query<{ kind: string }>(sql)).map(({ kind }) => kind);
+}
+
+/** Customers tap and a shop refunds meanwhile; afterwards all is as if the node had been well. */
+async function whileNode(
+  name: string,
+  odd: { readonly behaviour: Behaviour; readonly ms: number; readonly taps: number },
+): Promise<void> {
+  const open = await world.create(0, `${name}-O`);
+  const paid = [await world.pay(`${name}-P1`), await world.pay(`${name}-P2`)];
+  const before = await world.recovery();
+  provider.behaviour = odd.behaviour;
+  const since = performance.now();
+  const refundable = paid.map(({ payment }) => payment);
+  const asked = await ask(name, odd.taps, refundable);
+  await sleep(odd.ms - (performance.now() - since));
+  provider.behaviour = null;
+  await decidedSoon(asked);
+  const { asked: recoveries, loss_shown: lossShown } = await world.recovery();
+  assert.deepEqual([recoveries, lossShown], [before.asked, before.loss_shown], 'no recovery');
+  assert.deepEqual(await alarms(), []);
+  const { body } = await world.node(0).merchant.get(`/payment_intents/${open.body.id}`);
+  assert.equal(body.status, 'requires_payment_method');
+  const tapped = await world.tap(0, open.body.id, `tap ${name}-O`);
+  assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
+  await world.comeToRest();
+}
+
+describe('the only node', () => {
+  it('shows no receipts for 12 s and logs of ten blocks only: all waits for it', async () => {
+    const { answer: narrow } = BEHAVIOURS['gives logs of ten blocks']();
+    const behaviour: Behaviour = {
+      answer: (call, real, head) =>
+        call.method === 'eth_getTransactionReceipt' ? { result: null } : narrow?.(call, real, head),
+    };
+    await whileNode('NULL', { behaviour, ms: 12_000, taps: 10 });
+  });
+
+  it('leads to another chain for 5 s: everything is decided when it is back', async () => {
+    const behaviour = BEHAVIOURS['has become one of another chain']();
+    await whileNode('AWAY', { behaviour, ms: 5_000, taps: 6 });
+  });
+});
+
+interface Placed {
+  readonly id: string;
+  readonly tx_hash: string;
+  readonly block_number: bigint;
+  readonly log_index: number;
+}
+
+describe('the chain', () => {
+  const places = (table: string) =>
+    world.db.query<Placed>(
+      `select p.id, t.tx_hash, t.block_number, t.log_index from payments p
+       join ${table} t on t.livemode = p.livemode and t.${
+         table === 'payments'
+           ? 'settlement_number = p.settlement_number'
+           : 'number = p.settlement_number'
+       } where p.order_id like 'MOVE-%' order by p.id`,
+    );
+
+  it('replaces its two newest blocks: the ledger follows, and no alarm waits', async () => {
+    const orders = Array.from({ length: 5 }, (_, place) => `MOVE-${place}`);
+    const sold = await Promise.all(orders.map((order) => world.pay(order)));
+    const [first] = sold;
+    assert.ok(first !== undefined);
+    const before = await places('payments');
+    await world.ground.testnet.reorganise(4);
+    const isMoved = async () => {
+      const [ours, theirs] = [await places('payments'), await places('chain_payments')];
+      return (
+        JSON.stringify(ours, plain) !== JSON.stringify(before, plain) &&
+        JSON.stringify(ours, plain) === JSON.stringify(theirs, plain)
+      );
+    };
+    await waitUntil(isMoved, DECIDED_MS * 3);
+    assert.deepEqual(await places('payments'), await places('chain_payments'));
+    assert.notDeepEqual(await places('payments'), before);
+    assert.deepEqual(await alarms(), []);
+    const { body } = await world.node(0).merchant.get(`/payments/${first.payment}`);
+    const [row] = (await places('payments')).filter(({ id }) => id === first.payment);
+    assert.equal(body.tx_hash, row?.tx_hash);
+    await world.comeToRest();
+  });
+});
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
