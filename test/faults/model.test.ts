@@ -19,10 +19,10 @@ import {
 import { errorCodeOf } from '#testing/error-code.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 
-/** Some seeds with every test run, many at night: FAULTS=nightly, or FAULTS_RUNS=n. */
+/** Some seeds with every test run, 100 in the long run, many at night: FAULTS=nightly. */
 const NIGHTLY_RUNS = 300;
 const RUNS = Number(
-  process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 15),
+  process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 6),
 );
 const COMMANDS = 30;
 

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+
+/**
+ * Tests that draw their cases, with a large budget. `npm test` runs the same files with a small one
+ * and the same promises; test/README.md lists both.
+ */
+const ROOT = path.join(import.meta.dirname, '../..');
+const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<string, string>>])[] = [
+  ['test/api/fuzz.test.ts', { FUZZ_REQUESTS: '50000' }],
+  ['test/api/fuzz-surfaces.test.ts', { FUZZ_REQUESTS: '20000' }],
+  ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
+  ['contracts/contracts.test.ts', { FOUNDRY_PROFILE: 'long' }],
+];
+
+for (const [file, settings] of BUDGETS) {
+  test(`${file} with ${JSON.stringify(settings)}`, async () => {
+    // Or the runner takes it for a file of its own run, and says nothing of its failures.
+    const { NODE_TEST_CONTEXT: _own, ...environment } = process.env;
+    const child = spawn(process.execPath, ['--test', file], {
+      cwd: ROOT,
+      stdio: 'inherit',
+      env: { ...environment, ...settings },
+    });
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    assert.equal(code, 0);
+  });
+}
