@@ -78,7 +78,7 @@ export interface Config {
   readonly tracing: TraceSettings | null;
   /** Where people reach the web apps; null: this machine and port. */
   readonly publicUrl: string | null;
-  /** What browsers of payers are rung with; null: they are not. */
+  /** The keys of Web Push to payers' browsers; null: there is none. */
   readonly push: PushSettings | null;
   /** What passes for phones are signed with. */
   readonly passFiles: PassFileSettings;

@@ -27,7 +27,7 @@ function publicKeyOf(privateKey: Buffer): Buffer {
   }
 }
 
-/** null: nobody is rung. @throws StartError */
+/** null: no notifications are sent. @throws StartError */
 export function readPushSettings(
   read: (name: (typeof PUSH_SETTINGS)[number]) => string | null,
 ): PushSettings | null {

@@ -38,7 +38,7 @@ export interface WorkerDeps extends LoopDeps {
   /** Opens what waits to be mailed. */
   readonly peopleKey: Buffer;
   readonly mailer: Mailer;
-  /** null: nobody is rung. */
+  /** null: no notifications are sent. */
   readonly push: VapidKeys | null;
   /** Where the heads of the audit log are written down. */
   readonly anchorTarget: AnchorTarget;
@@ -48,7 +48,7 @@ export interface WorkerDeps extends LoopDeps {
 const OUTCOME_POLL_MS = 500;
 /** How late an expiry is written at most; readers see it in time anyway. */
 const EXPIRY_POLL_MS = 500;
-/** A hint that got lost delays a ring by at most this; the payer has a minute. */
+/** A lost hint delays a notification by at most this; the payer has a minute. */
 const RING_POLL_MS = 3_000;
 /** A wallet has waited for days already. */
 const WALLET_POLL_MS = 10_000;
@@ -84,7 +84,7 @@ function startLoops(deps: WorkerDeps): Loop[] {
   ];
 }
 
-/** Rings browsers of payers who are asked for a yes, where the operator has set it up. */
+/** Notifies browsers of payers whose confirmation is needed, if the operator has set it up. */
 function startRinging({ push, webhookAllowCidrs, isSandbox, ...deps }: WorkerDeps) {
   if (push === null) return [];
   const policy = addressPolicy(webhookAllowCidrs, { ownMachine: isSandbox });

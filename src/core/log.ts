@@ -28,7 +28,7 @@ export function writeEntry(
 
 /**
  * One line per entry. The same message (of one place, with one fault) is told once in ten seconds,
- * with how often it was left out in between: what differs is only whom it met.
+ * with how often it was left out in between; only the object that it names differs.
  */
 export function stderrLog(now: () => Date = () => new Date(), options: LogOptions = {}): Log {
   const tell = (level: string, message: string, fields: LogFields) =>

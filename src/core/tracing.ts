@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
  * stored: `startSpan` answers null before it looks at anything.
  */
 
-/** Who waits for whom, in OTLP's numbers. */
+/** The kind of a span, in OTLP's numbers. */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3 } as const;
 
 export type SpanKind = keyof typeof SPAN_KINDS;
@@ -60,7 +60,7 @@ const NO_SPAN = '0'.repeat(16);
 let tracing: Tracing | null = null;
 const active = new AsyncLocalStorage<string>();
 
-/** From now on spans are made; null: no more. A process traces for all of its parts or for none. */
+/** Begins to make spans; null: stops. A process traces for all of its parts or for none. */
 export function traceInto(next: Tracing | null): void {
   tracing = next;
 }
@@ -103,7 +103,7 @@ export function startSpan(
     readonly parent: string | null | undefined;
     readonly kind?: SpanKind;
     readonly attributes?: Attributes;
-    /** When it began, if it is told of afterwards. */
+    /** When it began, if the span is made afterwards. */
     readonly startMs?: number;
   },
 ): Span | null {

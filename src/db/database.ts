@@ -188,7 +188,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
         return writes;
       },
       // Of statements that are sent together, one may fail while another has a next step: behind
-      // our rollback that would be written for good.
+      // our rollback that would stay written.
       query: async (text, values) => {
         assert(isOpen, 'a statement came after the end of its transaction');
         return run(client, text, values);

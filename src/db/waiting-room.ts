@@ -46,7 +46,7 @@ const POLL_MS = 3_000;
 const MAX_KEYS = 500;
 const MAX_IN_FLIGHT = 2;
 
-/** Rings all who wait, from time to time, and only while somebody waits. */
+/** Wakes all who wait, from time to time, and only while somebody waits. */
 function createPoll(pollMs: number) {
   const rings = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;

@@ -15,7 +15,7 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** One address may fill this much of the log with rubbish per its own quota, and no more. */
+/** How many lines one address may write to the log within its quota. */
 const LOGGED_REMAINING = 1;
 
 /**

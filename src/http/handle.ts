@@ -96,7 +96,7 @@ function readRequest(
   if (wrong) return wrong;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
-  // Only now: a misshapen id is nobody's object, and may hold what no log can store.
+  // Only now: a misshapen id names no object, and may hold characters that the log cannot store.
   call.objectId = params.id ?? null;
   return {
     caller: call.caller as never,

@@ -66,7 +66,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** Nothing sent either way for this long: longer than any long poll, wait or heartbeat of ours. */
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Never reached: the router would answer by itself. A long id is simply nobody's. */
+/** Longer than any id: the router would refuse a longer one by itself. */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES;
 /** Where a path with a broken escape goes: to one that nobody has. */
 const BROKEN_PATH = '/api/v1/%00';

@@ -56,7 +56,7 @@ export function replayOf(
   };
 }
 
-/** The first request with a key runs; who comes with it too meets that one under way. */
+/** The first request with a key runs; a second one in the same batch finds it under way. */
 function meet(
   running: Map<string, IdempotentRequest>,
   idempotency: IdempotentRequest | null,

@@ -13,7 +13,7 @@ export const PASS_CODE_KEPT_MS = 86_400_000;
 /** Rows dropped per new code: the table cannot grow faster than it is swept. */
 const SWEEP = 20;
 
-/** A code that stands for the pass once. Under the payer's lock: passes are revoked under it. */
+/** A code that pays once with the pass. Locks the payer, as revoking a pass does. */
 export async function createPassCode(
   tx: Tx,
   made: { readonly payerId: string; readonly passId: string; readonly now: Date },

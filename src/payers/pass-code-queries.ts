@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { PassRow, PayerRow } from '#payers/queries.ts';
 
-/** A one-minute code, and the pass that it stands for. */
+/** A code that is valid for one minute, and its pass. */
 export interface PassCodeRow extends PassRow {
   hash: Buffer;
   expires_at: Date;

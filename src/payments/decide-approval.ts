@@ -19,7 +19,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
   const found = await lockCredential(tx, attempt.credential);
   // The payer erased it, and came back to say yes.
   if (found === null) return { type: 'reject', decline: 'pass_revoked' };
-  // Whatever becomes of the payment: the payer knows of this tap, so its count is the newest.
+  // Also if the payment fails: the payer knows of this tap, so its count is the newest.
   if (found.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // A token that ran out while its payer was asked was in time when it was sent.

@@ -116,7 +116,7 @@ export async function insertChallenge(
   );
 }
 
-/** Takes the challenge away, whatever comes of it: each is good for one answer. */
+/** Deletes the challenge, also if the answer is wrong: each may be answered once. */
 export async function takeChallenge(
   sql: Sql,
   wanted: {

@@ -28,7 +28,7 @@ export async function noteOwners(
 ): Promise<void> {
   const owners = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
   const { kind, email } = noted;
-  // Nobody is told of an invitation as an owner before it is accepted.
+  // Owners get no mail about an invitation to be an owner before it is accepted.
   const told = kind === 'invited' ? owners : [...owners, email];
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }

@@ -8,7 +8,7 @@ export interface DuePush {
 }
 
 /**
- * Takes up to `limit` browsers whose payer is asked something that they were not rung for. Each is
+ * Takes up to `limit` browsers whose payer has a question they were not notified of. Each is
  * taken once: by the process that moves `rung_until`.
  */
 export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {

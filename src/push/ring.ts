@@ -33,7 +33,7 @@ async function ring(deps: RingDeps, { session_hash, endpoint, until }: DuePush):
 }
 
 /**
- * Rings browsers of payers who are asked for a yes. At most once each: a ring that got lost is not
+ * Notifies browsers of payers whose confirmation is needed. At most once each: a lost one is not
  * repeated, because a minute later nobody is asked any more. An open wallet does not depend on it.
  * @returns whether there may be more.
  */

@@ -24,7 +24,7 @@ export interface LostPaymentRow {
   readonly intent_fits: boolean;
   /** Its request to the chain that is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
-  /** Whether that request is of the payer whom the chain has charged, and of that amount. */
+  /** Whether payer and amount of that request are those that the chain has charged. */
   readonly same_payment: boolean;
   /** Whether the ledger has the bytes that settled it: then their receipt is found as always. */
   readonly bytes_known: boolean;

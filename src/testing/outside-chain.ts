@@ -16,7 +16,7 @@ import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 
-/** A chain that is not the service's own: it is told of it by settings, as of a public one. */
+/** A chain that the service does not start: settings name it, as they name a public one. */
 export interface OutsideChain {
   readonly chainId: number;
   readonly usdc: Hex;
@@ -33,7 +33,7 @@ export interface OutsideContract {
   readonly settlement: Hex;
   readonly guardian: Key;
   readonly operators: readonly Key[];
-  /** What `npm start` is told of it. */
+  /** The settings that name it to `npm start`. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -117,7 +117,7 @@ async function answerAll(
   });
 }
 
-/** Kept back and told to have been taken: dropped for good under a hash that is not its own. */
+/** Answers that it took the transaction, under a wrong hash, and drops it. */
 function takenAnswer({ params }: ProviderCall, isHeld: boolean): ProviderAnswer {
   return { result: isHeld ? keccak256(params[0] as `0x${string}`) : `0x${'00'.repeat(32)}` };
 }

@@ -49,7 +49,7 @@ export function renderReplay(row: ReplayRow): { [key: string]: Json } {
   };
 }
 
-/** The exact types that a list of types, families and `*` stands for. A ping is never replayed. */
+/** The types that a list of types, families and `*` means. A ping is never replayed. */
 export function expandTypes(types: readonly string[]): string[] {
   const wanted = new Set(types);
   return EVENT_TYPES.filter(

@@ -7,7 +7,7 @@ import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { STATE_SHOTS } from './state-shots.ts';
 
-/** A merchant's server that takes whatever comes. */
+/** A merchant's server that answers 200 to everything. */
 async function startCareless(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((_request, response) => void response.end('ok'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -74,7 +74,7 @@ export interface PayerApi {
     readonly signal: AbortSignal;
   }): Promise<Answer<ListConfirmationsResponse>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
-  /** Whether this browser is rung while the wallet is closed. */
+  /** Whether this browser gets notifications while the wallet is closed. */
   push(): Promise<Answer<Push>>;
   savePush(endpoint: string): Promise<Answer<Push>>;
   endPush(): Promise<Answer<Push>>;

@@ -25,7 +25,7 @@ type Place =
   | { readonly is: 'unreachable'; readonly words: string }
   | { readonly is: 'signed_out' }
   | { readonly is: 'half'; readonly session: Session }
-  /** `ended`: the service knows the session no more, but the page still holds what was typed. */
+  /** `ended`: the session is over, but the page still holds what was typed. */
   | { readonly is: 'signed_in'; readonly session: Session; readonly ended: boolean };
 
 /** Without it nobody has signed in here, and asking would only be refused. */

@@ -30,7 +30,7 @@ interface Problem {
   readonly words: string;
 }
 
-/** Refusals that leave open what becomes of the request with this key. */
+/** Refusals after which the request with this key may still succeed. */
 const STILL_OPEN = new Set([
   'idempotency_request_in_progress',
   'internal_error',

@@ -60,7 +60,7 @@ export async function become({ code, device }: Target): Promise<Problem | null> 
   return null;
 }
 
-/** A device that is nobody's yet: nothing has to be compared. */
+/** A device that is not paired yet: nothing has to be compared. */
 export async function pairNew(text: string): Promise<Problem | null> {
   const code = text.trim();
   if (!isKey(code)) return redeem(code);

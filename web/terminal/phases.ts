@@ -87,7 +87,7 @@ export type Phase = Keypad | Creating | Open | Tapping | Following | Canceling |
 
 export interface Till {
   readonly phase: Phase;
-  /** What the cashier has typed; it outlives whatever comes between. */
+  /** What the cashier has typed; kept while another screen is shown. */
   readonly typed: string;
   readonly split: Split | null;
   /** A payment of which nobody knows whether it was opened: to be found and canceled first. */

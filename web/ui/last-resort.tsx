@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 
-/** Not again within this time: what is gone for good would load the page for ever. */
+/** Not again within this time: a part that is missing would load the page for ever. */
 const RELOAD_EVERY_MS = 10_000;
 const RELOADED = 'tapline.reloaded';
 

@@ -15,7 +15,7 @@ async function playRing(): Promise<void> {
   setTimeout(() => void audio.close(), ms);
 }
 
-/** Tells a payer who is not looking at this window that somebody waits for a yes. */
+/** Tells a payer who is not looking at this window that a payment waits for confirmation. */
 export function startRing(): void {
   if (document.visibilityState === 'hidden') void ringDevice(true);
   // Browsers warn about both in a window that nobody has touched.

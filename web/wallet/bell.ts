@@ -13,7 +13,7 @@ type Message =
   | { readonly type: 'hello' };
 
 /**
- * Rings when the service asks for a yes. One window waits at the service for all of them: a browser
+ * Rings when a payment waits for confirmation. One window waits at the service for all: a browser
  * keeps six connections to a server, and each open tab would hold one. Where the browser cannot
  * tell who that is, each window waits by itself.
  */
@@ -54,7 +54,7 @@ export class Bell {
     else for (const listener of this.#listeners) listener();
   };
 
-  /** Sends a yes or no until it is known what became of it. Saying it again changes nothing. */
+  /** Sends the answer until its result is known. Sending it again changes nothing. */
   async answer(intent: string, yes: boolean): Promise<void> {
     this.dispatch({ type: 'answer', intent, yes });
     while (this.#isAnswering(intent) && !this.#end.signal.aborted) {

@@ -5,7 +5,7 @@ export function canRing(): boolean {
   return 'serviceWorker' in navigator && 'Notification' in window;
 }
 
-/** Whether it can also be rung while the wallet is closed. */
+/** Whether it can get notifications while the wallet is closed. */
 export function canPush(): boolean {
   return canRing() && 'PushManager' in window;
 }
@@ -42,7 +42,7 @@ export async function subscribe(publicKey: string): Promise<string> {
   return made.endpoint;
 }
 
-/** Where this browser is rung, if it was asked before; null: it was not, or the person ended it. */
+/** The browser's subscription; null: it has none, or the person ended it. */
 export async function subscribedAt(): Promise<string | null> {
   const { pushManager } = await navigator.serviceWorker.ready;
   return (await pushManager.getSubscription())?.endpoint ?? null;

@@ -57,7 +57,7 @@ function inTestOnly(work: Work): Work {
       : work(request);
 }
 
-/** A change by a person is in the audit log before it is made, whatever becomes of it. */
+/** The audit log has a person's change before it is made, also if it then fails. */
 function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Work): Work {
   return async (request: PersonRequest<never, never>) => {
     const { caller, params, requestId, now } = request;

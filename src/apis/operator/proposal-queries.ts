@@ -45,7 +45,7 @@ export interface NewProposal
   readonly expiresAt: Date;
 }
 
-/** One that needs nobody's agreement is written as approved, by nobody else. */
+/** A proposal that needs no second person is stored as approved, without a decider. */
 export async function insertProposal(tx: Tx, row: NewProposal): Promise<void> {
   await tx.query(
     `insert into operator_proposals (id, kind, livemode, subject, payload, reason, status,

@@ -10,7 +10,7 @@ import { selectSessionPayer } from '#payers/session-queries.ts';
 
 /** Who calls the payer app's API. */
 export interface PayerCaller {
-  /** Ties cursors and idempotency keys to the payer: it is nobody's account. */
+  /** Ties cursors and idempotency keys to the payer. No account has this id. */
   readonly tenant: Tenant;
   /** null on the routes of the sign-in itself. */
   readonly payer: PayerRow | null;

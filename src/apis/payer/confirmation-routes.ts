@@ -23,7 +23,7 @@ async function merchantNames(
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
-/** What a payer sees of a payment that waits for a yes. Nothing of the merchant's own notes. */
+/** A payment that waits for confirmation, without the merchant's own notes. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = intent.tenant;
   const asked = intent.status === 'requires_action' ? intent : null;

@@ -25,7 +25,7 @@ export interface PayerDeps {
   readonly cardKey: RotatingKey;
   /** Makes passes for the wallets of phones. */
   readonly passFiles: PassFiles;
-  /** What browsers subscribe for; null: nobody is rung. */
+  /** What browsers subscribe with; null: no notifications are sent. */
   readonly push: { readonly publicKey: Buffer } | null;
   /** Which addresses browsers may name for their rings. */
   readonly network: Network;

@@ -24,7 +24,9 @@ const PushSchema = Type.Object(
           'operator has not set up Web Push.',
       }),
     ),
-    subscribed: Type.Boolean({ description: 'Whether the browser of this session is rung.' }),
+    subscribed: Type.Boolean({
+      description: 'Whether the browser of this session gets notifications.',
+    }),
   },
   { title: 'Push', description: 'What a browser needs to be woken by Web Push.' },
 );
@@ -57,7 +59,7 @@ function readRoute(deps: PayerDeps) {
     ...shared,
     method: 'GET',
     operationId: 'retrievePush',
-    summary: 'Whether this browser is rung while the wallet is closed',
+    summary: 'Whether this browser is notified while the wallet is closed',
     errors: [],
     handle: async ({ caller }) => answerOf(deps, await isPushed(deps.db, sessionOf(caller))),
   });
@@ -68,7 +70,7 @@ function saveRoute(deps: PayerDeps) {
     ...shared,
     method: 'PUT',
     operationId: 'savePush',
-    summary: 'Ring this browser when a payment waits for a yes',
+    summary: 'Notify this browser when a payment waits for confirmation',
     description: 'Until the session ends. A ring has no content: the push service learns nothing.',
     body: PushBody,
     bodyExample: { endpoint: 'https://push.example.com/send/f3kQ0Zx' },
@@ -93,7 +95,7 @@ function endRoute(deps: PayerDeps) {
     ...shared,
     method: 'DELETE',
     operationId: 'deletePush',
-    summary: 'Ring this browser no more',
+    summary: 'Stop notifying this browser',
     errors: [],
     handle: async ({ caller }) => {
       await deletePush(deps.db, sessionOf(caller));

@@ -87,7 +87,7 @@ function isTransactionOfBlock(one: unknown): boolean {
   return matches(one.hash, HASH) && matches(one.from, ADDRESS) && isQuantity(one.nonce);
 }
 
-/** Seconds; a Date holds no more. */
+/** Seconds: the largest time that a Date can hold. */
 const MAX_TIMESTAMP = 8_640_000_000_000n;
 
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {

@@ -37,7 +37,7 @@ const MAX_TEXT = 200;
 /** Shorter parts of an address are words like "v2". */
 const SECRET_LENGTH = 8;
 
-/** Sends calls to one address and judges what comes back. Never throws. */
+/** Sends calls to one address and classifies the answers. Never throws. */
 export function createPost(options: PostOptions): Post {
   const { origin, pathname, search, username, password } = new URL(options.url);
   const pool = new Pool(origin, { connections: CONNECTIONS });

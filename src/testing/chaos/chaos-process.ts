@@ -24,7 +24,7 @@ export interface ChaosProcess {
   tell(env: Readonly<Record<string, string>> | null): void;
   /** Stands still, holding its connections and leases, for this long. */
   freeze(ms: number): Promise<void>;
-  /** Ends it for good. */
+  /** Ends it and does not start it again. */
   close(): Promise<void>;
 }
 
@@ -124,7 +124,7 @@ interface Supervised {
   readonly child: () => ChildProcess | undefined;
   readonly starts: () => number;
   readonly logs: () => string;
-  /** Starts it no more; resolves when it has ended. */
+  /** Ends it and does not start it again; resolves when it has ended. */
   end(): Promise<void>;
 }
 

@@ -122,7 +122,7 @@ const TONES: Readonly<Record<ExportState['is'], Tone>> = {
   done: 'good',
 };
 
-/** Rows as they come; a connection that breaks is made anew behind the last one. */
+/** Rows as they arrive; after a broken connection it goes on behind the last row. */
 function Download({ url, format, onClose }: DownloadProps): ReactNode {
   const { state, resume } = useExport(url, format);
   const { is, rows, bytes, share, words } = state;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { cutRecords, type ExportFormat, type RecordCutter, shareOf } from './export-records.ts';
 
-/** A connection that breaks is made anew so often by itself; then the person decides. */
+/** How often a broken connection is opened again before the person is asked. */
 const TRIES = 5;
 const AGAIN_AFTER_MS = 1_000;
 /** The screen need not follow each piece. */

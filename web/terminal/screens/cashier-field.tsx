@@ -5,7 +5,7 @@ import type { TillContext } from './shift.tsx';
 /** What the service takes. */
 const LONGEST = 40;
 
-/** Who is at the till from now on. Payments that are under way keep whom they began with. */
+/** The cashier of the next payments. Payments that are under way keep theirs. */
 export function CashierField({ settings, change }: TillContext): ReactNode {
   return (
     <TextField

@@ -19,7 +19,7 @@ function codeIn(text: string): string {
 export interface PairScreenProps {
   /** From a link; looked at at once. */
   readonly code: string | null;
-  /** What this device is already; null: it is nobody's yet. */
+  /** What this device is paired as; null: it is not paired. */
   readonly pairing: Pairing | null;
   readonly onPaired: () => void;
   readonly onBack: () => void;

@@ -30,7 +30,7 @@ function usePush() {
   });
   const { public_key: publicKey = null, subscribed = false } = push.data ?? {};
   const isForgotten = push.data?.subscribed === false && publicKey !== null;
-  // Rings end with the session: the next one takes the browser's subscription over.
+  // Notifications end with the session; the next one takes over the browser's subscription.
   useEffect(() => {
     if (!isForgotten || mayRing() !== 'granted') return;
     const takeOver = async () => {
@@ -78,7 +78,7 @@ function useRings() {
   };
 }
 
-/** Asked once, as soon as there is something that shops can ask a yes for. */
+/** Asked once, as soon as a shop may ask for a confirmation. */
 export function RingsQuestion(): ReactNode {
   const asked = useKept('askedToRing');
   const rings = useRings();
