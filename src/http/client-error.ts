@@ -15,7 +15,7 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** How many lines one address may write to the log within its quota. */
+/** Malformed requests are logged only while their address has this much of its quota left. */
 const LOGGED_REMAINING = 1;
 
 /**
