@@ -40,7 +40,7 @@ const paid = () => {
 const refused = (reason: string) => ({ succeeded: false, reason, txHash: null });
 
 const spokenFor = (tenant = store.standing.tenant) =>
-  store.db.transaction((tx) => selectSpokenFor(tx, tenant));
+  store.db.transaction((tx) => selectSpokenFor(tx, tenant, 0n));
 
 const eventsOf = (id: string) =>
   store.db.query('select type from events where object_id = $1', [id]);

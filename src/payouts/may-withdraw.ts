@@ -31,7 +31,7 @@ export async function checkMayWithdraw(
   const held = await checkNotHeld(tx, tenant.accountId);
   if (held !== null) return held;
   if (found.heldUntil !== null) return heldByContract(found.heldUntil);
-  const left = found.available - (await selectSpokenFor(tx, tenant));
+  const left = found.available - (await selectSpokenFor(tx, tenant, found.blockNumber));
   const keptBack = await selectKeptBack(tx, tenant);
   if (keptBack > 0n && amount > left - keptBack) return heldForForeign(left - keptBack);
   if (amount > left) {

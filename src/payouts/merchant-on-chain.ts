@@ -32,7 +32,9 @@ export function notLive(): Refusal {
 
 /** What the chain knows about the merchant. */
 export interface MerchantOnChain {
+  /** At {@link blockNumber}. */
   readonly available: bigint;
+  readonly blockNumber: bigint;
   readonly wallet: Hex;
   readonly heldUntil: Date | null;
   readonly merchantNumber: bigint;

@@ -67,14 +67,28 @@ export async function selectNumberedWithdrawal(
   return rows[0];
 }
 
-/** Atoms that pending withdrawals and refunds will take out of the balance. */
-export async function selectSpokenFor(tx: Tx, tenant: Tenant): Promise<bigint> {
+/**
+ * Atoms that withdrawals and refunds take out of the balance of a block: those that are pending,
+ * and those that were paid after it.
+ */
+export async function selectSpokenFor(
+  tx: Tx,
+  tenant: Tenant,
+  blockNumber: bigint,
+): Promise<bigint> {
   const rows = await tx.query<{ amount: bigint }>(
     `select coalesce((select sum(amount) from withdrawals
          where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint
        + coalesce((select sum(amount) from refunds
-         where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint as amount`,
-    [tenant.accountId, tenant.livemode],
+         where account_id = $1 and livemode = $2 and status = 'pending'), 0)::bigint
+       + coalesce((select sum((r.payload ->> 'amount')::bigint)
+         from chain_transactions t
+         join chain_requests r on r.transaction_id = t.id and r.status = 'succeeded'
+         left join withdrawals w on w.id = r.subject_id and w.status = 'succeeded'
+         left join refunds f on f.id = r.subject_id and f.status = 'succeeded'
+         where t.livemode = $2 and t.kind in ('refund', 'withdrawal') and t.block_number > $3
+           and coalesce(w.account_id, f.account_id) = $1), 0)::bigint as amount`,
+    [tenant.accountId, tenant.livemode, blockNumber],
   );
   return rows[0]?.amount ?? 0n;
 }
