@@ -60,6 +60,8 @@ export interface Config {
   readonly settleWithinS: number;
   /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
   readonly staticPassConfirmFrom: Atoms | null;
+  /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
+  readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
   /** Its test network is embedded. Receivers of test mode may run beside it. */
   readonly isSandbox: boolean;
@@ -141,6 +143,11 @@ function staticPass(env: Env): Atoms | null {
   if (readSetting(env, 'STATIC_PASS') === null) return null;
   const range = { min: 0, max: MAX_AMOUNT, default: 0 };
   return atoms(integer(env, 'STATIC_PASS', range));
+}
+
+function ceilingShare(env: Env): number | null {
+  if (readSetting(env, 'CEILING_SHARE') === null) return null;
+  return integer(env, 'CEILING_SHARE', { min: 1, max: 100, default: 100 });
 }
 
 function durability(env: Env): DeclaredDurability | null {
@@ -345,6 +352,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     rateLimit: rateLimit(env),
     settleWithinS: integer(env, 'SETTLE_WITHIN', { min: 30, max: 600, default: 60 }),
     staticPassConfirmFrom: staticPass(env),
+    ceilingShare: ceilingShare(env),
     webhookAllowCidrs: cidrs(env, 'WEBHOOK_ALLOW_CIDRS'),
     isSandbox: env.NODE_ENV !== 'production' && testnet === null,
     trustedProxies: cidrs(env, 'TRUSTED_PROXIES'),

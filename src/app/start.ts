@@ -37,6 +37,7 @@ import { prepareNetwork } from '#sandbox/deploy.ts';
 import { type LanServer, serveLan } from '#sandbox/lan-server.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
 import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/sandbox-file.ts';
+import { WHOLE_HOUR } from '#settlement/ceiling.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
 import { whenItCounts } from '#settlement/confirmations.ts';
@@ -241,7 +242,9 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   const { config } = deps;
   const addresses = listenAddresses(config);
   if (addresses.length === 0) return { webUrl: null, lan: null, turnAway: () => {} };
-  const readiness = await watchReadiness(deps);
+  const isSandbox = config.chains.testnet === null;
+  const ceilingShare = config.ceilingShare ?? (isSandbox ? WHOLE_HOUR : null);
+  const readiness = await watchReadiness({ ...deps, ceilingShare });
   stops.push(readiness.stop);
   if (config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
   const health = createProcessHealth({ ...deps, readiness });

@@ -74,6 +74,12 @@ const LOCK = `
     select * from unnest((select $1::text[]), (select $2::boolean[])))
   order by account_id, livemode for update`;
 
+/** Takes the locks that stamps take, before anything is stamped. Each account and mode once. */
+export async function lockOrders(tx: Tx, tenants: readonly Tenant[]): Promise<void> {
+  const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
+  await tx.query(LOCK, values);
+}
+
 /**
  * Reserves `count` places for one account and mode. Call it last, right before the inserts: the
  * lock is held until the commit, and locks of objects are always taken before it.

@@ -16,7 +16,7 @@ let health: ProcessHealth;
 
 before(async () => {
   database = await testDatabase();
-  const readiness = { of: () => ({ settles: true, reasons: [] }) };
+  const readiness = { of: () => ({ settles: true, reasons: [] }), shareOf: () => null };
   health = createProcessHealth({ db: database.db, chains: [], readiness });
 });
 

@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { add, ZERO } from '#core/money.ts';
 import type { PreflightResult } from '#payments/assess.ts';
@@ -6,6 +7,7 @@ import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Presented } from '#payments/presented.ts';
 import { checkTip } from '#payments/tip.ts';
+import { hourIsFull } from '#settlement/ceiling.ts';
 
 /**
  * The chain's answer, asked for before the transaction; null where there is no need to ask, because
@@ -32,6 +34,18 @@ export async function askChain(
     amount: add(intent.amount, request.tip ?? ZERO),
     orderId: intent.orderId,
   });
+}
+
+/** The refusal where the chain takes no such payment now. */
+export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Refusal {
+  return why === 'hour_full' ? hourIsFull(livemode) : serviceUnavailable();
+}
+
+export function serviceUnavailable(): Refusal {
+  return refuse(
+    'service_unavailable',
+    'The chain cannot be reached at the moment. Nothing was charged: try again.',
+  );
 }
 
 function signedOf(presented: Presented, { settlementNumber }: PaymentIntent) {

@@ -12,10 +12,10 @@ import { assessRisk, type RiskRule } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
 /** What the chain says about a payment before it is requested. */
-export type PreflightResult =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly decline: Decline }
-  | 'unavailable';
+export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
+
+/** Also when it says nothing about this payment, because it takes none now. */
+export type PreflightResult = Checked | 'unavailable' | 'hour_full';
 
 /** Everything that decides about a payment. Read under the locks of intent and payer. */
 export interface PaymentFacts {
@@ -30,7 +30,7 @@ export interface PaymentFacts {
    * From this many atoms on, the payer has to confirm, because what was presented can be copied.
    */
   readonly confirmFrom: Atoms | null;
-  readonly preflight: Exclude<PreflightResult, 'unavailable'>;
+  readonly preflight: Checked;
   readonly settings: RiskSettings;
   readonly activity: PayerActivity;
   /** The wallet's key has signed this very payment: no confirmation is needed. */

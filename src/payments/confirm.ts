@@ -4,6 +4,7 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { type AnnounceDeps, announce } from '#payments/announce.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
+import { checkHourShare } from '#payments/hour-share.ts';
 import { asOf, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { lockIntents } from '#payments/queries.ts';
 import { saveSteps } from '#payments/save.ts';
@@ -76,6 +77,8 @@ async function answer(
     return refuse('account_not_live', 'The merchant takes no payments at the moment.');
   }
   const command = approve ? await decideApproval(tx, current, now) : ({ type: 'reject' } as const);
+  const full = command.type === 'approve' ? await checkHourShare(tx, deps.readiness, before) : null;
+  if (full !== null) return full;
   const steps = transition(before, command, now);
   if (isRefusal(steps)) return steps;
   const intent = present(steps.at(-1), 'step of a confirmation').intent;

@@ -96,6 +96,16 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
 /** `reason_code` of a payment that was declined because nobody could settle it in time. */
 export const SETTLEMENT_UNAVAILABLE = 'SETTLEMENT_UNAVAILABLE';
 
+/**
+ * `reason_code` of a payment that the contract refused because the hour was full. Another try would
+ * only be refused as well.
+ */
+export const CEILING_REACHED = 'CEILING_REACHED';
+const HOUR_FULL_MESSAGE =
+  'The network has settled all that it may within this hour. Nothing was charged.';
+const HOUR_FULL_CUSTOMER =
+  'This payment cannot be taken at the moment. Nothing was charged. Please pay in another way.';
+
 /** `last_payment_error` of an intent, as stored and shown. */
 export interface PaymentError {
   readonly type: 'payment_error';
@@ -110,13 +120,14 @@ export interface PaymentError {
 }
 
 export function paymentError(decline: Decline, at: Date, rule?: string): PaymentError {
+  const isFull = rule === CEILING_REACHED;
   return {
     type: 'payment_error',
     code: 'payment_declined',
     decline_code: decline,
     reason_code: rule ?? decline.toUpperCase(),
-    message: DECLINES[decline].message,
-    customer_message: DECLINES[decline].customer,
+    message: isFull ? HOUR_FULL_MESSAGE : DECLINES[decline].message,
+    customer_message: isFull ? HOUR_FULL_CUSTOMER : DECLINES[decline].customer,
     created: at.toISOString(),
   };
 }

@@ -1,15 +1,8 @@
 import { type CredentialEnds, readCredentialEnds } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/merchant-caller.ts';
-import {
-  type Answer,
-  answerWith,
-  isRefusal,
-  type Refusal,
-  refuse,
-  resourceMissing,
-} from '#core/answer.ts';
+import { type Answer, answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { add, ZERO } from '#core/money.ts';
+import { type Atoms, add, ZERO } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
@@ -17,11 +10,12 @@ import { type Done, decideKeyed, type KnownKeys } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey, takeKeys } from '#idempotency/queries.ts';
 import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
 import { lockPayers, type PayerRow } from '#payers/queries.ts';
+import { serviceUnavailable } from '#payments/ask-chain.ts';
 import {
   type Assessment,
   assessPayment,
+  type Checked,
   type PaymentFacts,
-  type PreflightResult,
   readActivities,
 } from '#payments/assess.ts';
 import type { Attempt } from '#payments/attempt.ts';
@@ -31,6 +25,7 @@ import {
   lockCredentials,
   toCredential,
 } from '#payments/credential.ts';
+import { type CheckShare, readShares } from '#payments/hour-share.ts';
 import { countPayLinkAnswers } from '#payments/pay-link-queries.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import {
@@ -49,13 +44,14 @@ import { chargeOf, checkTip } from '#payments/tip.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import { type Judged, judge, writeUsedUp } from '#payments/use-up.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
+import type { Readiness } from '#settlement/readiness.ts';
 import { requestPayments } from '#settlement/requests.ts';
 
 /** A payment, and the chain's answer about it where we could ask. */
 export interface PayItem {
   readonly request: PayRequest;
   /** null: not asked, because the credential or the intent did not exist when we looked ahead. */
-  readonly preflight: Exclude<PreflightResult, 'unavailable'> | null;
+  readonly preflight: Checked | null;
 }
 
 /** The result of one. */
@@ -80,12 +76,16 @@ interface Ground {
   readonly ofUnknown: UnknownDecline;
   /** Those of them that the batch uses up. */
   readonly usedUp: Map<string, Found>;
-  readonly terms: PayTerms;
+  readonly terms: BatchTerms;
+  readonly shareLeft: CheckShare;
   readonly payers: ReadonlyMap<string, PayerRow>;
   readonly facts: readonly (Pick<PaymentFacts, 'settings' | 'activity'> | null)[];
   readonly changes: Map<string, { before: PaymentIntent; steps: Step[] }>;
   readonly underWay: { payerId: string; intent: UnderWay }[];
 }
+
+/** Settings, and what is known of the networks. */
+type BatchTerms = PayTerms & { readonly readiness: Readiness };
 
 type UnderWay = PaymentIntent & { readonly status: 'processing' | 'requires_action' };
 
@@ -102,7 +102,7 @@ function intentOf(ground: Pick<Ground, 'intents' | 'changes'>, request: PayReque
 }
 
 /** Intents, then credentials, then payers, each in the order of ids: every payment locks so. */
-async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): Promise<Ground> {
+async function readGround(tx: Tx, items: readonly PayItem[], terms: BatchTerms): Promise<Ground> {
   const requests = items.map(({ request }) => request);
   const idempotent = requests.flatMap(({ idempotency }) => idempotency ?? []);
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
@@ -124,15 +124,22 @@ async function readGround(tx: Tx, items: readonly PayItem[], terms: PayTerms): P
   const candidates = requests.map((request) => {
     const intent = intentOf({ intents, ...rest }, request);
     const payer = payers.get(credentialOf({ credentials }, request)?.payerId ?? '');
-    return intent === null || payer === undefined ? null : { intent, payer };
+    return intent === null || payer === undefined ? null : { intent, payer, tip: request.tip };
   });
   const known = candidates.flatMap((candidate) => candidate ?? []);
   const activities = await readActivities(tx, known, now);
+  const asked = [
+    ...requests.map(({ standing: { tenant } }) => ({ tenant, atoms: ZERO })),
+    ...known.map(({ intent: { tenant, amount }, tip }) => {
+      return { tenant, atoms: add(amount, tip ?? ZERO) };
+    }),
+  ];
+  const shareLeft = await readShares(tx, terms.readiness, asked);
   let next = 0;
   const facts = candidates.map((candidate) =>
     candidate === null ? null : present(activities[next++], 'facts of a payment'),
   );
-  return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, ...rest };
+  return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, shareLeft, ...rest };
 }
 
 /** What the batch itself has under way counts like what was under way before. */
@@ -153,13 +160,16 @@ function withBatch(
   };
 }
 
-export function serviceUnavailable(): Refusal {
-  return refuse(
-    'service_unavailable',
-    'The chain cannot be reached at the moment. Nothing was charged: try again.',
+/** The account's share of the hour, with what the batch itself has under way. */
+function checkShare(ground: Ground, { tenant, amount }: PaymentIntent, tip: Atoms): Refusal | null {
+  const mine = ground.underWay.filter(
+    ({ intent }) =>
+      intent.status === 'processing' && tenantKey(intent.tenant) === tenantKey(tenant),
   );
+  return ground.shareLeft(tenant, add(amount, tip, ...mine.map(({ intent }) => chargeOf(intent))));
 }
 
+/** What the assessment makes of the intent. */
 function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentCommand {
   switch (assessment.kind) {
     case 'settle':
@@ -207,6 +217,8 @@ function command(
     activity: withBatch(activity, ground, { payerId: payer.id, intent }),
     isSigned: found.type === 'authorization',
   });
+  const full = assessment.kind === 'decline' ? null : checkShare(ground, intent, tip);
+  if (full !== null) return full;
   const attempt: Attempt = {
     payerId: payer.id,
     payerAddress: payer.address,
@@ -359,7 +371,7 @@ async function writePaid(
 export async function payBatch(
   tx: Tx,
   items: readonly PayItem[],
-  terms: PayTerms,
+  terms: BatchTerms,
 ): Promise<{ readonly paid: readonly Paid[]; readonly deliveries: number }> {
   const ground = await readGround(tx, items, terms);
   const { paid, stored } = decideAll(ground, items);

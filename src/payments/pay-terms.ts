@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isRefusal, type Refusal } from '#core/answer.ts';
-import { serviceUnavailable } from '#payments/pay-batch.ts';
+import { serviceUnavailable } from '#payments/ask-chain.ts';
 import {
   findPayLink,
   type PayLink,

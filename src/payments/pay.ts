@@ -3,10 +3,10 @@ import { failpoint } from '#core/failpoints.ts';
 import { activeTraceparent, isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import { type AnnounceDeps, announce } from '#payments/announce.ts';
-import { askChain } from '#payments/ask-chain.ts';
+import { askChain, notNow } from '#payments/ask-chain.ts';
 import { type AwaitDeps, answerWhenSettled } from '#payments/await-settlement.ts';
 import { createLookAhead, type Outlook } from '#payments/look-ahead.ts';
-import { type Paid, type PayItem, payBatch, serviceUnavailable } from '#payments/pay-batch.ts';
+import { type Paid, type PayItem, payBatch } from '#payments/pay-batch.ts';
 import type { PayRequest, PayTerms, Preflight } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { checkSettles, type Readiness } from '#settlement/readiness.ts';
@@ -45,10 +45,11 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     maxItems: MAX_ITEMS,
   });
   const run = async (request: PayRequest, outlook: Outlook): Promise<Answer | Refusal> => {
-    const unsettled = checkSettles(deps.readiness, request.standing.tenant.livemode);
+    const { livemode } = request.standing.tenant;
+    const unsettled = checkSettles(deps.readiness, livemode);
     if (unsettled !== null) return unsettled;
     const preflight = await askChain(deps.preflight, request, outlook);
-    if (preflight === 'unavailable') return serviceUnavailable();
+    if (typeof preflight === 'string') return notNow(preflight, livemode);
     const { answer, intent } = await batcher.add({ request, preflight });
     if (intent?.status !== 'processing') return answer;
     const { idempotency, gone } = request;

@@ -13,7 +13,8 @@ function toPreflight(result: CheckResult): PreflightResult {
     case 'declined':
       return { ok: false, decline: FAILURE_DECLINES[result.reason] };
     case 'unavailable':
-      return 'unavailable';
+    case 'hour_full':
+      return result.status;
     default:
       return assertNever(result);
   }

@@ -20,7 +20,8 @@ import {
 } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { newPayment, paymentDrafts } from '#payments/settle.ts';
+import { newPayment, paymentDrafts, toSale } from '#payments/settle.ts';
+import { countSales } from '#settlement/ceiling-queries.ts';
 import type { Hex, OutcomeFacts } from '#settlement/requests.ts';
 
 /** A settlement that the chain knows and the ledger has no payment for. */
@@ -208,6 +209,7 @@ export async function rebuildPayments(
   await insertIntents(tx, created);
   await saveStates(tx, changes);
   await insertPayments(tx, payments);
+  await countSales(tx, payments.map(toSale));
   const after = changes.map(({ steps }) => present(steps.at(-1), 'rebuilt intent').intent);
   await markRecovered(
     tx,

@@ -11,7 +11,7 @@ import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { updateWaiting } from '#idempotency/queries.ts';
-import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
@@ -20,9 +20,11 @@ import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
+import { countSales } from '#settlement/ceiling-queries.ts';
 import { alarmUnfit } from '#settlement/relayer/unfit.ts';
 import {
   applied,
+  type Failure,
   type Outcome,
   type OutcomeFacts,
   takeOutcomes,
@@ -61,8 +63,12 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
       ...paid,
     };
   }
-  const rule = result.overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
-  return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...rule };
+  return { type: 'not_settled', decline: FAILURE_DECLINES[result.reason], ...ruleOf(result) };
+}
+
+function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
+  if (hourFull === true) return { rule: CEILING_REACHED };
+  return overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
 }
 
 /** null: only an outcome ends `processing`, so this one does not belong to its intent's state. */
@@ -130,6 +136,11 @@ export function newPayment(
     settled_at: addSeconds(minedAt, stamp.aheadSeconds),
     refundable_until: addMs(minedAt, standing.refund_window_days * DAY_MS),
   });
+}
+
+/** What the payment takes of the contract's hour. */
+export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
+  return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }
 
 /** The events of a new payment. */
@@ -228,6 +239,7 @@ async function applyBatch(
   const [, deliveries] = await Promise.all([
     insertPayments(tx, payments),
     appendEvents(tx, drafts),
+    countSales(tx, payments.map(toSale)),
   ]);
   return { decided, deliveries };
 }

@@ -31,7 +31,7 @@ let state: NetworkState;
 
 before(async () => {
   clock = new FakeClock();
-  store = await openStore({ clock, readiness: { of: () => state } });
+  store = await openStore({ clock, readiness: { of: () => state, shareOf: () => null } });
 });
 beforeEach(() => {
   state = SETTLES;

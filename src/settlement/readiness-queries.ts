@@ -1,4 +1,6 @@
 import type { Sql } from '#db/database.ts';
+import type { Ceiling } from '#settlement/ceiling.ts';
+import { hourOf } from '#settlement/ceiling-queries.ts';
 
 /** One worker's view of its network. */
 export interface WorkerReport {
@@ -28,6 +30,8 @@ export async function upsertReport(
 }
 
 export interface NetworkRow {
+  /** null: no worker has read it yet. */
+  ceiling: Ceiling | null;
   livemode: boolean;
   recovering: boolean;
   /** Somebody else has used the keys of all lanes that settle: none takes new work. */
@@ -38,16 +42,35 @@ export interface NetworkRow {
 
 /** Both networks, with the workers that have been seen within `goneMs`. */
 export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
-  return sql.query(
+  const rows = await sql.query<StateRow>(
     `select n.livemode, n.recovering, coalesce((
          select bool_and(l.stopped_at is not null) from relayer_lanes l
          where l.livemode = n.livemode and l.role = 'operator'), false) as all_stopped,
        coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'lanes', w.lanes,
-         'fundedLanes', w.funded_lanes)) filter (where w.owner is not null), '[]') as workers
+         'fundedLanes', w.funded_lanes)) filter (where w.owner is not null), '[]') as workers,
+       n.ceiling_per_hour as per_hour,
+       greatest(
+         case when n.ceiling_hour = ${HOUR} then n.ceiling_settled end,
+         (select sum(u.amount)::bigint from ceiling_uses u
+          where u.livemode = n.livemode and u.hour = ${HOUR}), 0) as settled,
+       (select count(*)::int from ceiling_uses u
+        where u.livemode = n.livemode and u.hour > now() - interval '1 day') as sellers
      from network_states n
      left join relayer_workers w on w.livemode = n.livemode
        and w.seen_at > now() - $1 * interval '1 millisecond'
      group by n.livemode`,
     [goneMs],
   );
+  return rows.map(({ per_hour: perHour, settled, sellers, ...row }) => ({
+    ...row,
+    ceiling: perHour === null ? null : { perHour, settled, sellers },
+  }));
 }
+
+const HOUR = hourOf('now()');
+
+type StateRow = Omit<NetworkRow, 'ceiling'> & {
+  readonly per_hour: bigint | null;
+  readonly settled: bigint;
+  readonly sellers: number;
+};

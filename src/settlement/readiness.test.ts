@@ -25,20 +25,30 @@ describe('whether a network settles', () => {
   ];
   for (const { name, workers, reasons } of cases) {
     it(name, () => {
-      const state = judgeNetwork({ recovering: false, all_stopped: false, workers });
+      const state = judgeNetwork({ recovering: false, all_stopped: false, workers, ceiling: null });
       assert.deepEqual(state, { settles: reasons.length === 0, reasons });
     });
   }
 
   it('not while what the database has lost is being recovered', () => {
-    const state = judgeNetwork({ recovering: true, all_stopped: false, workers: [WELL] });
+    const state = judgeNetwork({
+      recovering: true,
+      all_stopped: false,
+      workers: [WELL],
+      ceiling: null,
+    });
     assert.deepEqual(state, { settles: false, reasons: ['recovering'] });
   });
 });
 
 describe('whether a network settles with keys that somebody else has used', () => {
   it('not when all of its lanes are stopped', () => {
-    const state = judgeNetwork({ recovering: false, all_stopped: true, workers: [WELL] });
+    const state = judgeNetwork({
+      recovering: false,
+      all_stopped: true,
+      ceiling: null,
+      workers: [WELL],
+    });
     assert.deepEqual(state, { settles: false, reasons: ['no_worker'] });
   });
 });
@@ -58,7 +68,7 @@ describe('what a process knows of the networks', () => {
   beforeEach(async () => {
     world = await startOddWorld(startFaultyNode, { database });
     [node] = world.nodes as [FaultyNode];
-    readiness = await watchReadiness({ db: database.db, log: silentLog });
+    readiness = await watchReadiness({ db: database.db, log: silentLog, ceilingShare: null });
   });
 
   afterEach(async () => {

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
-import { type Network, networkOf } from '#core/mode.ts';
+import { type Network, networkOf, type Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
+import { atomsOf, type Ceiling, commonShare, hourIsFull, isFull } from '#settlement/ceiling.ts';
+import { selectOwnShares } from '#settlement/ceiling-queries.ts';
 import { type NetworkRow, selectNetworks } from '#settlement/readiness-queries.ts';
 
 export const UNSETTLED_REASONS = [
@@ -13,6 +15,7 @@ export const UNSETTLED_REASONS = [
   'clock',
   'recovering',
   'paused',
+  'ceiling',
 ] as const;
 
 /** Why a network settles nothing at present (behavior.md 15.6). */
@@ -27,6 +30,8 @@ export interface NetworkState {
 /** What a process knows about both networks. Reading it costs nothing. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
+  /** Atoms that the account may settle in an hour; null: all that the contract lets through. */
+  shareOf(tenant: Tenant): bigint | null;
 }
 
 export interface WatchedReadiness extends Readiness {
@@ -49,14 +54,24 @@ const LOOK_MS = 50;
 export async function watchReadiness(deps: {
   readonly db: Database;
   readonly log: Log;
+  /** Percent of the hour that an account may settle; null: it depends on how many sell. */
+  readonly ceilingShare: number | null;
 }): Promise<WatchedReadiness> {
   const { db, log } = deps;
   const states = new Map<boolean, NetworkState>();
+  const ceilings = new Map<boolean, Ceiling | null>();
+  let ownShares: ReadonlyMap<string, number> = new Map();
   const refresh = async () => {
-    for (const row of await selectNetworks(db, WORKER_GONE_MS)) {
+    const [rows, own] = await Promise.all([
+      selectNetworks(db, WORKER_GONE_MS),
+      selectOwnShares(db),
+    ]);
+    ownShares = new Map(own.map((row) => [row.id, row.ceiling_share]));
+    for (const row of rows) {
       const state = judgeNetwork(row);
       tell(log, networkOf(row.livemode), { before: states.get(row.livemode), state });
       states.set(row.livemode, state);
+      ceilings.set(row.livemode, row.ceiling);
     }
   };
   await refresh();
@@ -71,6 +86,11 @@ export async function watchReadiness(deps: {
   });
   return {
     of: (livemode) => states.get(livemode) ?? NOBODY,
+    shareOf: ({ accountId, livemode }) => {
+      const ceiling = ceilings.get(livemode) ?? null;
+      if (ceiling === null) return null;
+      return atomsOf(ceiling, ownShares.get(accountId) ?? commonShare(ceiling, deps.ceilingShare));
+    },
     settled: async (waitMs) => {
       const until = performance.now() + waitMs;
       while ([...states.values()].some(({ settles }) => !settles) && performance.now() < until) {
@@ -97,7 +117,7 @@ function tell(
 
 /** One worker that sees nothing wrong is enough: it works for all. */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
-  const { recovering, all_stopped: allStopped, workers } = network;
+  const { recovering, all_stopped: allStopped, workers, ceiling } = network;
   const reasons = new Set<UnsettledReason>();
   if (workers.length === 0 || allStopped) reasons.add('no_worker');
   if (workers.every((worker) => worker.reasons.length > 0)) {
@@ -108,6 +128,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   const funded = workers.reduce((sum, worker) => sum + worker.fundedLanes, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');
   if (recovering) reasons.add('recovering');
+  if (ceiling !== null && isFull(ceiling)) reasons.add('ceiling');
   return { settles: reasons.size === 0, reasons: [...reasons].sort() };
 }
 
@@ -118,6 +139,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
 export function checkSettles(readiness: Readiness, livemode: boolean): Refusal | null {
   const { settles, reasons } = readiness.of(livemode);
   if (settles) return null;
+  if (reasons.join() === 'ceiling') return hourIsFull(livemode);
   return refuse(
     'service_unavailable',
     `The ${networkOf(livemode)} settles no payments at the moment (${reasons.join(', ')}). ` +

@@ -144,6 +144,8 @@ export interface Failure {
   readonly txHash: Hex | null;
   /** It was not settled in time, and now it never will be. */
   readonly overdue?: true;
+  /** The hour was full when its block came. */
+  readonly hourFull?: true;
 }
 
 /** For a payment that its deadline has ended. */

@@ -4,6 +4,7 @@ import { AccountSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { KYB_STATUSES, listed } from '#apis/dashboard/person-schema.ts';
+import { ceilingShareRoute, readShare, Share } from '#apis/operator/ceiling-share-route.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { searchAccounts } from '#apis/operator/operator-queries.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
@@ -53,6 +54,7 @@ function searchRoute({ db }: OperatorDeps) {
 const AccountWithTeam = Type.Object(
   {
     ...AccountSchema.properties,
+    ceiling_share: Share,
     members: Type.Array(Type.Partial(MemberSchema), { description: 'The people of the account.' }),
   },
   { description: 'The account with its modes and team.' },
@@ -76,7 +78,8 @@ function readRoute({ db }: OperatorDeps) {
       const members = rows.map(({ user_id: user, email, name, role }) => {
         return { user, email, name, role };
       });
-      return answerWith(200, { ...view, members });
+      const share = await readShare(db, accountId);
+      return answerWith(200, { ...view, ceiling_share: share, members });
     },
   });
 }
@@ -121,5 +124,6 @@ export function operatorAccountRoutes(deps: OperatorDeps): PersonRoute[] {
     readRoute(deps),
     statusRoute(deps, { verb: 'disable', status: 'disabled' }),
     statusRoute(deps, { verb: 'enable', status: 'active' }),
+    ceilingShareRoute(deps),
   ];
 }

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { encodeAbiParameters, keccak256, stringToHex, toHex } from 'viem';
+import {
+  decodeFunctionResult,
+  encodeAbiParameters,
+  encodeFunctionData,
+  keccak256,
+  stringToHex,
+  toHex,
+} from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addPayer } from '#testing/store.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 let ground: PayGround;
 
@@ -262,5 +270,36 @@ describe('a tip', () => {
     const { token } = await ground.newLink();
     const { status } = await ground.server.pay.get(`/${token}?tip_amount=0`);
     assert.equal(status, 400);
+  });
+});
+
+describe('the hourly ceiling', () => {
+  const reached = async (ways: number) => {
+    const lower = { abi: settlementAbi, functionName: 'lowerCeiling' } as const;
+    const { network } = ground.world;
+    const { settlement } = network.config;
+    const settled = await network.rpc.call('eth_call', [
+      { to: settlement, data: encodeFunctionData({ abi: settlementAbi, functionName: 'ceiling' }) },
+      'latest',
+    ]);
+    const [, soFar] = decodeFunctionResult({
+      abi: settlementAbi,
+      functionName: 'ceiling',
+      data: settled as Hex,
+    });
+    const args = [Number((soFar + BigInt(AMOUNT * ways)) / 1_000_000n) + 1] as const;
+    await network.send(network.guardian, settlement, encodeFunctionData({ ...lower, args }));
+  };
+
+  test('that a payment would exceed is 503 at once, and names the next hour', async () => {
+    await reached(1);
+    const one = await ground.newLink();
+    const first = await payByLink(ground.server.pay, one.token, { account: await ground.bare() });
+    assert.equal(summary(first), '200 succeeded');
+    const two = await ground.newLink();
+    const full = await payByLink(ground.server.pay, two.token, { account: await ground.bare() });
+    assert.equal(summary(full), '503 service_unavailable');
+    assert.match(JSON.stringify(full.body), /next hour begins at 20\d\d-.*T\d\d:00:00\.000Z/);
+    assert.equal(await ground.requestsOf(two.intentId), 0);
   });
 });

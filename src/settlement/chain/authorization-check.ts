@@ -41,7 +41,6 @@ const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'AmountInvalid',
   'OrderIdInvalid',
   'MerchantUnknown',
-  'CeilingReached',
 ]);
 
 /** What contract and token would answer now: no gas is spent on what they would refuse. */
@@ -77,6 +76,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
   const reason = decodeView(judged, (data) => {
     return decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data });
   }).map(paymentReason)[0];
+  if (reason === 'CeilingReached') return { status: 'hour_full' };
   if (reason !== undefined && IN_THE_WAY.has(reason)) return declined('settlement_failed');
   if (!sameRates(decodeView(charged, readRates), rates)) return declined('authorization_refused');
   if (decodeView(balance, BigInt) < pulled) return declined('insufficient_funds');

@@ -40,6 +40,8 @@ interface PaymentCheck {
 export type CheckResult =
   | { readonly status: 'ok' }
   | { readonly status: 'declined'; readonly reason: FailureReason }
+  /** The contract lets no such sum settle in this hour any more. */
+  | { readonly status: 'hour_full' }
   | { readonly status: 'unavailable' };
 
 /** Says what the contract would say to a payment now, without spending gas. */
@@ -152,6 +154,7 @@ function needsExplaining(reason: PaymentReason): boolean {
 }
 
 function plainResult(reason: PaymentReason): CheckResult {
+  if (reason === 'CeilingReached') return { status: 'hour_full' };
   return reason === 'None' ? { status: 'ok' } : declined(declineOf(reason));
 }
 

@@ -1,4 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
 import { type CallAnswer, decodeView } from '#settlement/chain/chain.ts';
 import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
@@ -11,13 +12,18 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
  */
 const LEVELS = [80, 50] as const;
 const HOUR_MS = 3_600_000;
+/** Accounts that an alarm names: who could have used most of it alone or together. */
+const NAMED = 5;
 
 export function ceilingCall(settlement: Hex) {
   const data = encodeFunctionData({ abi: settlementAbi, functionName: 'ceiling' });
   return { to: settlement, data, words: 2 };
 }
 
-/** Raises an alarm, once per hour and level, when much of the hourly ceiling is used. */
+/**
+ * Tells all processes how much of the hourly ceiling is used, and raises an alarm, once per hour
+ * and level, when it is much.
+ */
 export async function watchCeiling(
   relayer: RelayerState,
   answer: CallAnswer | undefined,
@@ -25,14 +31,20 @@ export async function watchCeiling(
   const [perHour, settled] = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementAbi, functionName: 'ceiling', data }),
   );
+  const headTime = relayer.head?.time ?? relayer.clock.now();
+  const { livemode, network } = relayer.chain.config;
+  await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
+  relayer.sight.nearCeiling = settled * 100n >= perHour * BigInt(LEVELS[1]);
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   if (level === undefined) return;
-  const headMs = relayer.head?.time.getTime() ?? relayer.clock.now().getTime();
+  const headMs = headTime.getTime();
   const hour = new Date(headMs - (headMs % HOUR_MS)).toISOString();
   const subject = `${hour} ${level} %`;
   if (relayer.sight.ceilingTold === subject) return;
-  const { livemode, network } = relayer.chain.config;
-  const alarm = { kind: 'ceiling_near', subject, details: { perHour, settled } };
+  const largest = { livemode, at: headTime, limit: NAMED };
+  const accounts = await selectLargestUsers(relayer.db, largest);
+  const details = { perHour, settled, accounts };
+  const alarm = { kind: 'ceiling_near', subject, details };
   await relayer.db.transaction((tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
   relayer.sight.ceilingTold = subject;
   relayer.log.error('much of the hourly ceiling is used', { network, level, perHour, settled });

@@ -12,7 +12,7 @@ export type Result =
   | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
   | Failure;
 
-export function failed(reason: FailureReason, txHash: Hex | null): Result {
+export function failed(reason: FailureReason, txHash: Hex | null): Failure {
   return { succeeded: false, reason, txHash };
 }
 

@@ -14,7 +14,7 @@ const HEARTBEAT_MS = 2_000;
  * anyway, and a free plan allows 15 calls in an idle minute (`test/long/price.test.ts`).
  */
 const PAUSE_LOOKS = 8;
-/** While it is paused, customers may be waiting for the end of the pause. */
+/** While it is paused or nearly full, customers may be waiting for the end of that. */
 const PAUSED_POLL_MS = 5_000;
 /** Looks that failed in a row before the node counts as gone: one may be an accident. */
 const FAILED_LOOKS = 2;
@@ -33,10 +33,13 @@ export interface ChainSight {
   paused: boolean;
   /** The last alarm about the hourly ceiling. */
   ceilingTold: string | null;
+  /** Much of this hour is used: its end may be near. */
+  nearCeiling: boolean;
 }
 
 export function newSight(): ChainSight {
-  return { answeredAt: null, failedLooks: 0, headOffMs: null, paused: false, ceilingTold: null };
+  const calm = { paused: false, ceilingTold: null, nearCeiling: false };
+  return { answeredAt: null, failedLooks: 0, headOffMs: null, ...calm };
 }
 
 /** Writes this worker's view of its network down, for all processes. */
@@ -61,7 +64,8 @@ export function startReporter(
         writtenAt = performance.now();
       }
       const pollMs = relayer.chain.config.idleHeadMs * PAUSE_LOOKS;
-      const dueMs = relayer.sight.paused ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
+      const { paused, nearCeiling } = relayer.sight;
+      const dueMs = paused || nearCeiling ? Math.min(pollMs, PAUSED_POLL_MS) : pollMs;
       if (performance.now() - pauseReadAt > dueMs) {
         pauseReadAt = performance.now();
         await readContract(relayer);

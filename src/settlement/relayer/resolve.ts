@@ -142,7 +142,9 @@ async function paymentAnswer(
   // decided.
   if (failure?.event !== 'PaymentFailed') return { status: 'again' };
   if (failure.reason !== 'AlreadySettled') {
-    return { status: 'answered', result: failed(declineOf(failure.reason), receipt.txHash) };
+    const result = failed(declineOf(failure.reason), receipt.txHash);
+    const isFull = failure.reason === 'CeilingReached';
+    return { status: 'answered', result: isFull ? { ...result, hourFull: true } : result };
   }
   return settledBefore(relayer, request, receipt.txHash);
 }

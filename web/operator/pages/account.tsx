@@ -4,6 +4,7 @@ import type { ReadAnyAccountResponse } from '../../data/types/operator.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
@@ -85,12 +86,57 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
         <Fact name="Refunds a day, at most">
           <Amount atoms={BigInt(account.refund_daily_limit)} />
         </Fact>
+        <Fact name="Share of the hourly ceiling">
+          <span className="row">
+            {account.ceiling_share === null ? 'As for all' : `${account.ceiling_share} %`}
+            <ShareSwitch account={account} />
+          </span>
+        </Fact>
         <Fact name="Refund window">{`${account.refund_window_days} days`}</Fact>
         <Fact name="Changes">
           <Link href={`/operator/audit-log?account=${id}`}>Its audit log</Link>
         </Fact>
       </FactList>
     </section>
+  );
+}
+
+/** How much of what the contract settles in an hour this account may use. */
+function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
+  const { call, mayChange } = useOperator();
+  const [isOpen, setIsOpen] = useState(false);
+  const [typed, setTyped] = useState(String(account.ceiling_share ?? ''));
+  const path = { account: account.id };
+  const share = typed.trim() === '' ? null : Number(typed);
+  if (!mayChange) return null;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Change share</Button>
+      {isOpen ? (
+        <ReasonDialog
+          title={`How much may ${account.name} sell in an hour?`}
+          send="Change share"
+          hint="Kept in the audit log."
+          request={(reason) =>
+            call('POST /accounts/{account}/ceiling_share', { path, body: { share, reason } })
+          }
+          said="Changed."
+          onClose={() => setIsOpen(false)}
+        >
+          <p>Above its share its taps are refused until the next hour begins.</p>
+          <TextField
+            label="Percent of the hourly ceiling"
+            type="number"
+            min={1}
+            max={100}
+            step={1}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            hint="1 to 100. Empty: as for all accounts."
+          />
+        </ReasonDialog>
+      ) : null}
+    </>
   );
 }
 

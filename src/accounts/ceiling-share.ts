@@ -1,0 +1,34 @@
+import { lockAccount } from '#accounts/account-queries.ts';
+import { selectCeilingShare, updateCeilingShare } from '#accounts/ceiling-share-queries.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type Refusal, refuse } from '#core/answer.ts';
+import type { Tx } from '#db/database.ts';
+
+/**
+ * Sets which percentage of the contract's hourly ceiling the account may use; null: as much as all
+ * accounts may. Every process obeys it within a second.
+ */
+export async function setCeilingShare(
+  tx: Tx,
+  ref: { readonly accountId: string; readonly actor: Actor; readonly now: Date },
+  change: { readonly share: number | null; readonly reason: string },
+): Promise<Refusal | null> {
+  const { accountId, actor, now } = ref;
+  if ((await lockAccount(tx, accountId)) === undefined) {
+    return refuse('resource_missing', 'No such account.', 'account');
+  }
+  const before = await selectCeilingShare(tx, accountId);
+  if (before === change.share) return null;
+  await updateCeilingShare(tx, accountId, change.share);
+  await recordEntry(tx, {
+    trail: accountId,
+    actor,
+    action: 'account.ceiling_share_changed',
+    objectId: accountId,
+    livemode: null,
+    before: { share: before },
+    after: { share: change.share, reason: change.reason },
+    now,
+  });
+  return null;
+}

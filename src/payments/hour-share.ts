@@ -1,0 +1,81 @@
+import type { Refusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import { lockOrders, tenantKey } from '#db/commit-order.ts';
+import type { Tx } from '#db/database.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { chargeOf } from '#payments/tip.ts';
+import { shareIsUsed } from '#settlement/ceiling.ts';
+import { selectUses } from '#settlement/ceiling-queries.ts';
+import type { Readiness } from '#settlement/readiness.ts';
+
+/** Why the account cannot settle so many atoms more in this hour, or null. */
+export type CheckShare = (tenant: Tenant, atoms: bigint) => Refusal | null;
+
+/** What an account is about to settle, in atoms. */
+export interface Asked {
+  readonly tenant: Tenant;
+  readonly atoms: bigint;
+}
+
+/**
+ * From this part of its share on, an account's payments are decided one batch after the other.
+ * Below it, what a few batches decide at the same moment cannot exceed the share.
+ */
+const ONE_BY_ONE_FROM = 4n;
+
+/**
+ * What is left of these accounts' shares of the contract's hour. Where one account may use all of
+ * it, nothing is read: the contract decides. Near the end of a share it takes the accounts' locks,
+ * which the payments take later anyway, so that no two batches count on the same rest. Call it
+ * after everything else is locked, with every account of the transaction: these locks are taken in
+ * one order.
+ */
+export async function readShares(
+  tx: Tx,
+  readiness: Readiness,
+  asked: readonly Asked[],
+): Promise<CheckShare> {
+  const limited = limitedOf(readiness, asked);
+  if (limited.length === 0) return () => null;
+  const uses = await selectUses(tx, limited);
+  const near = limited.some(
+    ({ share, atoms }, index) => ((uses[index] ?? 0n) + atoms) * ONE_BY_ONE_FROM > share,
+  );
+  if (near) await lockOrders(tx, tenantsOf(asked));
+  const final = near ? await selectUses(tx, limited) : uses;
+  const left = new Map(
+    limited.map(({ tenant, share }, index) => [tenantKey(tenant), share - (final[index] ?? 0n)]),
+  );
+  return (tenant, atoms) => {
+    const room = left.get(tenantKey(tenant));
+    return room !== undefined && atoms > room ? shareIsUsed(tenant) : null;
+  };
+}
+
+function tenantsOf(asked: readonly Asked[]): Tenant[] {
+  return [...new Map(asked.map(({ tenant }) => [tenantKey(tenant), tenant])).values()];
+}
+
+/** Accounts that may not use all of the hour, each with the sum of what it asks for. */
+function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
+  const sums = new Map<string, Asked & { readonly share: bigint }>();
+  for (const { tenant, atoms } of asked) {
+    const share = readiness.shareOf(tenant);
+    if (share === null) continue;
+    const key = tenantKey(tenant);
+    sums.set(key, { tenant, share, atoms: (sums.get(key)?.atoms ?? 0n) + atoms });
+  }
+  return [...sums.values()];
+}
+
+/** Why a payment whose payer has said yes exceeds its account's share of the hour, or null. */
+export async function checkHourShare(
+  tx: Tx,
+  readiness: Readiness,
+  intent: PaymentIntent & { readonly status: 'requires_action' },
+): Promise<Refusal | null> {
+  const { tenant } = intent;
+  const atoms = chargeOf(intent);
+  const shareLeft = await readShares(tx, readiness, [{ tenant, atoms }]);
+  return shareLeft(tenant, atoms);
+}

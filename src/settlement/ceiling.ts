@@ -1,0 +1,57 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { networkOf, type Tenant } from '#core/mode.ts';
+
+/** What the contract lets settle in an hour, as far as it is known. */
+export interface Ceiling {
+  /** Atoms. */
+  readonly perHour: bigint;
+  /** Atoms that have settled in this hour. */
+  readonly settled: bigint;
+  /** Accounts that have sold within a day. */
+  readonly sellers: number;
+}
+
+/** Atoms. With less, hardly a sale would fit: 1 USDC, the unit in which the contract counts it. */
+const LEAST_ROOM = 1_000_000n;
+const HOUR_MS = 3_600_000;
+/** Of a network with so few that sell, one account may need all of it. */
+const FEW_SELLERS = 5;
+/** Percent: as much as the contract lets through. */
+export const WHOLE_HOUR = 100;
+/** Percent. Four of them have to work together to keep the others from selling. */
+const SHARE_OF_MANY = 25;
+
+export function isFull({ perHour, settled }: Ceiling): boolean {
+  return perHour - settled < LEAST_ROOM;
+}
+
+/** Percent of the hour for accounts that have no share of their own. `set`: CEILING_SHARE. */
+export function commonShare({ sellers }: Ceiling, set: number | null): number {
+  return set ?? (sellers < FEW_SELLERS ? WHOLE_HOUR : SHARE_OF_MANY);
+}
+
+/** Atoms per hour; null: all that there is, so the contract alone decides. */
+export function atomsOf({ perHour }: Ceiling, share: number): bigint | null {
+  return share >= WHOLE_HOUR ? null : (perHour * BigInt(share)) / 100n;
+}
+
+/** Less is left of this hour than the payment needs. */
+export function hourIsFull(livemode: boolean): Refusal {
+  return untilNextHour(`The ${networkOf(livemode)} has settled all that it may within this hour.`);
+}
+
+/** The account has used its share of this hour, or this payment would exceed it. */
+export function shareIsUsed({ livemode }: Tenant): Refusal {
+  return untilNextHour(
+    `This payment exceeds what one account may settle on the ${networkOf(livemode)} in an hour.`,
+  );
+}
+
+function untilNextHour(why: string): Refusal {
+  const now = Date.now();
+  const next = new Date(now - (now % HOUR_MS) + HOUR_MS).toISOString();
+  return refuse(
+    'service_unavailable',
+    `${why} The next hour begins at ${next}. Nothing was done and nothing was charged.`,
+  );
+}
