@@ -54,7 +54,9 @@ export async function openSale(seller, sale) {
             idempotencyKey: keyOf(sale.authorization),
         });
         // An answer that came before says what was true then.
-        return { intent: await merchant.paymentIntents.retrieve(created.id) };
+        const intent = await merchant.paymentIntents.retrieve(created.id);
+        // One that was rebuilt from the chain names its order and amount, and not what they bought.
+        return isSale(intent, metadata) ? { intent } : { taken: true };
     }
     catch (error) {
         const code = error instanceof TaplineError ? (error.code ?? '') : '';
@@ -63,8 +65,10 @@ export async function openSale(seller, sale) {
             throw error;
     }
     const intent = await findSale(seller, sale);
-    const same = intent !== null && canonical(intent.metadata) === canonical(metadata);
-    return same ? { intent } : { taken: true };
+    return intent !== null && isSale(intent, metadata) ? { intent } : { taken: true };
+}
+function isSale(intent, metadata) {
+    return canonical(intent.metadata) === canonical(metadata);
 }
 /** The intent of an earlier call, if there was one; nothing is made. */
 export async function findSale(seller, sale) {

@@ -96,15 +96,20 @@ export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
       idempotencyKey: keyOf(sale.authorization),
     });
     // An answer that came before says what was true then.
-    return { intent: await merchant.paymentIntents.retrieve(created.id) };
+    const intent = await merchant.paymentIntents.retrieve(created.id);
+    // One that was rebuilt from the chain names its order and amount, and not what they bought.
+    return isSale(intent, metadata) ? { intent } : { taken: true };
   } catch (error) {
     const code = error instanceof TaplineError ? (error.code ?? '') : '';
     // The price of the same sale may have changed with the network's fees: what counts is below.
     if (!['idempotency_key_reused', 'order_id_in_use'].includes(code)) throw error;
   }
   const intent = await findSale(seller, sale);
-  const same = intent !== null && canonical(intent.metadata) === canonical(metadata);
-  return same ? { intent } : { taken: true };
+  return intent !== null && isSale(intent, metadata) ? { intent } : { taken: true };
+}
+
+function isSale(intent: PaymentIntent, metadata: Record<string, string>): boolean {
+  return canonical(intent.metadata) === canonical(metadata);
 }
 
 /** The intent of an earlier call, if there was one; nothing is made. */

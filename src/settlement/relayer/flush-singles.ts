@@ -47,11 +47,11 @@ export async function flushSingles(relayer: RelayerState, lane: HeldLane): Promi
     const now = relayer.clock.now();
     const mine = requests.filter((request) => ids.has(request.id) && hasTimeLeft(request, now));
     const { planned: sorted, outcomes, alarms, decided } = sortOut(mine, prepared);
-    const { planned, waiting } = await inOrder(tx, { relayer, lane }, sorted);
-    for (const request of waiting) deferRequest(relayer, request);
+    const ordered = await inOrder(tx, { relayer, lane }, sorted);
+    for (const request of ordered.waiting) deferRequest(relayer, request);
     await writeOutcomes(tx, outcomes);
-    await insertAlarms(tx, livemode, alarms, now);
-    const stored = await signAndStore(tx, { relayer, lane, nonce }, planned);
+    await insertAlarms(tx, livemode, [...alarms, ...ordered.alarms], now);
+    const stored = await signAndStore(tx, { relayer, lane, nonce }, ordered.planned);
     return { stored, decided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');

@@ -2,6 +2,7 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { refundsOfCall } from '#settlement/contract/contract-calls.ts';
+import type { Alarm } from '#settlement/relayer/outcome-queries.ts';
 import {
   payloadOf,
   type RefundProof,
@@ -43,7 +44,15 @@ export interface InOrder {
   readonly planned: readonly Planned[];
   /** Refunds whose turn has not come. */
   readonly waiting: readonly OpenRequest[];
+  /** Of those that wait although ledger and chain had time to agree. */
+  readonly alarms: readonly Alarm[];
 }
+
+/**
+ * Reconciliation runs once a minute, and books what the ledger lacks: after two runs the sums
+ * differ for a reason that does not pass by itself.
+ */
+const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
  * Gives each planned refund the sum before it: what is refunded according to the ledger, what this
@@ -58,13 +67,14 @@ export async function inOrder(
   planned: readonly Planned[],
 ): Promise<InOrder> {
   const ids = planned.filter((plan) => plan.refund !== undefined).map(paymentIdOf);
-  if (ids.length === 0) return { planned, waiting: [] };
+  if (ids.length === 0) return { planned, waiting: [], alarms: [] };
   const { livemode } = relayer.chain.config;
   const sums = await selectRefundSums(tx, { livemode, lane: lane.lane, paymentIds: ids });
   const before = new Map(sums.map((row) => [row.payment_id, row.settled + row.under_way]));
   const byId = new Map(sums.map((row) => [row.payment_id, row]));
   const ready: Planned[] = [];
   const waiting: OpenRequest[] = [];
+  const alarms: Alarm[] = [];
   for (const plan of planned) {
     if (plan.refund === undefined) {
       ready.push(plan);
@@ -72,15 +82,17 @@ export async function inOrder(
     }
     const id = paymentIdOf(plan);
     const request = requestOf(plan);
-    if (!agrees(present(byId.get(id), 'sums of a payment'), plan.refund)) {
+    const known = present(byId.get(id), 'sums of a payment');
+    if (!agrees(known, plan.refund)) {
       waiting.push(request);
+      alarms.push(...unexplained(relayer, request, { known, refund: plan.refund }));
       continue;
     }
     const refundedBefore = before.get(id) ?? 0n;
     before.set(id, refundedBefore + BigInt(payloadOf(request, 'refund').amount));
     ready.push({ ...plan, call: refundCallAt(relayer, request, plan.refund, refundedBefore) });
   }
-  return { planned: ready, waiting };
+  return { planned: ready, waiting, alarms };
 }
 
 function requestOf(plan: Planned): OpenRequest {
@@ -89,6 +101,19 @@ function requestOf(plan: Planned): OpenRequest {
 
 function paymentIdOf(plan: Planned): string {
   return payloadOf(requestOf(plan), 'refund').paymentId;
+}
+
+/** It waits for a person, unless it waits for another lane's refund of the same payment. */
+function unexplained(
+  { clock }: RelayerState,
+  request: OpenRequest,
+  { known, refund }: { readonly known: RefundSums; readonly refund: PreparedRefund },
+): Alarm[] {
+  const waitedMs = clock.now().getTime() - request.created.getTime();
+  if (known.elsewhere || waitedMs < EXPLAINED_WITHIN_MS) return [];
+  const { settled: ledger, under_way: underWay, payment_id: payment } = known;
+  const details = { payment, ledger, underWay, chain: refund.refunded };
+  return [{ kind: 'refund_sums_differ', subject: request.subjectId, details }];
 }
 
 function agrees(sums: RefundSums, { refunded }: PreparedRefund): boolean {

@@ -228,6 +228,25 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal((await world.outcomes([inTime]))[0]?.succeeded, true);
   });
 
+  it('tells a person when a refund waits for sums that the ledger does not know', async () => {
+    const { db } = world.database;
+    const paymentId = await settle(3_000_000n);
+    const lost = await refund(paymentId, 1_000_000n);
+    assert.equal((await world.outcomes([lost]))[0]?.succeeded, true);
+    await db.query('delete from chain_requests where subject_id = $1', [lost]);
+    const alarms = `select count(*) from chain_alarms where kind = 'refund_sums_differ'`;
+    const later = await refund(paymentId, 1_000_000n);
+    await sleep(500);
+    assert.equal(await world.count(alarms), 0, 'it may be explained soon');
+    await db.query(`update chain_requests set created = created - interval '2 minutes'
+       where subject_id = '${later}'`);
+    const end = Date.now() + 15_000;
+    while ((await world.count(alarms)) === 0 && Date.now() < end) await sleep(20);
+    assert.equal(await world.count(alarms), 1);
+    assert.equal(await world.outcome(later), null, 'nothing is paid meanwhile');
+    await db.query('delete from chain_requests where subject_id = $1', [later]);
+  });
+
   it('fails no refund for a fault of ours: it waits, and a person is told', async () => {
     const paymentId = await settle(3_000_000n);
     const { db } = world.database;
