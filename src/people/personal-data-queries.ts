@@ -125,7 +125,9 @@ export async function eraseUser(
   which: { readonly userId: string; readonly placeholder: string; readonly now: Date },
 ): Promise<void> {
   await tx.query(
-    `update users set email = $2, name = '', password_hash = '', status = 'disabled',
+    `with links as (update person_links set email = $2
+       where email = (select email from users where id = $1))
+     update users set email = $2, name = '', password_hash = '', status = 'disabled',
        totp_secret = null, totp_confirmed_at = null, totp_last_step = null,
        recovery_codes_saved_at = null, erased_at = $3
      where id = $1 and erased_at is null`,
