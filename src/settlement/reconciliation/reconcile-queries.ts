@@ -264,6 +264,19 @@ export async function selectWithdrawalDifferences(
   );
 }
 
+/** What was found by the last run that looked for it. */
+export async function selectOpenDifferences(
+  sql: Sql,
+  livemode: boolean,
+  kind: string,
+): Promise<DifferenceRow[]> {
+  return sql.query(
+    `select kind, subject, details from reconciliation_differences
+     where livemode = $1 and kind = $2 and resolved_at is null`,
+    [livemode, kind],
+  );
+}
+
 /**
  * Keeps one open row per difference; what was not found again is resolved.
  * @returns the open differences; `accepted` where a person has accepted it as it is.

@@ -17,6 +17,7 @@ import { reportReconciliation } from '#settlement/reconciliation/reconcile-repor
 import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
 const NO_GRACE = { graceMs: -86_400_000 };
@@ -234,8 +235,40 @@ describe('reconciliation', () => {
     await settle(4_000_000n);
     assert.deepEqual(await kinds(), []);
     await query('update reconciliation_balances set balance = balance + 1');
-    assert.deepEqual(await kinds(), ['balance_differs']);
+    assert.deepEqual(await kinds(), ['balance_differs', 'token_balance_differs']);
     assert.deepEqual(await kinds({ rebuild: true }), []);
+  });
+
+  it('finds tokens that the contract owes nobody, until a person accepts them', async () => {
+    const { network } = world;
+    const { settlement, usdc } = network.config;
+    const given = (amount: bigint) =>
+      encodeFunctionData({
+        abi: testUsdcAbi,
+        functionName: 'transfer',
+        args: [settlement, amount],
+      });
+    await network.send(payer, usdc, given(2n));
+    const { differences } = await reconcileOnce(deps(), NO_GRACE);
+    assert.deepEqual(
+      differences.map(({ kind, details }) => [kind, details]),
+      [['token_balance_differs', { surplus: '2' }]],
+    );
+    const rows = await world.database.db.query<{ id: bigint }>(
+      `select id from reconciliation_differences
+         where kind = 'token_balance_differs' and resolved_at is null`,
+    );
+    assert.equal(await acceptDifference(world.database.db, rows[0]?.id ?? 0n, new Date()), true);
+    await settle(4_000_000n);
+    assert.deepEqual(await kinds(), [], 'a sale changes nothing about it');
+    await network.send(payer, usdc, given(1n));
+    assert.deepEqual(await kinds({ tokens: false }), [], 'not looked for');
+    assert.deepEqual(await kinds(), ['token_balance_differs']);
+    assert.deepEqual(await kinds({ tokens: false }), ['token_balance_differs'], 'it stays');
+    await query(
+      `update reconciliation_differences set accepted_at = now()
+       where id = ${rows[0]?.id}`,
+    );
   });
 
   it('prints a line per difference and ends with 1', async () => {

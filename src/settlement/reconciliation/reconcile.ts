@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database, Tx } from '#db/database.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
+import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
@@ -18,12 +18,15 @@ import {
   saveDifferences,
   selectCursor,
   selectExpectedBalances,
+  selectOpenDifferences,
   selectPaymentDifferences,
   selectRefundDifferences,
   selectWithdrawalDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
+import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 export interface ReconcileDeps {
   readonly chain: Chain;
@@ -37,6 +40,8 @@ export interface ReconcileOptions {
   readonly rebuild?: boolean;
   /** Anything younger is still on its way between chain and rows. Default: GRACE_MS. */
   readonly graceMs?: number;
+  /** false: what is known of the contract's tokens stays as it is. Saves two calls. */
+  readonly tokens?: boolean;
 }
 
 export interface Reconciliation {
@@ -55,10 +60,12 @@ const GRACE_MS = 60_000;
  * A node that answers for another chain is found out within this time.
  */
 const FOREIGN_GRACE_MS = 15_000;
+const TOKEN_DIFFERENCE = 'token_balance_differs';
 
 /**
  * Reads the contract's events since the last run, stores what they say, and compares in both
- * directions: payments, refunds and withdrawals one by one, and each merchant's balance.
+ * directions: payments, refunds and withdrawals one by one, each merchant's balance, and the
+ * contract's tokens.
  * Differences become rows that stay open until a run does not find them any more. It never corrects
  * our own rows. What no row explains is written down as foreign.
  * @throws RpcUnavailable when no node answers; the cursor stays where it was.
@@ -94,6 +101,9 @@ export async function reconcileOnce(
     ...(await selectRefundDifferences(db, range, settledBefore)),
     ...(await selectWithdrawalDifferences(db, range, settledBefore)),
     ...(await compareBalances(deps, head.number)),
+    ...(options.tokens === false
+      ? await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE)
+      : await compareTokens(deps, head.number)),
   ];
   const open = await db.transaction((tx) => saveDifferences(tx, livemode, found, clock.now()));
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
@@ -152,6 +162,40 @@ async function compareBalances(deps: ReconcileDeps, toBlock: bigint): Promise<Di
   });
 }
 
+/**
+ * Compares what the contract holds of the token with what it owes: what its events give each
+ * merchant, and the booked fees.
+ */
+async function compareTokens(deps: ReconcileDeps, toBlock: bigint): Promise<DifferenceRow[]> {
+  const { chain, db } = deps;
+  const { livemode, settlement, usdc, deployedAtBlock } = chain.config;
+  const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const merchants = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
+  const [held, fees] = await chain.calls(
+    [
+      { to: usdc, data: heldCall(settlement), words: 1 },
+      { to: settlement, data: FEES_CALL, words: 2 },
+    ],
+    toBlock,
+  );
+  const owed = [decodeView(fees, readFees), ...merchants.map(({ balance }) => balance)];
+  const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
+  if (surplus === 0n) return [];
+  // Only what is too much or too little: the sums themselves change with each sale.
+  return [{ kind: TOKEN_DIFFERENCE, subject: 'contract', details: { surplus: `${surplus}` } }];
+}
+
+function heldCall(settlement: Hex) {
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [settlement] });
+}
+
+const FEES_CALL = encodeFunctionData({ abi: settlementAbi, functionName: 'bookedFees' });
+
+function readFees(data: Hex): bigint {
+  const fees = decodeFunctionResult({ abi: settlementAbi, functionName: 'bookedFees', data });
+  return fees[0] + fees[1];
+}
+
 function accountCall(merchantNumber: bigint) {
   return encodeFunctionData({
     abi: settlementAbi,
@@ -160,7 +204,7 @@ function accountCall(merchantNumber: bigint) {
   });
 }
 
-function readBalance(data: `0x${string}`): bigint {
+function readBalance(data: Hex): bigint {
   const [, balance] = decodeFunctionResult({
     abi: settlementAbi,
     functionName: 'merchantAccount',

@@ -17,6 +17,11 @@ type ReconcilerDeps = ReconcileDeps & { readonly wakeups: Wakeups };
 const EVERY_MS = 60_000;
 /** Workers look more often than a run is due, so that one takes over when another has died. */
 const LOOK_MS = 15_000;
+/**
+ * The contract's tokens are compared by a worker's first run and about once an hour: it costs two
+ * calls, and a free plan allows few in an idle minute.
+ */
+const TOKENS_EVERY = 60;
 
 /**
  * The network's recovery books what the chain has paid and the ledger does not know. Once: what it
@@ -41,6 +46,7 @@ export async function askIfUnknown(
 /** Reconciles one network about once a minute, in whichever worker gets to it first. */
 export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
   const { livemode, network } = deps.chain.config;
+  let runs = 0;
   return startLoop({
     name: 'reconciliation',
     pollMs: LOOK_MS,
@@ -52,7 +58,8 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       if (last !== null && now - last.getTime() < EVERY_MS) return false;
       // While the ledger is being compared anyway, a difference is no news.
       if (!deps.db.watch.serves(livemode)) return false;
-      await reconcileOnce(deps);
+      await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
+      runs++;
       await askIfUnknown(deps);
       return false;
     },
