@@ -143,7 +143,7 @@ describe('a code of the wallet app', () => {
       endCredentials(tx, { livemode: false, before: clock.now(), now: clock.now() }),
     );
     assert.equal(ended['codes of passes'], 1);
-    assert.equal(await outcome(value), 'pass_code_used');
+    assert.equal(await outcome(value), 'pass_code_expired');
   });
 
   test('is forgotten a day after it ran out', async () => {
