@@ -12,6 +12,9 @@ import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
+/** Withdrawals of ours have numbers of 63 bits. */
+const NEVER_OURS = 2n ** 63n;
+
 /** The name that reconciliation uses, so that a difference of the same kind finds its alarm. */
 function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
   return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
@@ -54,7 +57,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   const given = { idKey, now: clock.now() };
   const tenant = { accountId: accountId ?? '', livemode };
   const lost = { tenant, amount: row.amount, txHash: row.tx_hash };
-  if (row.kind === 'withdrawal' && accountId !== null) {
+  if (row.kind === 'withdrawal' && accountId !== null && row.number < NEVER_OURS) {
     const { number, recipient: wallet } = row;
     await rebuildWithdrawal(tx, { ...lost, number, wallet }, given);
     return true;

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { withChainNumbers } from '#settlement/number-columns.ts';
 import type { BlockRange } from '#settlement/reconciliation/reconcile-queries.ts';
 
 /** A settlement that the chain knows and the ledger has no payment for. */
@@ -45,7 +46,7 @@ export async function selectLostPayments(
   portion: BlockRange & { readonly after: After; readonly limit: number },
 ): Promise<LostPaymentRow[]> {
   const { livemode, fromBlock, toBlock, after, limit } = portion;
-  return sql.query(
+  const rows = await sql.query<LostPaymentRow>(
     `select c.number, c.batch_number, c.payer, c.merchant_number, c.amount, c.order_id,
        c.fee_acquirer, c.fee_protocol, c.cashback, c.tx_hash, c.block_number, c.log_index,
        c.block_time, m.account_id, i.id as intent_id,
@@ -83,6 +84,7 @@ export async function selectLostPayments(
      order by c.block_number, c.log_index limit $6`,
     [livemode, fromBlock, toBlock, after.block, after.logIndex, limit],
   );
+  return withChainNumbers(rows);
 }
 
 /** A refund or withdrawal that the chain has paid, but not according to the ledger. */
@@ -115,7 +117,7 @@ export interface LostTransferRow {
  * ledger.
  */
 export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<LostTransferRow[]> {
-  return sql.query(
+  const rows = await sql.query<LostTransferRow>(
     `select t.kind, t.number, t.reference, t.merchant_number, t.recipient, t.amount, t.tx_hash,
        t.log_index, t.block_number, t.block_time, m.account_id, p.id as payment_id,
        coalesce(f.id, w.id) as object_id, q.id as request_id,
@@ -159,6 +161,7 @@ export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<
      order by t.block_number, t.log_index`,
     [range.livemode, range.fromBlock, range.toBlock],
   );
+  return withChainNumbers(rows);
 }
 
 /** Refunds of a range whose payments have an outcome that has not been applied yet. */

@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
 
 /** What the contract has done that no row explains: a key of ours was used by somebody else. */
 export interface ForeignRow {
@@ -96,7 +97,7 @@ export async function insertForeign(
          and t.tx_hash = f.tx_hash and t.log_index = f.log_index)`,
     [livemode],
   );
-  return tx.query(
+  const rows = await tx.query<FoundForeignRow>(
     `with found as (${FOREIGN_PAYMENTS} union all ${FOREIGN_TRANSFERS}), written as (
        insert into foreign_settlements (livemode, kind, number, tx_hash, log_index, block_number,
          account_id, address, amount, found)
@@ -109,6 +110,7 @@ export async function insertForeign(
      order by block_number, log_index`,
     [livemode, fromBlock, toBlock, before, now],
   );
+  return withChainNumbers(rows);
 }
 
 /** Two operators have refused them, so nobody need be reminded of the difference. */
@@ -124,16 +126,17 @@ export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promi
 
 /** By the names that reconciliation gives to differences (`d`) of foreign settlements (`f`). */
 export const IS_DIFFERENCE = `
-  (d.kind, d.subject) = (f.kind || '_unknown_here', f.number::text
+  (d.kind, d.subject) = (f.kind || '_unknown_here', ${numberText('f.number')}
     || case f.kind when 'refund' then '/' || f.tx_hash else '' end)`;
 
 /** Those that nobody has decided about come first. */
 export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
-  return sql.query(
+  const rows = await sql.query<ForeignRow>(
     `select id, livemode, kind, number, tx_hash, block_number, account_id, address, amount, found,
        decision
      from foreign_settlements order by decision is not null, livemode, account_id, id`,
   );
+  return withChainNumbers(rows);
 }
 
 export interface ForeignGroup extends Tenant {

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { columnOfText, numberText, toNumberColumn } from '#settlement/number-columns.ts';
 
 export interface BlockRange {
   readonly livemode: boolean;
@@ -64,7 +65,7 @@ export async function deleteOtherPayments(
   await tx.query(
     `delete from chain_payments
      where livemode = $1 and block_number between $2 and $3 and number <> all($4::bigint[])`,
-    [range.livemode, range.fromBlock, range.toBlock, numbers.map(String)],
+    [range.livemode, range.fromBlock, range.toBlock, numbers.map(toNumberColumn).map(String)],
   );
 }
 
@@ -163,12 +164,12 @@ export async function selectPaymentDifferences(
      ), suspects as (
        select number from theirs
        union select settlement_number from mine
-       union select subject::bigint from open where subject ~ '^[0-9]+$'
+       union select ${columnOfText('subject')} from open where subject ~ '^[0-9]+$'
      )
      select case when p.id is null then 'payment_unknown_here'
          when c.number is null then 'payment_missing_on_chain'
          else 'payment_differs' end as kind,
-       s.number::text as subject,
+       ${numberText('s.number')} as subject,
        jsonb_build_object('payment', p.id,
          'ours', case when p.id is not null then jsonb_build_object(
            'merchant_number', m.merchant_number, 'payer', p.payer_address, 'amount', p.amount,
@@ -216,7 +217,7 @@ export async function selectRefundDifferences(
      select case when m.id is null then 'refund_unknown_here'
          when t.tx_hash is null then 'refund_missing_on_chain'
          else 'refund_differs' end as kind,
-       coalesce(m.id, t.number || '/' || t.tx_hash) as subject,
+       coalesce(m.id, ${numberText('t.number')} || '/' || t.tx_hash) as subject,
        jsonb_build_object('ours', to_jsonb(m) - 'chain_hash', 'chain', to_jsonb(t)) as details
      from theirs t
      full join mine m on m.settlement_number = t.number and m.chain_hash = t.tx_hash
@@ -251,7 +252,7 @@ export async function selectWithdrawalDifferences(
      select case when m.id is null then 'withdrawal_unknown_here'
          when t.tx_hash is null then 'withdrawal_missing_on_chain'
          else 'withdrawal_differs' end as kind,
-       coalesce(m.id, t.number::text) as subject,
+       coalesce(m.id, ${numberText('t.number')}) as subject,
        jsonb_build_object('ours', to_jsonb(m), 'chain', to_jsonb(t)) as details
      from theirs t
      full join mine m on m.number = t.number

@@ -2,6 +2,7 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
+import { toNumberColumn } from '#settlement/number-columns.ts';
 import {
   deleteOtherPayments,
   replaceTransfers,
@@ -45,7 +46,7 @@ function toTransfer(event: SettlementEvent, { times }: WalkedRange): TransferRow
       tx_hash: event.txHash,
       log_index: event.logIndex,
       kind: refund ? 'refund' : 'withdrawal',
-      number: event.number.toString(),
+      number: toNumberColumn(event.number).toString(),
       merchant_number: event.merchantNumber.toString(),
       recipient: refund ? event.payer : event.wallet,
       amount: event.amount.toString(),

@@ -1,6 +1,7 @@
 import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
+import { toNumberColumn } from '#settlement/number-columns.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -197,7 +198,7 @@ export async function upsertChainPayments(
 ): Promise<void> {
   if (settled.length === 0) return;
   const rows = settled.map(({ payment, blockTime }) => ({
-    number: payment.number,
+    number: toNumberColumn(payment.number),
     batch_number: payment.batchNumber,
     payer: payment.payer,
     merchant_number: payment.merchantNumber,
@@ -305,7 +306,7 @@ export async function movePayments(
      )
      update payment_intents i set tx_hash = m.tx_hash from moved m
      where i.id = m.payment_intent_id and i.status = 'succeeded'`,
-    [wanted.livemode, wanted.numbers.map(String)],
+    [wanted.livemode, wanted.numbers.map(toNumberColumn).map(String)],
   );
 }
 

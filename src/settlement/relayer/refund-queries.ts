@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** The contract's number of a payment, or null when there is no such payment. */
@@ -25,14 +26,15 @@ export async function selectBatchOf(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<ChainPaymentRow[]> {
-  return sql.query(
+  const rows = await sql.query<ChainPaymentRow>(
     `select p.number, p.batch_number, p.payer, p.merchant_number, p.amount, p.order_id, p.tx_hash
      from chain_payments own
      join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
      where own.livemode = $1 and own.number = $2
      order by p.log_index`,
-    [wanted.livemode, wanted.number],
+    [wanted.livemode, toNumberColumn(wanted.number)],
   );
+  return withChainNumbers(rows);
 }
 
 export interface RefundSums {

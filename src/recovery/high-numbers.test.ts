@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { FakeClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { foreignSettlements } from '#ops/admin-foreign.ts';
+import { bookPayments } from '#recovery/book-payments.ts';
+import { bookTransfers } from '#recovery/book-transfers.ts';
+import type { RecoveryDeps } from '#recovery/run.ts';
+import { withdrawCall } from '#settlement/contract/contract-calls.ts';
+import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
+import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { storedProof } from '#settlement/relayer/refund-proof.ts';
+import { outsideService } from '#testing/outside-service.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
+
+/** The contract counts with 64 bits, without a sign: one bit more than a bigint column has. */
+const ABOVE_COLUMN = 2n ** 63n;
+const LAST = 2n ** 64n - 1n;
+const AMOUNT = 2_500_000n;
+/** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
+const NO_GRACE = { graceMs: -86_400_000 };
+
+let store: TestStore;
+let network: TestNetwork;
+let merchant: TestMerchant;
+let deps: RecoveryDeps;
+let stopMining: () => Promise<void>;
+
+before(async () => {
+  network = await startTestNetwork();
+  merchant = await network.addMerchant();
+  stopMining = network.mineEvery(60);
+  store = await openStore({ merchantNumber: merchant.merchantNumber });
+  const { db, wakeups, idKey } = store;
+  const clock = new FakeClock(new Date());
+  deps = { chain: network.chain, db, wakeups, clock, idKey, log: silentLog };
+  const [payer] = await network.addPayers(1);
+  const { merchantNumber } = merchant;
+  const sale = { merchantNumber, amount: AMOUNT, payer: present(payer, 'payer').address };
+  const outside = outsideService(network.config);
+  await outside.settle([
+    { ...sale, orderId: 'FIRST', number: ABOVE_COLUMN },
+    { ...sale, orderId: 'LAST', number: LAST },
+    { ...sale, orderId: 'LOW', number: 7n },
+  ]);
+  const operator = privateKeyToAccount(present(network.config.relayerKeys[0], 'key of a lane'));
+  const { address: wallet } = merchant.wallet;
+  const paidOut = { merchantNumber, wallet, amount: 1_000_000n, number: LAST - 1n };
+  await network.send(operator, network.config.settlement, withdrawCall(paidOut));
+});
+after(async () => {
+  await stopMining();
+  await network.stop();
+  await store.database.close();
+});
+
+const alarms = async (kind: string): Promise<string[]> => {
+  const rows = await store.db.query<{ subject: string }>(
+    'select subject from chain_alarms where kind = $1',
+    [kind],
+  );
+  return rows.map(({ subject }) => subject).sort();
+};
+
+describe('settlements under numbers that a column of ours cannot hold', () => {
+  it('are found by reconciliation, which goes on', async () => {
+    const expected = [
+      `payment_unknown_here 7`,
+      `payment_unknown_here ${ABOVE_COLUMN}`,
+      `payment_unknown_here ${LAST}`,
+      `withdrawal_unknown_here ${LAST - 1n}`,
+    ].sort();
+    for (const _run of ['first', 'second']) {
+      const { differences } = await reconcileOnce(deps, NO_GRACE);
+      assert.deepEqual(
+        differences.map(({ kind, subject }) => `${kind} ${subject}`).sort(),
+        expected,
+      );
+    }
+    // They stay open when their blocks are not read any more.
+    await network.mine(80);
+    for (const _run of ['moves the cursor', 'reads later blocks']) {
+      assert.equal((await reconcileOnce(deps, NO_GRACE)).differences.length, expected.length);
+    }
+  });
+
+  it('are foreign: operators see them as the chain has them', async () => {
+    assert.deepEqual(await alarms('foreign_key_used'), [`merchant ${merchant.merchantNumber}`]);
+    const args = ['foreign-settlements'];
+    const listed = await foreignSettlements(store.db, { args, now: new Date() } as never);
+    assert.ok('lines' in listed);
+    for (const number of [ABOVE_COLUMN, LAST, LAST - 1n, 7n]) {
+      assert.ok(
+        listed.lines.some((line) => line.includes(` ${number} `)),
+        listed.lines.join('\n'),
+      );
+    }
+    assert.equal(await countUnknownHere(store.db, false), 0, 'no recovery is asked for');
+  });
+
+  it('leave the proof of what was settled with them as the contract wants it', async () => {
+    const proof = present(await storedProof(store.db, { livemode: false, number: 7n }), 'proof');
+    const batch = proof.batchNumber;
+    const other = await storedProof(store.db, { livemode: false, number: LAST });
+    assert.deepEqual([other?.payment.number, other?.batchNumber], [LAST, batch]);
+  });
+
+  it('are alarms, and not booked, when a loss is recovered', async () => {
+    const { db } = store;
+    await db.transaction((tx) => deleteUndecided(tx, false));
+    const head = present(await network.chain.block('latest'), 'newest block').number;
+    const range = { fromBlock: 0n, toBlock: head, events: [], times: new Map<bigint, Date>() };
+    const after = { block: -1n, logIndex: -1 };
+    await db.transaction((tx) => bookPayments(tx, deps, { range, after, limit: 100 }));
+    await db.transaction((tx) => bookTransfers(tx, deps, range));
+    assert.deepEqual(
+      await alarms('foreign_settlement'),
+      [`payment ${ABOVE_COLUMN}`, `payment ${LAST}`, `withdrawal ${LAST - 1n}`].sort(),
+    );
+    const booked = await db.query<{ settlement_number: bigint }>(
+      'select settlement_number from payments',
+    );
+    assert.deepEqual(booked, [{ settlement_number: 7n }]);
+    assert.equal(await countUnknownHere(db, false), 1, 'until reconciliation finds number 7');
+  });
+});
