@@ -203,3 +203,41 @@ describe('a start finds a nonce that the database does not know, and cannot tell
     await world.comeToRest();
   });
 });
+
+describe('a start finds such a nonce, and its mark says that nothing was lost', () => {
+  let asked: bigint;
+  let questions: number;
+  const QUESTIONS = `select count(*) from chain_alarms where kind = 'restored_or_not'`;
+  const STOPPED = 'select count(*) from relayer_lanes where stopped_at is not null';
+
+  before(async () => {
+    await Promise.all(world.nodes.map((node) => node.close()));
+    asked = (await world.recovery()).asked;
+    questions = await count(QUESTIONS);
+    const outside = outsideService(world.ground.testnet.config);
+    const payer = await addressOf('Demo: ok_2');
+    const sale = { merchantNumber: await merchantNumber(), amount: AMOUNT, payer };
+    await outside.settle([{ ...sale, orderId: 'DAWN', number: DRAWN_BY_NOBODY + 10n }]);
+    await world.db.query('update relayer_lanes set stopped_at = null where not livemode');
+    const again = world.nodes.map(({ name }) => {
+      const role = name.includes('worker') ? ('worker' as const) : ('api' as const);
+      return startChaosProcess(world.ground, { name, role });
+    });
+    world.nodes.splice(0, world.nodes.length, ...(await Promise.all(again)));
+  });
+
+  it('sells at once, and asks nobody', async () => {
+    await world.pay('MORNING');
+    assert.equal(await count(QUESTIONS), questions);
+    const row = await world.recovery();
+    assert.deepEqual([row.asked, row.status], [asked, 'done']);
+  });
+
+  it('stops the lane when the node has shown the transaction twice', async () => {
+    await waitUntil(async () => (await count(STOPPED)) === 1, FOUND_MS);
+    assert.equal(await count(STOPPED), 1);
+    const booked = `select count(*) from payments where order_id = 'DAWN'`;
+    assert.equal(await count(booked), 0);
+    assert.equal(await count(QUESTIONS), questions);
+  });
+});
