@@ -5,7 +5,14 @@ import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant, tillOf } from '../testing/till.ts';
+import {
+  addTestTerminal,
+  intentsOf,
+  openTill,
+  paymentsOf,
+  postAsMerchant,
+  tillOf,
+} from '../testing/till.ts';
 import { readyWallet } from '../testing/wallet.ts';
 
 let shared: SharedSandbox;
@@ -114,6 +121,7 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await till.result('Paid').waitFor();
   // Still in the field: the same pass pays nothing more.
   await holdPass(page, passOf(sandbox));
+  await page.getByText('Already paid', { exact: true }).waitFor();
   await till.newPayment.click();
   await till.amount.waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
@@ -121,14 +129,20 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await window.close();
 });
 
+/** Longer than what tells one run of keys from the next. */
+const PAUSE_MS = 400;
+
+/** Not one by one: a reader does not wait for the machine that the test runs on. */
+function typeAsReader({ keyboard }: Page, text: string): Promise<unknown> {
+  return Promise.all([...text, 'Enter'].map((key) => keyboard.press(key)));
+}
+
 test('a reader that types is a reader, wherever the focus is', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.ask('2.50');
-  const { keyboard } = till.page;
-  // Not one by one: a reader does not wait for the machine that the test runs on.
-  const read = (text: string) => Promise.all([...text, 'Enter'].map((key) => keyboard.press(key)));
+  const read = (text: string) => typeAsReader(till.page, text);
   // Its Enter must not press the button that has the focus.
   await till.cancel.focus();
   await read('4006381333931');
@@ -137,6 +151,47 @@ test('a reader that types is a reader, wherever the focus is', async () => {
   await read(passOf(sandbox));
   await till.result('Paid').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await till.close();
+});
+
+test('what is read twice wipes no result and writes into no field', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page } = till;
+  const read = () => typeAsReader(page, passOf(sandbox));
+  await till.ask('2.50');
+  await read();
+  await till.result('Paid').waitFor();
+  await till.newPayment.focus();
+  await read();
+  await page.getByText('Already paid', { exact: true }).waitFor();
+  await typeAsReader(page, 'nfc_cut');
+  assert.equal(await till.result('Paid').count(), 1, 'the result stays');
+  await till.newPayment.click();
+
+  await till.amount.pressSequentially('1.2');
+  // A pause as after anything that a person types: a reader makes none.
+  await page.waitForTimeout(PAUSE_MS);
+  await read();
+  await page.getByText('No pass is needed now. Nothing was sent.').first().waitFor();
+  assert.equal(await till.amount.inputValue(), '1.2', 'what was typed stays as it was');
+  await page.reload();
+  assert.equal(await till.amount.inputValue(), '1.2', 'after a reload too');
+  await till.amount.press('Enter');
+  await till.testPass.waitFor();
+  await till.cancel.click();
+  await till.result('Canceled').waitFor();
+
+  await page.goto(`${sandbox.web_url}/terminal/history/last`);
+  await page.getByRole('button', { name: 'Refund' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Amount' }).focus();
+  await read();
+  assert.equal(await dialog.getByRole('textbox', { name: 'Amount' }).inputValue(), '2.50');
+  await dialog.waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal))[0]?.amount_refunded, 0);
+  assert.equal((await intentsOf(sandbox, terminal)).length, 2);
   await till.close();
 });
 

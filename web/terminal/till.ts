@@ -21,6 +21,8 @@ const ASK_EVERY_MS = 2_000;
 /** A customer who stands there does not wait longer for a payment to be opened. */
 const GIVE_UP_MS = 12_000;
 const RETRY_MS = [500, 1_000, 2_000, 4_000] as const;
+/** While nothing is reached, nobody is burdened: `Offline` ends within a second. */
+const REACH_MS = 500;
 /** Nothing of this key is accepted any more: asking often would not help. */
 const KEY_ENDED_MS = 10_000;
 /** A second for what the service rounds off, and half of one for the way. */
@@ -63,7 +65,7 @@ export class TillRunner {
 
   constructor(api: DeviceApi) {
     this.#api = api;
-    window.addEventListener('online', this.#poke);
+    window.addEventListener('online', this.#back);
     window.addEventListener('offline', this.#poke);
     document.addEventListener('visibilitychange', this.#poke);
     void this.#run();
@@ -96,7 +98,7 @@ export class TillRunner {
 
   stop(): void {
     this.#running = false;
-    window.removeEventListener('online', this.#poke);
+    window.removeEventListener('online', this.#back);
     window.removeEventListener('offline', this.#poke);
     document.removeEventListener('visibilitychange', this.#poke);
     this.#waiting.abort();
@@ -106,6 +108,17 @@ export class TillRunner {
     this.#waiting.abort();
     if (!navigator.onLine) this.#show({ reached: false });
   };
+
+  /** What is under way may not hear of it: something small is asked, whatever the phase. */
+  readonly #back = (): void => {
+    this.#poke();
+    void this.device();
+  };
+
+  /** No longer than it takes, until it is known that the service is there. */
+  #pollS(): number {
+    return this.#view.reached ? POLL_S : 0;
+  }
 
   #show(part: Partial<TillView>): void {
     this.#view = { ...this.#view, ...part };
@@ -154,8 +167,11 @@ export class TillRunner {
 
   /** Before the same is tried again. */
   #pauseAfterFailure(): Promise<void> {
+    const { reached, keyEnded } = this.#view;
     const ms = RETRY_MS[Math.min(this.#failures, RETRY_MS.length) - 1] ?? RETRY_MS[0];
-    return this.#pause(this.#view.keyEnded ? KEY_ENDED_MS : ms);
+    if (keyEnded) return this.#pause(KEY_ENDED_MS);
+    // A browser that knows of no network says when there is one.
+    return this.#pause(!reached && navigator.onLine ? REACH_MS : ms);
   }
 
   /** What an answer says about the connection, whatever it says about the payment. */
@@ -172,7 +188,7 @@ export class TillRunner {
 
   async #pollNext(): Promise<void> {
     const { signal } = this.#waiting;
-    const answer = await this.#api.next(POLL_S, signal);
+    const answer = await this.#api.next(this.#pollS(), signal);
     if (signal.aborted) return;
     this.#note(answer);
     if (answer.is !== 'done') return this.#pauseAfterFailure();
@@ -208,7 +224,7 @@ export class TillRunner {
     const { signal } = this.#waiting;
     const answer = await this.#api.intent(
       id,
-      wait === null ? undefined : { waitS: POLL_S, status: wait.status, signal },
+      wait === null ? undefined : { waitS: this.#pollS(), status: wait.status, signal },
     );
     if (wait !== null && signal.aborted) return true;
     this.#note(answer);

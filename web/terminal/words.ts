@@ -1,5 +1,6 @@
 import type { Intent } from '../data/device.ts';
-import type { Outcome, Remark } from './phases.ts';
+import { takesPasses } from './machine.ts';
+import type { Outcome, Phase, Remark } from './phases.ts';
 
 /** Every sentence of the terminal, in one place. Names that scripts rely on: behavior.md 21. */
 export const WORDS = {
@@ -19,6 +20,10 @@ export const WORDS = {
     'There is no connection. What became of the payment is asked as soon as it is back.',
   notSent: 'Not sent',
   notSentHint: 'There was no connection. Nobody was charged.',
+  alreadyPaid: 'Already paid',
+  alreadyRead: 'A pass is being checked already. Nothing more was sent.',
+  tipFirst: 'The tip comes first. Nothing was sent.',
+  noPassNeeded: 'No pass is needed now. Nothing was sent.',
   opening: 'Starting the payment',
   openingHint: 'Nobody can be charged yet.',
   canceling: 'Canceling',
@@ -40,10 +45,24 @@ export function endHint(outcome: Outcome, intent: Intent): string {
   return 'Nobody was charged.';
 }
 
-/** What to say after a decline: the service's words. */
+/** What to say after a decline: the service's words for customers, never those for developers. */
 export function declineWords({ last_payment_error: error }: Intent): string {
-  if (error === null) return 'Nobody was charged.';
-  return error.message;
+  return error?.customer_message || 'Nobody was charged.';
+}
+
+/** What to say of a pass that was read while no pass is taken. */
+export function strayWords(phase: Phase): string {
+  switch (phase.at) {
+    case 'result':
+      return phase.outcome === 'paid' ? WORDS.alreadyPaid : WORDS.noPassNeeded;
+    case 'tapping':
+    case 'following':
+      return WORDS.alreadyRead;
+    case 'open':
+      return takesPasses(phase) ? WORDS.noPassNeeded : WORDS.tipFirst;
+    default:
+      return WORDS.noPassNeeded;
+  }
 }
 
 export function remarkWords({ kind, message }: Remark): { title: string; hint: string } {

@@ -15,6 +15,7 @@ import {
   StartScreen,
   TotalsScreen,
 } from './lazy.ts';
+import { type Readers, useReaders } from './readers.ts';
 
 /** What every screen of a paired till gets. */
 export interface TillContext {
@@ -24,6 +25,7 @@ export interface TillContext {
   /** null until the service has said who this terminal is. */
   readonly device: Device | null;
   readonly settings: Settings;
+  readonly readers: Readers;
   readonly change: (part: Partial<Settings>) => void;
 }
 
@@ -76,7 +78,8 @@ function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps)
     keepSettings(changed);
     setSettings(changed);
   }, []);
-  const context: TillContext = { api, runner, view, device, settings, change };
+  const readers = useReaders({ runner, view, settings });
+  const context: TillContext = { api, runner, view, device, settings, readers, change };
   useEffect(() => {
     const end = new AbortController();
     loadParts(end.signal);

@@ -11,8 +11,7 @@ import { signal } from '../feedback.ts';
 import type { Open } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { credentialOf } from '../reader/credential.ts';
-import { readKeyboard } from '../reader/keyboard.ts';
-import { hasNfc, readNfc } from '../reader/nfc.ts';
+import { hasNfc } from '../reader/nfc.ts';
 import { declineWords, formatLeft, remarkWords, WORDS } from '../words.ts';
 import { Qr, ScanDialog } from './lazy.ts';
 import type { TillContext } from './shift.tsx';
@@ -31,6 +30,9 @@ export function useLeft(until: string, clockOffsetMs: number): number {
 
 type Passes = TestPasses['passes'];
 
+/** How long until the passes are asked for again, after there was no connection. */
+const PASSES_AGAIN_MS = 1_000;
+
 /** Sandboxes hand out passes to play with. */
 function useTestPasses({ api, device }: TillContext): Passes {
   const [passes, setPasses] = useState<Passes>([]);
@@ -38,23 +40,19 @@ function useTestPasses({ api, device }: TillContext): Passes {
   useEffect(() => {
     if (!isTest) return;
     let isCurrent = true;
-    void api.testPasses().then((answer) => {
-      if (isCurrent && answer.is === 'done') setPasses(answer.value.passes);
-    });
+    const load = async () => {
+      while (isCurrent) {
+        const answer = await api.testPasses();
+        if (answer.is === 'done') return setPasses(answer.value.passes);
+        await new Promise((resolve) => setTimeout(resolve, PASSES_AGAIN_MS));
+      }
+    };
+    void load();
     return () => {
       isCurrent = false;
     };
   }, [api, isTest]);
   return passes;
-}
-
-function useReaders(onPass: (credential: Credential | null) => void): void {
-  useEffect(() => {
-    const end = new AbortController();
-    readKeyboard(onPass, end.signal);
-    void readNfc(onPass, end.signal);
-    return () => end.abort();
-  }, [onPass]);
 }
 
 function TestPass({
@@ -143,22 +141,13 @@ function Invitation({ phase }: WaitingProps): ReactNode {
 
 /** The amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
-  const { phase, runner, settings } = props;
+  const { phase, runner, settings, readers } = props;
+  const { onPass, unreadable } = readers;
   const passes = useTestPasses(props);
   const [scanning, setScanning] = useState(false);
-  const [unreadable, setUnreadable] = useState(false);
-  const { tip } = phase;
-  // The same function for one payment: readers start once.
-  const [onPass] = useState(() => (credential: Credential | null) => {
-    setUnreadable(credential === null);
-    if (credential === null) return signal('bad', settings.sound);
-    const tap = { key: crypto.randomUUID(), credential, tip };
-    runner.dispatch({ type: 'tap', tap });
-  });
-  useReaders(onPass);
   useEffect(() => {
-    if (phase.declined) signal('bad', settings.sound);
-  }, [phase.declined, settings.sound]);
+    if (phase.declined || unreadable > 0) signal('bad', settings.sound);
+  }, [phase.declined, unreadable, settings.sound]);
   const remark = phase.remark === null ? null : remarkWords(phase.remark);
   return (
     <div className="stack waiting">
@@ -170,7 +159,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
           <p>{remark.hint}</p>
         </Notice>
       )}
-      {unreadable ? (
+      {unreadable > 0 ? (
         <Notice tone="warn" role="alert">
           <p>That was no pass. Nothing was sent.</p>
         </Notice>

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sharedStage } from '../testing/stage.ts';
+import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
+
+const stage = sharedStage();
+
+/** What a cashier is promised: `Offline` goes this soon after the network is back. */
+const BACK_MS = 1_000;
+
+test('Offline ends within a second of the return of the network', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const { page, context } = till;
+  await context.setOffline(true);
+  await page.getByText('Offline', { exact: true }).waitFor();
+  // Measured in the page: the way from the test to it does not count.
+  const measured = page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let back = 0;
+        window.addEventListener('online', () => {
+          back = performance.now();
+        });
+        new MutationObserver(() => {
+          const isOffline = document.querySelector('header')?.textContent?.includes('Offline');
+          if (back > 0 && isOffline === false) resolve(performance.now() - back);
+        }).observe(document.body, { childList: true, subtree: true });
+      }),
+  );
+  await context.setOffline(false);
+  const took = await measured;
+  assert.ok(took <= BACK_MS, `${Math.round(took)} ms`);
+  await till.close();
+});
+
+test('after a tap that was not sent, the test passes are offered again', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  await till.ask('2.50');
+  await till.context.setOffline(true);
+  await till.testPass.selectOption('ok');
+  await till.page.getByText('Not sent', { exact: true }).waitFor();
+  await till.context.setOffline(false);
+  await till.testPass.waitFor({ timeout: 5_000 });
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await till.close();
+});

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isByReader, type Run } from './keyboard.ts';
+
+test('a reader is told from a person by its speed, or by what only passes begin with', () => {
+  const runs: readonly (readonly [Run, boolean])[] = [
+    [{ text: '4006381333931', tookMs: 130 }, true],
+    [{ text: 'tlqr_0123456789abcdef', tookMs: 1_000 }, true],
+    [{ text: 'nfc_2Yv9AbcExample', tookMs: 4_000 }, true],
+    [{ text: 'https://pay.example.com/card/card_1?p=0&c=1', tookMs: 9_000 }, true],
+    // A quick cashier's name, a sum, and what is too short to tell.
+    [{ text: 'Christopher Moss', tookMs: 1_900 }, false],
+    [{ text: '1000000.00', tookMs: 20 }, false],
+    [{ text: 'nfc_cut', tookMs: 20 }, false],
+  ];
+  for (const [run, expected] of runs) assert.equal(isByReader(run), expected, run.text);
+});
