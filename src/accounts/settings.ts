@@ -1,5 +1,6 @@
 import {
   type AccountRow,
+  type AccountUpdate,
   hasTimeZone,
   lockAccount,
   updateAccount,
@@ -60,6 +61,7 @@ export async function editAccount(
   tx: Tx,
   ref: AccountRef,
   edit: SettingsEdit,
+  mayChange: (before: AccountRow, after: AccountUpdate) => Promise<Refusal | null>,
 ): Promise<AccountRow | Refusal> {
   const { timeZone } = edit;
   const wrongZone = timeZone === undefined ? null : await unknownZone(tx, timeZone);
@@ -70,7 +72,7 @@ export async function editAccount(
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
   const limit = edit.refundDailyLimit;
-  const rows = await updateAccount(tx, before, {
+  const change: AccountUpdate = {
     name,
     status: before.status,
     disabledReason: before.disabled_reason,
@@ -78,7 +80,10 @@ export async function editAccount(
     refundWindowDays: edit.refundWindowDays ?? before.refund_window_days,
     refundDailyLimit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
     timeZone: timeZone ?? before.time_zone,
-  });
+  };
+  const refused = await mayChange(before, change);
+  if (refused !== null) return refused;
+  const rows = await updateAccount(tx, before, change);
   const after = only(rows, 'account');
   await recordEntry(tx, {
     trail: ref.accountId,

@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOTS } from '#apis/dashboard/surface.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
-import { peopleReference, type Reference } from '#app/people-reference.ts';
+import { peopleReference, type Reference, withMovesTable } from '#app/people-reference.ts';
 
 /**
- * `npm run people-reference` writes docs/dashboard-api.md and docs/operator-api.md; with `--check`
- * it ends with 1 when one of them is stale.
+ * `npm run people-reference` writes docs/dashboard-api.md, docs/operator-api.md and the table of
+ * routes in SECURITY.md; with `--check` it ends with 1 when one of them is stale.
  */
-const FOLDER = path.join(import.meta.dirname, '../../docs');
+const ROOT = path.join(import.meta.dirname, '../..');
 
 const INTRODUCTION =
   'JSON over HTTPS from a page of the service: `POST /session` sets the session cookie ' +
@@ -42,13 +42,17 @@ const files: Readonly<Record<string, Reference>> = {
   },
 };
 
-for (const [name, reference] of Object.entries(files)) {
-  const file = path.join(FOLDER, name);
-  const fresh = peopleReference(reference);
-  if (!process.argv.includes('--check')) {
-    await writeFile(file, fresh);
-  } else if ((await readFile(file, 'utf8').catch(() => '')) !== fresh) {
-    console.error(`docs/${name} is stale: run npm run people-reference`);
-    process.exitCode = 1;
-  }
+async function bringUp(name: string, freshen: (text: string) => string): Promise<void> {
+  const file = path.join(ROOT, name);
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const fresh = freshen(text);
+  if (fresh === text) return;
+  if (!process.argv.includes('--check')) return writeFile(file, fresh);
+  console.error(`${name} is stale: run npm run people-reference`);
+  process.exitCode = 1;
 }
+
+for (const [name, reference] of Object.entries(files)) {
+  await bringUp(`docs/${name}`, () => peopleReference(reference));
+}
+await bringUp('SECURITY.md', (text) => withMovesTable(text, routes));

@@ -1,4 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
+import type { SurfaceRoutes } from '#app/surface-documents.ts';
+import { asksOf } from '#http/moves.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
 /** The written reference of an API for people, made of its declared routes. */
@@ -106,4 +108,55 @@ export function peopleReference(reference: Reference): string {
     '',
   ];
   return `${[...head, ...sections].join('\n').trimEnd()}\n`;
+}
+
+const BEGIN = '<!-- What routes move: npm run people-reference -->\n';
+const END = '<!-- End of what routes move -->';
+
+/** What is asked for at APIs whose callers have no second factor. */
+const PROOF: Readonly<Record<keyof SurfaceRoutes, string>> = {
+  merchant: 'API key with its scope',
+  device: 'device key',
+  payer: 'session of the wallet',
+  pay: 'signature of the wallet',
+  dashboard: '',
+  operator: 'fresh factor',
+};
+
+const ASKED = {
+  always: 'fresh factor',
+  live: 'fresh factor in live mode, mail to the owners',
+  own: 'fresh factor, by what is asked for',
+  never: 'session',
+} as const;
+
+function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
+  const isOpen = ['public', 'half_signed_in', 'signed_in'].includes(route.access ?? '');
+  return api === 'dashboard' || (api === 'operator' && isOpen) ? ASKED[asksOf(route)] : PROOF[api];
+}
+
+/** Every route that moves money, access or a name, and what its caller has to show. */
+function table(routes: SurfaceRoutes): string {
+  const lines = Object.entries(routes).flatMap(([name, own]) => {
+    const api = name as keyof SurfaceRoutes;
+    const moving = (own as readonly DeclaredRoute[]).filter(
+      ({ moves }) => moves !== 'data' && moves !== 'nothing',
+    );
+    return moving.map((route) => {
+      const { method, path, moves, access = '' } = route;
+      const cells = [api, `\`${method} ${path}\``, moves, access, proofOf(api, route)];
+      return `| ${cells.join(' | ')} |`;
+    });
+  });
+  return ['| API | route | moves | for | shows |', '|---|---|---|---|---|', ...lines, ''].join(
+    '\n',
+  );
+}
+
+/** SECURITY.md with the table as the routes are declared now. */
+export function withMovesTable(text: string, routes: SurfaceRoutes): string {
+  const [before, rest] = text.split(BEGIN);
+  const [, after] = rest?.split(END) ?? [];
+  if (after === undefined) throw new Error('SECURITY.md has lost the place of its table of routes');
+  return `${before}${BEGIN}${table(routes)}${END}${after}`;
 }

@@ -21,6 +21,7 @@ const route = (method: 'GET' | 'POST') =>
     method,
     path: '/things',
     operationId: `${method} things`,
+    moves: 'nothing',
     tag: 'Things',
     summary: 'Things',
     scope: null,

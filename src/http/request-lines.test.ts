@@ -10,6 +10,7 @@ const PING = defineRoute({
   method: 'GET',
   path: '/ping',
   operationId: 'ping',
+  moves: 'nothing',
   tag: 'Things',
   summary: 'Things',
   scope: null,

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Answer, ErrorCode, Refusal, ResponseHeaders } from '#core/answer.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { Asks, Moves } from '#http/moves.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
 /** Scopes of merchant keys (behavior.md 3.5). */
@@ -92,6 +93,10 @@ export interface Route<
   /** Below the surface's root: `/payment_intents/{id}`. */
   readonly path: string;
   readonly operationId: string;
+  /** What a successful request can move: who has to agree, and how, follows from it. */
+  readonly moves: Moves;
+  /** Only where it differs from what follows from `moves`. */
+  readonly asks?: Asks;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;

@@ -20,6 +20,7 @@ function route(
     ...defineRoute({
       method: 'POST',
       path,
+      moves: 'nothing',
       operationId: path,
       tag: 'Things',
       summary: 'Things',

@@ -6,6 +6,7 @@ import fastify, {
 } from 'fastify';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
+import { assert } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
@@ -17,6 +18,7 @@ import { createDrain, type Drain } from '#http/drain.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/faults.ts';
 import { checkFraming } from '#http/framing.ts';
 import { createHandler, type HandlerDeps } from '#http/handle.ts';
+import { MOVES } from '#http/moves.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { securityHeaders } from '#http/security-headers.ts';
@@ -156,6 +158,7 @@ function addSurface(
   const check = createCheck(surface, options);
   for (const route of surface.routes) {
     const { method } = route;
+    assert(MOVES.includes(route.moves), `${route.operationId} does not say what it moves`);
     const url = routerPath(route.path);
     const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
     const handler = createHandler(route, deps);

@@ -52,6 +52,7 @@ export interface SessionRow {
   readonly user_status: 'active' | 'disabled';
   readonly staff_role: StaffRole;
   readonly factor_trusted_from: Date | null;
+  readonly has_factor: boolean;
   readonly role: Role | null;
   readonly account_name: string | null;
   readonly account_status: 'active' | 'disabled' | null;
@@ -68,6 +69,8 @@ export async function selectSession(
        s.rotated_at, s.rotation_seen_at, s.level, s.second_factor_at, s.created, s.last_seen_at,
        s.expires_at, u.realm, u.email, u.name as user_name, u.status as user_status,
        u.staff_role, u.factor_trusted_from, m.role,
+       (u.totp_confirmed_at is not null
+         or exists (select from passkeys p where p.user_id = u.id)) as has_factor,
        a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number
      from sessions s
      join users u on u.id = s.user_id

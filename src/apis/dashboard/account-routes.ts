@@ -4,6 +4,7 @@ import { createAccount } from '#accounts/create-account.ts';
 import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
 import { AccountSchema, TimeZone } from '#apis/dashboard/account-schema.ts';
 import { accountView, readAccountView } from '#apis/dashboard/account-view.ts';
+import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -35,6 +36,7 @@ function listRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: '/accounts',
     operationId: 'listAccounts',
+    moves: 'nothing',
     tag: TAG,
     summary: 'The accounts that I belong to',
     access: 'signed_in',
@@ -52,6 +54,8 @@ function createRoute({ db }: DashboardDeps) {
     method: 'POST',
     path: '/accounts',
     operationId: 'createAccount',
+    moves: 'access',
+    asks: 'never',
     tag: TAG,
     summary: 'Open another account, owned by me',
     access: 'signed_in',
@@ -84,6 +88,7 @@ function readRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: ACCOUNT,
     operationId: 'readAccount',
+    moves: 'nothing',
     tag: TAG,
     summary: 'The account, its settings and its modes',
     access: 'viewer',
@@ -109,11 +114,13 @@ const SettingsBody = Type.Object({
   time_zone: Type.Optional(TimeZone),
 });
 
-function updateRoute({ db }: DashboardDeps) {
+function updateRoute(deps: DashboardDeps) {
+  const { db } = deps;
   return personRoute<undefined, typeof SettingsBody>({
     method: 'PATCH',
     path: ACCOUNT,
     operationId: 'updateAccount',
+    moves: 'name',
     tag: TAG,
     summary: 'Change name, refund window, daily refund limit or time zone',
     access: 'admin',
@@ -130,7 +137,13 @@ function updateRoute({ db }: DashboardDeps) {
         refundDailyLimit: body.refund_daily_limit,
         timeZone: body.time_zone,
       };
-      const row = await db.transaction((tx) => editAccount(tx, ref, edit));
+      const mayChange = mayChangeSettings(deps.settings.people, {
+        session: sessionOf(caller),
+        tenant: caller.tenant,
+        now,
+      });
+      const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));
+      deps.wakeups.send('mail');
       if (isRefusal(row)) return row;
       return answerWith(200, accountView(row, await selectModes(db, accountId)));
     },

@@ -52,6 +52,7 @@ export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {
       method: 'GET',
       path: `${ACCOUNT}/audit_log`,
       operationId: 'listAuditLog',
+      moves: 'nothing',
       tag: 'Audit log',
       summary: 'Who changed what, newest first',
       access: 'admin',

@@ -25,6 +25,7 @@ function declinedRoute({ db, cursorKey }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/declined_payment_intents`,
     operationId: 'listDeclinedPaymentIntents',
+    moves: 'nothing',
     tag: 'Search',
     summary: 'Payment intents by the code of their last decline, newest first',
     description: 'Includes intents that were paid after the decline.',

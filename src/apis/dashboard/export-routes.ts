@@ -64,6 +64,7 @@ function exportRoute({ db, cursorKey }: DashboardDeps, name: ExportName) {
     method: 'GET',
     path: `${MODE}/exports/${name}`,
     operationId: `export_${name}`,
+    moves: 'nothing',
     tag: 'Exports',
     summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
     description:

@@ -106,6 +106,7 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
     method: 'GET',
     path: `${MODE}/feed`,
     operationId: 'followEvents',
+    moves: 'nothing',
     tag: 'Live feed',
     summary: 'Events as they happen, as server-sent events',
     description:

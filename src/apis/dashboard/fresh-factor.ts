@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { factorRefusal } from '#apis/dashboard/consent.ts';
 import { sessionOf } from '#apis/dashboard/person-route.ts';
 import { Password } from '#apis/dashboard/person-schema.ts';
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { confirmPassword } from '#people/change-password.ts';
-import { factorTooNew, isFactorTrusted } from '#people/factor-trust.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 import { selectUser } from '#people/user-queries.ts';
@@ -24,10 +24,7 @@ export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | n
 
 /** The same, from a factor that is not a thief's who had only the password. */
 export function requireTrustedFactor(caller: PersonCaller, now: Date): Refusal | null {
-  const stale = requireFreshFactor(caller, now);
-  if (stale !== null) return stale;
-  const { factor_trusted_from: from } = sessionOf(caller);
-  return from === null || isFactorTrusted(from, now) ? null : factorTooNew(from);
+  return factorRefusal(sessionOf(caller), now);
 }
 
 /** Whether a change of owners may go ahead: they can move all of the money. */

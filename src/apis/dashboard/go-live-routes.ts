@@ -55,6 +55,7 @@ function readRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/go_live`,
     operationId: 'readGoLive',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Whether the account is live on this network',
     access: 'viewer',
@@ -70,6 +71,7 @@ function consentRoute(deps: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/go_live/consent`,
     operationId: 'readGoLiveConsent',
+    moves: 'nothing',
     tag: TAG,
     summary: 'The message that the settlement wallet signs (EIP-712)',
     access: 'admin',
@@ -88,6 +90,8 @@ function startRoute(deps: DashboardDeps) {
     method: 'POST',
     path: `${MODE}/go_live`,
     operationId: 'goLive',
+    moves: 'money',
+    asks: 'own',
     tag: TAG,
     summary: 'Register on the settlement contract of the network',
     description:
@@ -120,6 +124,7 @@ function confirmRoute(deps: DashboardDeps) {
     method: 'POST',
     path: `${MODE}/go_live/confirm`,
     operationId: 'confirmGoLive',
+    moves: 'money',
     tag: TAG,
     summary: 'Go live with the wallet that an admin has prepared',
     description: 'Needs a second factor proven in the last five minutes.',
@@ -129,8 +134,6 @@ function confirmRoute(deps: DashboardDeps) {
     response: GoLiveSchema,
     errors: ['kyb_required', 'unexpected_state', 'service_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
-      const stale = requireTrustedFactor(caller, now);
-      if (stale !== null) return stale;
       const { tenant } = caller;
       const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now, ...body };

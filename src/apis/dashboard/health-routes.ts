@@ -31,6 +31,7 @@ function healthRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/health`,
     operationId: 'readHealth',
+    moves: 'nothing',
     tag: 'Statistics',
     summary: 'Failure rates of the API and of webhooks, by day',
     description: `Days without activity are left out. At most ${MAX_DAYS} days.`,

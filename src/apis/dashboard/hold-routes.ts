@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -31,6 +30,7 @@ function readRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: PATH,
     operationId: 'readPayoutHold',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Whether payouts are held after a change of owners',
     access: 'viewer',
@@ -51,6 +51,7 @@ function liftRoute({ db, wakeups, settings }: DashboardDeps) {
     method: 'DELETE',
     path: PATH,
     operationId: 'liftPayoutHold',
+    moves: 'money',
     tag: TAG,
     summary: 'Lift the hold on payouts',
     description: 'Needs a second factor proven in the last five minutes. All owners are told.',
@@ -58,8 +59,6 @@ function liftRoute({ db, wakeups, settings }: DashboardDeps) {
     response: Done,
     errors: ['unexpected_state'],
     handle: async ({ caller, requestId, now }) => {
-      const stale = requireTrustedFactor(caller, now);
-      if (stale !== null) return stale;
       const { accountId } = caller.tenant;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const lifted = await db.transaction((tx) => liftHold(tx, settings.people, ref));

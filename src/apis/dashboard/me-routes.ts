@@ -20,6 +20,8 @@ function updateMeRoute(settings: SurfaceSettings) {
     method: 'PATCH',
     path: '/me',
     operationId: `${settings.cookies.realm}UpdateMe`,
+    moves: 'name',
+    asks: 'never',
     tag: TAG,
     summary: 'Change my name',
     access: 'signed_in',

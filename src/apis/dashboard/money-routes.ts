@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { WithdrawalSchema } from '#apis/dashboard/account-schema.ts';
-import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   actorOf,
   type DashboardDeps,
@@ -34,6 +33,7 @@ function withdrawRoute(deps: DashboardDeps) {
     method: 'POST',
     path: `${MODE}/withdrawals`,
     operationId: 'createWithdrawal',
+    moves: 'money',
     tag: TAG,
     summary: 'Pay out to the settlement wallet',
     description:
@@ -52,8 +52,6 @@ function withdrawRoute(deps: DashboardDeps) {
       'service_unavailable',
     ],
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      const stale = requireTrustedFactor(caller, now);
-      if (stale !== null) return stale;
       return withdraw(deps, {
         tenant: caller.tenant,
         amount: BigInt(body.amount),
@@ -73,6 +71,7 @@ function listRoute({ db, cursorKey }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/withdrawals`,
     operationId: 'listWithdrawals',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Withdrawals, newest first',
     access: 'viewer',
@@ -94,6 +93,7 @@ function readRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/withdrawals/{id}`,
     operationId: 'readWithdrawal',
+    moves: 'nothing',
     tag: TAG,
     summary: 'A withdrawal',
     access: 'viewer',

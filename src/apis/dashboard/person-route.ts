@@ -33,6 +33,8 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   | 'method'
   | 'path'
   | 'operationId'
+  | 'moves'
+  | 'asks'
   | 'tag'
   | 'summary'
   | 'description'

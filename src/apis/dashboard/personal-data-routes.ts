@@ -102,6 +102,7 @@ function exportRoute(settings: SurfaceSettings) {
     method: 'POST',
     path: '/me/export',
     operationId: `${settings.cookies.realm}ExportMyData`,
+    moves: 'data',
     tag: TAG,
     summary: 'Everything that is kept about me, in one document',
     description: `Secrets and their hashes are left out. ${CONFIRM}`,
@@ -124,6 +125,8 @@ function eraseRoute(settings: SurfaceSettings) {
     method: 'POST',
     path: '/me/erase',
     operationId: `${settings.cookies.realm}EraseMyData`,
+    moves: 'access',
+    asks: 'own',
     tag: TAG,
     summary: 'Erase me: name, address, factors, devices, sessions and memberships',
     description:

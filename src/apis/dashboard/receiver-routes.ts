@@ -47,6 +47,7 @@ function checkRoute(deps: DashboardDeps) {
     method: 'POST',
     path: `${MODE}/webhook_endpoints/{id}/check_receiver`,
     operationId: 'checkReceiver',
+    moves: 'nothing',
     tag: 'Webhook endpoints',
     summary: 'Find out whether the receiver verifies signatures',
     description:

@@ -52,6 +52,7 @@ function previewRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/risk_settings/preview`,
     operationId: 'previewRiskSettings',
+    moves: 'nothing',
     tag: 'Risk',
     summary: 'What a risk policy would have done to the payments of the last seven days',
     description:

@@ -70,6 +70,7 @@ function statisticsRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/statistics`,
     operationId: 'readStatistics',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Volume, counts, success rate, declines and time to settle, by day and terminal',
     description:
@@ -146,6 +147,7 @@ function reportRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/reports/daily/{day}`,
     operationId: 'readDailyReport',
+    moves: 'nothing',
     tag: TAG,
     summary: 'What one day added to the balance and took out of it',
     access: 'viewer',

@@ -1,4 +1,6 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { consentRefusal } from '#apis/dashboard/consent.ts';
+import { telling } from '#apis/dashboard/consent-mail.ts';
 import {
   type CookieSettings,
   type ReadCookies,
@@ -216,9 +218,14 @@ export function personSurface(
       if (route.path.includes('{account}/{mode}') && mode === null) {
         return refuse('route_missing', 'The mode in the path is test or live.');
       }
-      return authorizePerson(settings, access, { caller, request });
+      const refused = authorizePerson(settings, access, { caller, request });
+      if (refused !== null || caller.session === null) return refused;
+      const { session, tenant } = caller;
+      const isSandbox = settings.people.factorAgeMs === 0;
+      const asked = { session, now: request.now, livemode: tenant.livemode, isSandbox };
+      return consentRefusal(route, asked);
     },
-    routes,
+    routes: routes.map((route) => telling(settings.people, route)),
   };
   // The server hands each surface the callers that the surface itself made.
   return surface as unknown as Surface;

@@ -88,6 +88,7 @@ function timelineRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/payment_intents/{id}/timeline`,
     operationId: 'readTimeline',
+    moves: 'nothing',
     tag: TAG,
     summary: 'What happened to a payment intent on the chain, its events, and their deliveries',
     access: 'viewer',

@@ -13,6 +13,7 @@ export function totalsRoutes({ db }: DashboardDeps): PersonRoute[] {
       method: 'GET',
       path: `${MODE}/totals`,
       operationId: 'readTotals',
+      moves: 'nothing',
       tag: 'Statistics',
       summary: 'Totals by terminal and cashier: sales, tips, refunds, declines',
       description:

@@ -19,6 +19,7 @@ function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
     method: 'GET',
     path: `${MODE}/undelivered`,
     operationId: 'listUndelivered',
+    moves: 'nothing',
     tag: 'Webhook deliveries',
     summary: 'Deliveries that no receiver has taken, over all endpoints, newest event first',
     description:

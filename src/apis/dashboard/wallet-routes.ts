@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
-import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
   actorOf,
@@ -29,6 +28,7 @@ function readRoute({ db }: DashboardDeps) {
     method: 'GET',
     path: PATH,
     operationId: 'readSettlementWallet',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Where withdrawals go, and a change that is under way',
     access: 'viewer',
@@ -44,6 +44,7 @@ function consentRoute(deps: DashboardDeps) {
     method: 'GET',
     path: `${PATH}/consent`,
     operationId: 'readWalletConsent',
+    moves: 'nothing',
     tag: TAG,
     summary: 'The message that the new wallet signs (EIP-712)',
     access: 'owner',
@@ -64,6 +65,7 @@ function changeRoute(deps: DashboardDeps) {
     method: 'POST',
     path: PATH,
     operationId: 'changeSettlementWallet',
+    moves: 'money',
     tag: TAG,
     summary: 'Announce another settlement wallet',
     description:
@@ -76,9 +78,7 @@ function changeRoute(deps: DashboardDeps) {
     response: WalletSchema,
     errors: ['account_not_live', 'unexpected_state', 'service_unavailable'],
     handle: async (request) => {
-      const { caller, body, now } = request;
-      const stale = requireTrustedFactor(caller, now);
-      if (stale !== null) return stale;
+      const { caller, body } = request;
       const { secretKey } = deps.settings.people;
       const row = await orUnavailable(changeWallet({ ...deps, secretKey }, ref(request), body));
       return isRefusal(row) ? row : answerWith(202, await walletView(deps.db, caller.tenant));
@@ -91,6 +91,8 @@ function cancelRoute(deps: DashboardDeps) {
     method: 'DELETE',
     path: PATH,
     operationId: 'cancelWalletChange',
+    moves: 'money',
+    asks: 'never',
     tag: TAG,
     summary: 'Cancel an announced change of the settlement wallet',
     access: 'owner',

@@ -39,6 +39,8 @@ function pairRoute(deps: { readonly db: Database }) {
     method: 'POST',
     path: '',
     operationId: 'pairDevice',
+    moves: 'access',
+    asks: 'never',
     tag: 'Terminal protocol',
     summary: 'Exchange a pairing code for a device key',
     description: 'Without authentication. Works once per code; earlier keys of the terminal end.',
@@ -76,6 +78,7 @@ function previewRoute(deps: { readonly db: Database }) {
     method: 'POST',
     path: '/preview',
     operationId: 'previewPairing',
+    moves: 'nothing',
     tag: 'Terminal protocol',
     summary: 'Which terminal a pairing code belongs to',
     description:

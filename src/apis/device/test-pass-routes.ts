@@ -29,6 +29,7 @@ export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null 
     method: 'GET',
     path: '/test_passes',
     operationId: 'listTestPasses',
+    moves: 'nothing',
     tag: 'Terminal protocol',
     summary: 'The passes of the sandbox, to play the customer with',
     description: 'In test mode of a sandbox only; 404 anywhere else.',

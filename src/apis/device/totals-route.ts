@@ -9,6 +9,7 @@ export function totalsRoute({ db }: { readonly db: Database }) {
     method: 'GET',
     path: '/totals',
     operationId: 'retrieveDeviceTotals',
+    moves: 'nothing',
     tag: 'Terminal protocol',
     summary: "This terminal's totals by cashier: sales, tips, refunds, declines",
     description: "Of days in the account's time zone, or of a shift. With `format=csv` a CSV file.",

@@ -71,6 +71,7 @@ export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> 
     method: 'GET',
     path: '/balance',
     operationId: 'retrieveBalance',
+    moves: 'nothing',
     tag: 'Balance',
     summary: 'Retrieve the balance',
     description:

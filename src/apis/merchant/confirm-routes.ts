@@ -21,6 +21,7 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
     method: 'POST',
     path: '/payment_intents/{id}/confirm',
     operationId: 'confirmPaymentIntent',
+    moves: 'money',
     checksCredential: true,
     tag: 'Payment intents',
     summary: 'Pay a payment intent with an AI agent token',

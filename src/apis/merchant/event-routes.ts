@@ -19,6 +19,7 @@ function listRoute(deps: EventRoutesDeps) {
     method: 'GET',
     path: '/events',
     operationId: 'listEvents',
+    moves: 'nothing',
     tag: TAG,
     summary: 'List the events of the last 30 days, newest first',
     description:
@@ -54,6 +55,7 @@ function retrieveRoute(deps: EventRoutesDeps) {
     method: 'GET',
     path: '/events/{id}',
     operationId: 'retrieveEvent',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Retrieve an event',
     description: 'Byte for byte what webhooks deliver.',

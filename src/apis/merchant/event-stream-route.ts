@@ -37,6 +37,7 @@ export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller
     method: 'GET',
     path: '/events/stream',
     operationId: 'streamEvents',
+    moves: 'nothing',
     tag: 'Events',
     summary: 'Follow events as they happen, as server-sent events',
     description:

@@ -53,6 +53,7 @@ export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<Mer
     method: 'GET',
     path: '/idempotency_keys/{key}',
     operationId: 'retrieveIdempotencyKey',
+    moves: 'nothing',
     tag: 'Idempotency keys',
     summary: 'Find out what became of a request',
     description:

@@ -26,6 +26,7 @@ export function listRoute(deps: PaymentRoutesDeps) {
     method: 'GET',
     path: '/payment_intents',
     operationId: 'listPaymentIntents',
+    moves: 'nothing',
     tag: 'Payment intents',
     summary: 'List payment intents, newest first',
     scope: 'payments:read',

@@ -25,6 +25,7 @@ export function createRoute(deps: PaymentRoutesDeps) {
     method: 'POST',
     path: '/payment_intents',
     operationId: 'createPaymentIntent',
+    moves: 'money',
     checksCredential: true,
     tag: 'Payment intents',
     summary: 'Create a payment intent for a terminal',
@@ -64,6 +65,7 @@ export function retrieveRoute(deps: PaymentRoutesDeps) {
     method: 'GET',
     path: '/payment_intents/{id}',
     operationId: 'retrievePaymentIntent',
+    moves: 'nothing',
     tag: 'Payment intents',
     summary: 'Retrieve a payment intent',
     scope: 'payments:read',
@@ -84,6 +86,7 @@ export function cancelRoute(deps: PaymentRoutesDeps) {
     method: 'POST',
     path: '/payment_intents/{id}/cancel',
     operationId: 'cancelPaymentIntent',
+    moves: 'data',
     tag: 'Payment intents',
     summary: 'Cancel an unpaid payment intent',
     description:

@@ -35,6 +35,7 @@ export function auditVerificationRoute({ db }: OperatorDeps) {
     method: 'GET',
     path: '/audit_log/verification',
     operationId: 'verifyAuditLog',
+    moves: 'nothing',
     tag: 'Network',
     summary: "Whether the network's audit log, or an account's, is unchanged",
     description:

@@ -27,6 +27,7 @@ function lookedIntoRoute(
     method: 'POST',
     path,
     operationId,
+    moves: 'data',
     tag: TAG,
     summary,
     access: 'operator',

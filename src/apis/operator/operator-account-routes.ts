@@ -34,6 +34,7 @@ function searchRoute({ db }: OperatorDeps) {
     method: 'GET',
     path: '/accounts',
     operationId: 'searchAccounts',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Accounts, newest first',
     description: 'Send the id of the last one as `before` for the next page.',
@@ -65,6 +66,7 @@ function readRoute({ db }: OperatorDeps) {
     method: 'GET',
     path: ACCOUNT,
     operationId: 'readAnyAccount',
+    moves: 'nothing',
     tag: TAG,
     summary: 'An account with its modes and team',
     access: 'operator',
@@ -94,6 +96,7 @@ function statusRoute(
     method: 'POST',
     path: `${ACCOUNT}/${wish.verb}`,
     operationId: `${wish.verb}Account`,
+    moves: 'access',
     tag: TAG,
     summary:
       wish.verb === 'disable'

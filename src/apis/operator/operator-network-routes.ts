@@ -24,6 +24,7 @@ function auditRoute({ db, cursorKey }: OperatorDeps) {
     method: 'GET',
     path: '/audit_log',
     operationId: 'listNetworkAuditLog',
+    moves: 'nothing',
     tag: TAG,
     summary: "The network's own audit log, or an account's",
     access: 'operator',

@@ -79,6 +79,7 @@ function listRoute({ db }: OperatorDeps) {
     method: 'GET',
     path: '/proposals',
     operationId: 'listProposals',
+    moves: 'nothing',
     tag: TAG,
     summary: 'Changes that one person has proposed and another has to approve, newest first',
     description: 'Send the id of the last one as `before` for the next page.',
@@ -119,6 +120,7 @@ function proposeRoute({ db }: OperatorDeps) {
     method: 'POST',
     path: '/proposals',
     operationId: 'proposeContractChange',
+    moves: 'money',
     tag: TAG,
     summary: 'Propose to pause the contract, to end its pause, or to change its rates',
     access: 'operator',
@@ -146,6 +148,7 @@ function decideRoute({ db }: OperatorDeps, verb: 'approve' | 'reject') {
     method: 'POST',
     path: `/proposals/{id}/${verb}`,
     operationId: `${verb}Proposal`,
+    moves: 'money',
     tag: TAG,
     summary: approves
       ? "Approve a colleague's proposal"
@@ -183,6 +186,7 @@ function callsRoute({ db, chains }: OperatorDeps) {
     method: 'GET',
     path: '/proposals/{id}/transactions',
     operationId: 'readProposalTransactions',
+    moves: 'nothing',
     tag: TAG,
     summary: 'The transactions that carry out an approved change of the contract',
     description: 'The holder of the key sends them: the service has no key that may.',

@@ -17,6 +17,7 @@ function linkRoute(deps: AuthorizeDeps) {
     method: 'GET',
     path: '/{token}',
     operationId: 'retrievePayLink',
+    moves: 'nothing',
     tag: TAG,
     summary: 'What a pay link asks for, and what a wallet has to sign for it',
     description:
@@ -46,6 +47,7 @@ function authorizationRoute(deps: AuthorizeDeps) {
     method: 'POST',
     path: '/{token}/authorization',
     operationId: 'authorizePayLink',
+    moves: 'money',
     tag: TAG,
     summary: 'Pay with what the wallet has signed',
     description:

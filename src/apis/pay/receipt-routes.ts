@@ -168,6 +168,7 @@ export function receiptRoute({ db, idKey, chains }: ReceiptDeps) {
     method: 'GET',
     path: '/receipts/{token}',
     operationId: 'retrieveReceipt',
+    moves: 'nothing',
     tag: 'Receipts',
     summary: 'A paid payment, for anybody who has the address of its receipt',
     description: 'The token is the last part of a payment’s `receipt_url`.',

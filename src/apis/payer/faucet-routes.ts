@@ -33,6 +33,7 @@ export function faucetRoute(deps: PayerDeps) {
     method: 'POST',
     path: '/faucet',
     operationId: 'askFaucet',
+    moves: 'money',
     tag: TAG,
     summary: 'Test USDC for the wallet',
     description:

@@ -39,6 +39,7 @@ export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
       method: 'GET',
       path: NETWORKS_PATH,
       operationId: 'listPayerNetworks',
+      moves: 'nothing',
       tag: 'Payer app',
       summary: 'The networks that are served, and the contracts on them',
       description:

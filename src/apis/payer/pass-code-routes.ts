@@ -19,6 +19,7 @@ function createRoute(deps: PayerDeps) {
     method: 'POST',
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
+    moves: 'money',
     tag: 'Payer app',
     summary: 'A code of a pass that pays once, within a minute',
     description:

@@ -53,6 +53,7 @@ function exportRoute(deps: PayerDeps) {
     method: 'POST',
     path: '/me/export',
     operationId: 'exportPayerData',
+    moves: 'data',
     tag: TAG,
     summary: 'Everything that is kept about the payer, in one document',
     description: `Credentials and their hashes are left out. ${FRESH}`,
@@ -73,6 +74,8 @@ function eraseRoute(deps: PayerDeps) {
     method: 'POST',
     path: '/me/erase',
     operationId: 'erasePayerData',
+    moves: 'access',
+    asks: 'never',
     tag: TAG,
     summary: 'Erase passes, tokens, limits, requests and sessions',
     description:

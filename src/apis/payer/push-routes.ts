@@ -59,6 +59,7 @@ function readRoute(deps: PayerDeps) {
     ...shared,
     method: 'GET',
     operationId: 'retrievePush',
+    moves: 'nothing',
     summary: 'Whether this browser is notified while the wallet is closed',
     errors: [],
     handle: async ({ caller }) => answerOf(deps, await isPushed(deps.db, sessionOf(caller))),
@@ -70,6 +71,7 @@ function saveRoute(deps: PayerDeps) {
     ...shared,
     method: 'PUT',
     operationId: 'savePush',
+    moves: 'data',
     summary: 'Notify this browser when a payment waits for confirmation',
     description: 'Until the session ends. A ring has no content: the push service learns nothing.',
     body: PushBody,
@@ -95,6 +97,7 @@ function endRoute(deps: PayerDeps) {
     ...shared,
     method: 'DELETE',
     operationId: 'deletePush',
+    moves: 'data',
     summary: 'Stop notifying this browser',
     errors: [],
     handle: async ({ caller }) => {

@@ -32,6 +32,7 @@ function historyRoute(deps: PayerDeps) {
     method: 'GET',
     path: '/payments',
     operationId: 'listPayerPayments',
+    moves: 'nothing',
     tag: 'Payer app',
     summary: "The payer's payments at all merchants, newest first",
     scope: null,

@@ -23,6 +23,7 @@ function cardTapRoute(deps: CardTapDeps) {
     method: 'POST',
     path: '/test_helpers/cards/{id}/taps',
     operationId: 'testTapCard',
+    moves: 'data',
     tag: 'Test helpers',
     summary: 'What a SUN card would give next',
     description:

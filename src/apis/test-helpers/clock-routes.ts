@@ -60,6 +60,7 @@ function readRoute(deps: ClockDeps) {
     method: 'GET',
     path: '/test_helpers/clock',
     operationId: 'testReadClock',
+    moves: 'nothing',
     tag: TAG,
     summary: "The test clock of this account's test mode",
     scope: 'payments:read',
@@ -77,6 +78,7 @@ function advanceRoute(deps: ClockDeps) {
     method: 'POST',
     path: '/test_helpers/clock/advance',
     operationId: 'testAdvanceClock',
+    moves: 'data',
     tag: TAG,
     summary: "Let time pass for this account's test mode",
     description:

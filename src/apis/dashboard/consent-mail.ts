@@ -1,0 +1,84 @@
+import type { AccountRow, AccountUpdate } from '#accounts/account-queries.ts';
+import { accessRefusal } from '#apis/dashboard/consent.ts';
+import type { Refusal } from '#core/answer.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+import { asksOf } from '#http/moves.ts';
+import type { AnyRoute, Caller } from '#http/route.ts';
+import { accountInMail } from '#people/mail-words.ts';
+import { selectOwnerEmails } from '#people/membership-queries.ts';
+import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
+import { mailChange } from '#people/person-links.ts';
+import type { SessionRow } from '#people/session-queries.ts';
+
+/** Every owner hears what somebody did with the account's access or name, and can stop it. */
+export async function mailAccountChange(
+  tx: Tx,
+  people: PeopleDeps,
+  done: {
+    readonly session: SessionRow;
+    readonly tenant: Tenant;
+    /** The route's own words: `A new API key`. */
+    readonly summary: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { session, tenant, summary, now } = done;
+  const account = accountInMail(session.account_name ?? '');
+  await mailChange(tx, people, {
+    userId: session.user_id,
+    accountId: tenant.accountId,
+    what: `${session.email} did this in ${account}: ${summary}.`,
+    subject: 'Access to your Tapline account changed',
+    to: await selectOwnerEmails(tx, tenant.accountId),
+    now,
+  });
+}
+
+interface Person extends Caller {
+  readonly session: SessionRow | null;
+}
+
+/** A change of access with real money at stake is a mail to the owners. */
+export function telling<C extends Person>(people: PeopleDeps, route: AnyRoute<C>): AnyRoute<C> {
+  if (route.moves !== 'access' || asksOf(route) !== 'live') return route;
+  return {
+    ...route,
+    handle: async (request) => {
+      const answer = await route.handle(request);
+      const { session, tenant }: Person = request.caller;
+      const isDone = 'status' in answer && answer.status < 300;
+      if (!isDone || session === null || !tenant.livemode) return answer;
+      const done = { session, tenant, summary: route.summary, now: request.now };
+      await people.db.transaction((tx) => mailAccountChange(tx, people, done));
+      people.wakeups.send(MAIL_TOPIC);
+      return answer;
+    },
+  };
+}
+
+/** The name that a verified business pays under, and how much can be given back. */
+function isSensitive(before: AccountRow, after: AccountUpdate): boolean {
+  return (
+    (before.kyb_status === 'approved' && before.name !== after.name) ||
+    before.refund_daily_limit !== after.refundDailyLimit ||
+    before.refund_window_days !== after.refundWindowDays
+  );
+}
+
+/** Asks for a fresh factor where a change of settings needs one, and tells the owners. */
+export function mayChangeSettings(
+  people: PeopleDeps,
+  by: { readonly session: SessionRow; readonly tenant: Tenant; readonly now: Date },
+) {
+  return (tx: Tx) =>
+    async (before: AccountRow, after: AccountUpdate): Promise<Refusal | null> => {
+      if (!isSensitive(before, after)) return null;
+      const isSandbox = people.factorAgeMs === 0;
+      const refused = accessRefusal({ ...by, livemode: true, isSandbox });
+      if (refused !== null) return refused;
+      const summary = 'Change the name or the limits of refunds';
+      await mailAccountChange(tx, people, { ...by, summary });
+      return null;
+    };
+}
