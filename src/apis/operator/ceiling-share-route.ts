@@ -30,6 +30,7 @@ export function ceilingShareRoute({ db }: OperatorDeps) {
     path: `${ACCOUNT}/ceiling_share`,
     operationId: 'setCeilingShare',
     tag: 'Accounts',
+    moves: 'money',
     summary: 'How much of the contract’s hourly ceiling an account may use',
     description:
       'Above it, taps answer 503 until the next hour begins. Without a share of its own ' +
