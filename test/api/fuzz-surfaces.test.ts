@@ -75,7 +75,9 @@ test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async (t) 
     card_: [String(card.body.id)],
   };
   const device = { url: api.url, document: documentOf('device'), known, requests: REQUESTS };
-  assertReached(await runFuzz({ ...device, headersOf: bearer(await addDeviceKey()) }));
+  // No guess pairs a device, and test passes are the sandbox's: three routes of twelve stay closed.
+  const seen = await runFuzz({ ...device, headersOf: bearer(await addDeviceKey()) });
+  assertReached(seen, 0.7);
 });
 
 test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
