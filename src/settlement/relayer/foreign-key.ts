@@ -87,5 +87,5 @@ export function tellForeignKey(
 ): void {
   const { network } = relayer.chain.config;
   const fields = { network, lane: lane.lane, address: lane.address, nonce, txHash: hash };
-  relayer.log.error("somebody else has used a lane's key: the lane is stopped", fields);
+  relayer.log.error('somebody else has used the key of a lane: the lane is stopped', fields);
 }
