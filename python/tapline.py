@@ -2,7 +2,7 @@
 
     from tapline import Tapline, usdc
 
-    tapline = Tapline("tlsk_test_...", base_url="http://127.0.0.1:4242/api")
+    tapline = Tapline()  # reads TAPLINE_API_KEY and TAPLINE_BASE_URL
     intent = tapline.payment_intents.create(amount=usdc("2.50"), terminal="tml_...", order_id="A-1")
     for payment in tapline.payments.list(status="succeeded"):
         print(payment["id"])
@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import os
 import random
 import re
 import time
@@ -128,15 +129,28 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Tapline:
-    """A client of one account and mode."""
+    """A client of one account and mode.
 
-    def __init__(self, api_key, base_url=None, timeout=70, max_retries=3):
-        found = re.fullmatch("tlsk_(test|live)_[0-9A-Za-z]+", api_key or "")
+    Without arguments it takes TAPLINE_API_KEY and TAPLINE_BASE_URL from the environment.
+    """
+
+    def __init__(self, api_key=None, base_url=None, timeout=70, max_retries=3):
+        # An address that the program gives may come from a file: the environment's key stays away.
+        if api_key is None and base_url is None:
+            api_key = os.environ.get("TAPLINE_API_KEY") or None
+        if api_key is None:
+            raise UsageError("No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say "
+                             "Tapline(key, base_url). TAPLINE_API_KEY is sent to TAPLINE_BASE_URL "
+                             "only, or to the sandbox.")
+        if base_url is None:
+            base_url = os.environ.get("TAPLINE_BASE_URL") or None
+        found = re.fullmatch("tlsk_(test|live)_[0-9A-Za-z]+", api_key)
         if found is None:
             raise UsageError("That is not a secret key of the API: it begins with tlsk_test_ or "
                              "tlsk_live_.")
         if found[1] == "live" and base_url is None:
-            raise UsageError("A live key needs the base_url of its network: https://.../api.")
+            raise UsageError("A live key needs the base_url of its network: https://.../api: give it, or "
+                             "set TAPLINE_BASE_URL.")
         self._api_key, self._timeout, self._max_retries = api_key, timeout, max_retries
         self._base_url = re.sub("/v1$", "", (base_url or _SANDBOX).rstrip("/"))
         self._opener = urllib.request.build_opener(_NoRedirect)

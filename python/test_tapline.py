@@ -4,10 +4,12 @@ import hashlib
 import hmac
 import http.server
 import json
+import os
 import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 from tapline import (ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError, UsageError,
                      WebhookVerificationError, format_usdc, usdc, verify)
@@ -125,6 +127,18 @@ class Faults(unittest.TestCase):
         with self.assertRaises(TaplineError):
             self.client.payment_intents.create(amount=1, terminal="tml_1")
         self.assertEqual(len(self.seen), 1)
+
+
+class Environment(unittest.TestCase):
+    def test_both_are_read_and_the_key_meets_no_other_address(self):
+        with unittest.mock.patch.dict(os.environ, {}, clear=True):
+            with self.assertRaisesRegex(UsageError, "set TAPLINE_API_KEY and TAPLINE_BASE_URL"):
+                Tapline()
+            os.environ.update(TAPLINE_API_KEY=API_KEY, TAPLINE_BASE_URL=BASE_URL)
+            self.assertIn("available", Tapline().request("GET", "/balance"))
+            self.assertIn("available", Tapline(API_KEY).request("GET", "/balance"))
+            with self.assertRaisesRegex(UsageError, "sent to TAPLINE_BASE_URL only"):
+                Tapline(base_url="http://127.0.0.1:1/api")
 
 
 class BadInput(unittest.TestCase):

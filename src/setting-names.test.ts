@@ -47,6 +47,10 @@ test('a name that only Tapline would use ends the start, however far it is from 
   }
 });
 
+test('what clients read does not hinder a start in the same shell', () => {
+  for (const name of ['TAPLINE_API_KEY', 'TAPLINE_BASE_URL']) assert.equal(refusalOf(name), null);
+});
+
 test('what Kubernetes tells of Services named like settings is ignored', () => {
   const injected = ['TAPLINE', 'TAPLINE_API', 'CHAIN_TESTNET', 'WEBHOOK_RECEIVER'].flatMap(
     (service): [string, string][] => [

@@ -87,7 +87,10 @@ const TEST_NAMES = [
   'TAPLINE_TEST_SANDBOX',
 ];
 
-const KNOWN: ReadonlySet<string> = new Set([...SETTING_NAMES, ...TEST_NAMES]);
+/** Read by clients: whoever has set them in a shell can start the sandbox there too. */
+const CLIENT_NAMES = ['TAPLINE_API_KEY', 'TAPLINE_BASE_URL'];
+
+const KNOWN: ReadonlySet<string> = new Set([...SETTING_NAMES, ...TEST_NAMES, ...CLIENT_NAMES]);
 /** Names that only Tapline has a reason to use. */
 const OWN_PREFIX = /^(TAPLINE|CHAIN|WEBHOOK)_/;
 /** What Kubernetes tells every pod of each Service, after the Service's name. */

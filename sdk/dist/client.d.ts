@@ -12,6 +12,9 @@ export declare class Tapline {
     readonly webhookDeliveries: resources.WebhookDeliveries;
     readonly idempotencyKeys: resources.IdempotencyKeys;
     readonly testHelpers: resources.TestHelpers;
-    /** @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…` */
-    constructor(apiKey: string, options?: ClientOptions);
+    /**
+     * @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…`. Without arguments the client takes
+     *   `TAPLINE_API_KEY` and `TAPLINE_BASE_URL` from the environment.
+     */
+    constructor(apiKey?: string, options?: ClientOptions);
 }

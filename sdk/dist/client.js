@@ -27,18 +27,34 @@ export class Tapline {
         this.testHelpers = new resources.TestHelpers(connection);
     }
 }
-function connect(apiKey, options) {
-    const mode = KEY.exec(apiKey ?? '')?.[1];
+function connect(given, options) {
+    const isOwn = options.baseUrl === undefined;
+    const apiKey = given ?? (isOwn ? fromEnvironment('TAPLINE_API_KEY') : undefined);
+    if (apiKey === undefined) {
+        throw new UsageError('No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say new Tapline(key, ' +
+            '{ baseUrl }). TAPLINE_API_KEY is sent to TAPLINE_BASE_URL only, or to the sandbox.');
+    }
+    const mode = KEY.exec(apiKey)?.[1];
     if (mode === undefined) {
         throw new UsageError('That is not a secret key of the API: it begins with tlsk_test_ or tlsk_live_. ' +
             '(Keys of terminals begin with tldk_, signing secrets with whsec_.)');
     }
-    if (mode === 'live' && options.baseUrl === undefined) {
-        throw new UsageError('A live key needs the baseUrl of its network: https://…/api.');
+    const address = options.baseUrl ?? fromEnvironment('TAPLINE_BASE_URL');
+    if (mode === 'live' && address === undefined) {
+        throw new UsageError('A live key needs the baseUrl of its network, https://…/api: give it, or set TAPLINE_BASE_URL.');
     }
-    const baseUrl = (options.baseUrl ?? SANDBOX).replace(/\/+$/, '').replace(/\/v1$/, '');
+    const baseUrl = (address ?? SANDBOX).replace(/\/+$/, '').replace(/\/v1$/, '');
     if (!/^https?:\/\//.test(baseUrl)) {
-        throw new UsageError(`baseUrl is '${baseUrl}', and has to begin with https:// or http://.`);
+        const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
+        throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
     }
     return { apiKey, baseUrl, options };
+}
+function fromEnvironment(name) {
+    try {
+        return globalThis.process?.env?.[name] || undefined;
+    }
+    catch {
+        return undefined;
+    }
 }

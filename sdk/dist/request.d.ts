@@ -1,6 +1,9 @@
 import { Call } from './call.ts';
 export interface ClientOptions {
-    /** Where the API is: it ends with `/api`. @default http://127.0.0.1:4242/api, for test keys */
+    /**
+     * Where the API is: it ends with `/api`.
+     * @default TAPLINE_BASE_URL, or the sandbox for test keys: http://127.0.0.1:4242/api
+     */
     readonly baseUrl?: string;
     /** Milliseconds that one try may take. @default 70000, because a refund waits for its block */
     readonly timeout?: number;
@@ -36,6 +39,11 @@ export interface Connection {
 }
 /** Starts a call. What is wrong with it rejects the promise, like everything else. */
 export declare function ask<T>(to: Connection, asked: Asked | (() => Asked), options?: RequestOptions): Call<T>;
+/** What every request carries. */
+export declare function headersOf({ apiKey }: Connection): {
+    Authorization: string;
+    'User-Agent': string;
+};
 export declare function queryOf(query: object | undefined): string;
 /** Ends early when the signal is aborted, and is no error then. */
 export declare function sleep(ms: number, signal?: AbortSignal): Promise<void>;

@@ -1,6 +1,7 @@
 import { Call } from './call.js';
 import { TaplineError } from './error.js';
 import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.js';
+import { USER_AGENT } from './version.js';
 const TIMEOUT_MS = 70_000;
 const RETRIES = 3;
 const FIRST_DELAY_MS = 150;
@@ -36,7 +37,7 @@ function prepare(to, asked, options) {
     checkNumbers(body);
     const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
     const url = `${to.baseUrl}/v1${path}${queryOf(asked.query)}`;
-    const headers = { Authorization: `Bearer ${to.apiKey}` };
+    const headers = headersOf(to);
     if (body !== undefined)
         headers['Content-Type'] = 'application/json';
     if (key !== null)
@@ -48,6 +49,9 @@ function prepare(to, asked, options) {
     const timeoutMs = options.timeout ?? to.options.timeout ?? TIMEOUT_MS;
     const patientUntil = performance.now() + timeoutMs;
     return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, patientUntil };
+}
+export function headersOf({ apiKey }) {
+    return { Authorization: `Bearer ${apiKey}`, 'User-Agent': USER_AGENT };
 }
 function checkNumbers(body) {
     for (const [name, value] of Object.entries(body ?? {})) {

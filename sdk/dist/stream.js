@@ -1,6 +1,6 @@
 import { TaplineError } from './error.js';
 import { errorOf } from './errors.js';
-import { ask, queryOf, sleep } from './request.js';
+import { ask, headersOf, queryOf, sleep } from './request.js';
 const SILENT_MS = 45_000;
 const POLL_MS = 1_000;
 const LONGEST_DELAY_MS = 10_000;
@@ -66,7 +66,7 @@ async function* streamed(to, { types, last, signal }) {
     try {
         const url = `${to.baseUrl}/v1/events/stream${queryOf({ types })}`;
         const headers = {
-            Authorization: `Bearer ${to.apiKey}`,
+            ...headersOf(to),
             Accept: 'text/event-stream',
             ...(last === null ? {} : { 'Last-Event-ID': last }),
         };

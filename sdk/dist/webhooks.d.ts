@@ -18,7 +18,8 @@ export interface VerifyOptions {
     readonly now?: number;
 }
 /**
- * The event of a webhook, once its signature and age are proved.
+ * The event of a webhook, once its signature and age are proved: by `Service-Signature`, or where
+ * that is missing by the headers of Standard Webhooks.
  * @param rawBody the bytes as they came, before any JSON parsing
  * @param secret the endpoint's `whsec_…`; several while you change endpoints
  */

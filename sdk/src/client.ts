@@ -18,8 +18,11 @@ export class Tapline {
   readonly idempotencyKeys: resources.IdempotencyKeys;
   readonly testHelpers: resources.TestHelpers;
 
-  /** @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…` */
-  constructor(apiKey: string, options: ClientOptions = {}) {
+  /**
+   * @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…`. Without arguments the client takes
+   *   `TAPLINE_API_KEY` and `TAPLINE_BASE_URL` from the environment.
+   */
+  constructor(apiKey?: string, options: ClientOptions = {}) {
     const connection = connect(apiKey, options);
     this.paymentIntents = new resources.PaymentIntents(connection);
     this.payments = new resources.Payments(connection);
@@ -35,20 +38,46 @@ export class Tapline {
 }
 
 /** Checked here, so that a wrong key is never put into a header, or into an error about one. */
-function connect(apiKey: string, options: ClientOptions): Connection {
-  const mode = KEY.exec(apiKey ?? '')?.[1];
+function connect(given: string | undefined, options: ClientOptions): Connection {
+  // An address that the program gives may come from anywhere, a file for example.
+  const isOwn = options.baseUrl === undefined;
+  const apiKey = given ?? (isOwn ? fromEnvironment('TAPLINE_API_KEY') : undefined);
+  if (apiKey === undefined) {
+    throw new UsageError(
+      'No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say new Tapline(key, ' +
+        '{ baseUrl }). TAPLINE_API_KEY is sent to TAPLINE_BASE_URL only, or to the sandbox.',
+    );
+  }
+  const mode = KEY.exec(apiKey)?.[1];
   if (mode === undefined) {
     throw new UsageError(
       'That is not a secret key of the API: it begins with tlsk_test_ or tlsk_live_. ' +
         '(Keys of terminals begin with tldk_, signing secrets with whsec_.)',
     );
   }
-  if (mode === 'live' && options.baseUrl === undefined) {
-    throw new UsageError('A live key needs the baseUrl of its network: https://…/api.');
+  const address = options.baseUrl ?? fromEnvironment('TAPLINE_BASE_URL');
+  if (mode === 'live' && address === undefined) {
+    throw new UsageError(
+      'A live key needs the baseUrl of its network, https://…/api: give it, or set TAPLINE_BASE_URL.',
+    );
   }
-  const baseUrl = (options.baseUrl ?? SANDBOX).replace(/\/+$/, '').replace(/\/v1$/, '');
+  const baseUrl = (address ?? SANDBOX).replace(/\/+$/, '').replace(/\/v1$/, '');
   if (!/^https?:\/\//.test(baseUrl)) {
-    throw new UsageError(`baseUrl is '${baseUrl}', and has to begin with https:// or http://.`);
+    const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
+    throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
   }
   return { apiKey, baseUrl, options };
+}
+
+interface Runtime {
+  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
+}
+
+/** Nothing where there is no environment (workers), or where it may not be read (Deno). */
+function fromEnvironment(name: string): string | undefined {
+  try {
+    return (globalThis as Runtime).process?.env?.[name] || undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,9 +1,13 @@
 import { type Answered, Call } from './call.ts';
 import { type ErrorDetails, TaplineError } from './error.ts';
 import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.ts';
+import { USER_AGENT } from './version.ts';
 
 export interface ClientOptions {
-  /** Where the API is: it ends with `/api`. @default http://127.0.0.1:4242/api, for test keys */
+  /**
+   * Where the API is: it ends with `/api`.
+   * @default TAPLINE_BASE_URL, or the sandbox for test keys: http://127.0.0.1:4242/api
+   */
   readonly baseUrl?: string;
   /** Milliseconds that one try may take. @default 70000, because a refund waits for its block */
   readonly timeout?: number;
@@ -99,7 +103,7 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
   checkNumbers(body);
   const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
   const url = `${to.baseUrl}/v1${path}${queryOf(asked.query)}`;
-  const headers: Record<string, string> = { Authorization: `Bearer ${to.apiKey}` };
+  const headers: Record<string, string> = headersOf(to);
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (key !== null) headers['Idempotency-Key'] = key;
   if (options.version !== undefined) headers['Service-Version'] = options.version;
@@ -109,6 +113,11 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
   const timeoutMs = options.timeout ?? to.options.timeout ?? TIMEOUT_MS;
   const patientUntil = performance.now() + timeoutMs;
   return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, patientUntil };
+}
+
+/** What every request carries. */
+export function headersOf({ apiKey }: Connection) {
+  return { Authorization: `Bearer ${apiKey}`, 'User-Agent': USER_AGENT };
 }
 
 /** A fraction would be refused by the service; here the stack trace says where it came from. */

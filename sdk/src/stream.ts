@@ -1,6 +1,6 @@
 import { TaplineError } from './error.ts';
 import { errorOf } from './errors.ts';
-import { ask, type Connection, queryOf, sleep } from './request.ts';
+import { ask, type Connection, headersOf, queryOf, sleep } from './request.ts';
 import type { WebhookEvent } from './types.ts';
 
 export interface StreamOptions {
@@ -99,7 +99,7 @@ async function* streamed(to: Connection, { types, last, signal }: From) {
   try {
     const url = `${to.baseUrl}/v1/events/stream${queryOf({ types })}`;
     const headers = {
-      Authorization: `Bearer ${to.apiKey}`,
+      ...headersOf(to),
       Accept: 'text/event-stream',
       ...(last === null ? {} : { 'Last-Event-ID': last }),
     };

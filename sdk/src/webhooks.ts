@@ -19,12 +19,12 @@ export interface VerifyOptions {
   readonly now?: number;
 }
 
-const HEADER = 'service-signature';
 const TOLERANCE = 300;
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 /**
- * The event of a webhook, once its signature and age are proved.
+ * The event of a webhook, once its signature and age are proved: by `Service-Signature`, or where
+ * that is missing by the headers of Standard Webhooks.
  * @param rawBody the bytes as they came, before any JSON parsing
  * @param secret the endpoint's `whsec_…`; several while you change endpoints
  */
@@ -35,14 +35,14 @@ export async function verify(
   options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const body = bytesOf(rawBody);
-  const { timestamp, signatures } = parse(headerOf(headers));
+  const { timestamp, head, signatures, bytesOfSecret } = proofOf(headers);
   const now = options.now ?? Date.now() / 1000;
   if (!(Math.abs(now - Number(timestamp)) <= (options.tolerance ?? TOLERANCE))) {
     throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
   }
+  const signed = signedBytes(head, body);
   for (const one of [secret].flat() as string[]) {
-    const key = await keyOf(one);
-    const signed = signedBytes(timestamp, body);
+    const key = await keyOf(bytesOfSecret(one));
     for (const signature of signatures) {
       // `verify` compares in constant time.
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) {
@@ -61,8 +61,9 @@ export async function sign(
   secret: string,
   timestamp: number = Math.floor(Date.now() / 1000),
 ): Promise<string> {
-  const bytes = signedBytes(String(timestamp), bytesOf(rawBody));
-  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), bytes));
+  const bytes = signedBytes(`${timestamp}.`, bytesOf(rawBody));
+  const key = await keyOf(encoder.encode(secret));
+  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return `t=${timestamp},v1=${hex}`;
 }
@@ -76,17 +77,38 @@ function bytesOf(body: unknown): Uint8Array<ArrayBuffer> {
   );
 }
 
-function headerOf(headers: WebhookHeaders): string {
+function headerOf(headers: WebhookHeaders, name: string): string {
   const { get } = headers;
   const found =
     typeof get === 'function'
-      ? get.call(headers, HEADER)
-      : Object.entries(headers).find(([name]) => name.toLowerCase() === HEADER)?.[1];
-  if (typeof found === 'string') return found;
-  throw new WebhookVerificationError('There is no Service-Signature header.');
+      ? get.call(headers, name)
+      : Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
+  return typeof found === 'string' ? found : '';
 }
 
-function parse(header: string): { timestamp: string; signatures: Uint8Array<ArrayBuffer>[] } {
+type Bytes = Uint8Array<ArrayBuffer>;
+
+interface Proof {
+  readonly timestamp: string;
+  /** What is signed before the body. */
+  readonly head: string;
+  readonly signatures: readonly Bytes[];
+  readonly bytesOfSecret: (secret: string) => Bytes;
+}
+
+function proofOf(headers: WebhookHeaders): Proof {
+  const header = headerOf(headers, 'service-signature');
+  if (header !== '') return serviceProof(header);
+  const id = headerOf(headers, 'webhook-id');
+  const timestamp = headerOf(headers, 'webhook-timestamp');
+  const signature = headerOf(headers, 'webhook-signature');
+  if (id && timestamp && signature) return standardProof(id, timestamp, signature);
+  throw new WebhookVerificationError(
+    'There is no Service-Signature header, nor the webhook-… headers (id, timestamp, signature).',
+  );
+}
+
+function serviceProof(header: string): Proof {
   const parts = header.split(',').map((part) => part.trim().split('='));
   const timestamp = parts.find(([name]) => name === 't')?.[1] ?? '';
   const signatures = parts.flatMap(([name, hex = '']) =>
@@ -94,18 +116,46 @@ function parse(header: string): { timestamp: string; signatures: Uint8Array<Arra
       ? [Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))]
       : [],
   );
-  if (/^\d+$/.test(timestamp) && signatures.length > 0) return { timestamp, signatures };
-  throw new WebhookVerificationError('The Service-Signature header is not t=…,v1=….');
+  if (!/^\d+$/.test(timestamp) || signatures.length === 0) {
+    throw new WebhookVerificationError('The Service-Signature header is not t=…,v1=….');
+  }
+  const bytesOfSecret = (secret: string) => encoder.encode(secret);
+  return { timestamp, head: `${timestamp}.`, signatures, bytesOfSecret };
 }
 
-function keyOf(secret: string) {
-  if (!secret) throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
+function standardProof(id: string, timestamp: string, header: string): Proof {
+  const signatures = header
+    .split(' ')
+    .filter((one) => /^v1,[0-9A-Za-z+/]{43}=$/.test(one))
+    .map((one) => fromBase64(one.slice('v1,'.length)));
+  if (!/^\d+$/.test(timestamp) || signatures.length === 0) {
+    throw new WebhookVerificationError('The webhook-signature header is not v1,… with a time.');
+  }
+  return { timestamp, head: `${id}.${timestamp}.`, signatures, bytesOfSecret: decodedSecret };
+}
+
+function fromBase64(text: string): Bytes {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+function decodedSecret(secret: string): Bytes {
+  try {
+    return fromBase64(secret.replace(/^whsec_/, ''));
+  } catch {
+    throw new WebhookVerificationError('The secret is not whsec_… in base64.');
+  }
+}
+
+function keyOf(secret: Bytes) {
+  if (secret.length === 0) {
+    throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
+  }
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', encoder.encode(secret), hmac, false, ['sign', 'verify']);
+  return crypto.subtle.importKey('raw', secret, hmac, false, ['sign', 'verify']);
 }
 
-function signedBytes(timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const head = encoder.encode(`${timestamp}.`);
+function signedBytes(before: string, body: Bytes): Bytes {
+  const head = encoder.encode(before);
   const bytes = new Uint8Array(head.length + body.length);
   bytes.set(head);
   bytes.set(body, head.length);

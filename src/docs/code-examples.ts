@@ -15,11 +15,11 @@ function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
-/** The request with curl. `TAPLINE_URL` ends in `/api`. */
+/** The request with curl. `TAPLINE_BASE_URL` ends in `/api`. */
 export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]): string {
   const { method, path } = endpoint;
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`);
-  const lines = [`curl "$TAPLINE_URL${url}"`, '-H "Authorization: Bearer $TAPLINE_KEY"'];
+  const lines = [`curl "$TAPLINE_BASE_URL${url}"`, '-H "Authorization: Bearer $TAPLINE_API_KEY"'];
   const body = bodyOf(endpoint);
   if (method !== 'GET' && (method !== 'POST' || body === undefined)) {
     lines.splice(1, 0, `-X ${method}`);
@@ -55,13 +55,13 @@ function fetchExample(endpoint: Endpoint, parameters: readonly Parameter[]): str
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `\${${name}}`);
   const body = bodyOf(endpoint);
   const headers = [
-    `    Authorization: \`Bearer \${process.env.TAPLINE_KEY}\`,`,
+    `    Authorization: \`Bearer \${process.env.TAPLINE_API_KEY}\`,`,
     ...(isKeyed(parameters) ? ["    'Idempotency-Key': crypto.randomUUID(),"] : []),
     ...(body === undefined ? [] : ["    'Content-Type': 'application/json',"]),
   ];
   const sent = body === undefined ? '' : literal(body).replaceAll('\n', '\n  ');
   return [
-    `const response = await fetch(\`\${process.env.TAPLINE_URL}${url}\`, {`,
+    `const response = await fetch(\`\${process.env.TAPLINE_BASE_URL}${url}\`, {`,
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     '  headers: {',
     ...headers,

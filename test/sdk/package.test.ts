@@ -9,7 +9,8 @@ import { KEY } from './scripted-api.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const DIST = path.join(ROOT, 'sdk/dist');
 const WHOLE_BYTES = 10_000;
-const WEBHOOKS_BYTES = 1_500;
+/** Two forms of signatures are read. */
+const WEBHOOKS_BYTES = 1_900;
 
 /** Size of modules as they are published, not minified. */
 function gzipped(files: readonly string[]): number {
@@ -27,7 +28,7 @@ function withImports(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-test('the package is at most 10 KB, its webhooks alone at most 1.5 KB', (t) => {
+test('the package is at most 10 KB, its webhooks alone at most 1.9 KB', (t) => {
   const whole = gzipped(readdirSync(DIST).filter((name) => name.endsWith('.js')));
   const webhooks = gzipped([...withImports('webhooks.js')]);
   t.diagnostic(`whole ${whole} bytes, webhooks ${webhooks} bytes`);
@@ -46,7 +47,9 @@ test('it needs no other package and nothing of Node', () => {
     for (const [, from] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {
       assert.match(String(from), /^\.\//, `${file} imports ${from}`);
     }
-    assert.doesNotMatch(text, /\b(process|Buffer|require|__dirname)\b/, file);
+    // Asked for, not relied on: workers have none.
+    const rest = text.replaceAll('globalThis.process?.env?.', '');
+    assert.doesNotMatch(rest, /\b(process|Buffer|require|__dirname)\b/, file);
   }
 });
 

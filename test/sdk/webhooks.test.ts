@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
 import { sign, verify, WebhookVerificationError } from 'tapline/webhooks';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -14,7 +15,16 @@ function signature(body: string, secret = SECRET, t = NOW): string {
   return `t=${t},v1=${digest}`;
 }
 
+/** As Standard Webhooks describes it. */
+function standard(body: string, secret = SECRET, t = NOW) {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const digest = createHmac('sha256', key).update(`evt_1.${t}.${body}`).digest('base64');
+  const signed = `v1,${digest}`;
+  return { 'webhook-id': 'evt_1', 'webhook-timestamp': `${t}`, 'webhook-signature': signed };
+}
+
 const good = signature(BODY);
+const goodToo = standard(BODY);
 const at = { now: NOW };
 
 test('a signed message is the event, whatever form body and headers have', async () => {
@@ -35,6 +45,22 @@ test('a message that carries two signatures fits either secret, as after a rotat
   const both = `${good},${signature(BODY, OTHER).split(',')[1]}`;
   const headers = { 'service-signature': both };
   for (const secret of [SECRET, OTHER, [OTHER, SECRET]]) await verify(BODY, headers, secret, at);
+});
+
+test('the headers of Standard Webhooks prove a message too', async () => {
+  const rotated = `${goodToo['webhook-signature']} ${standard(BODY, OTHER)['webhook-signature']}`;
+  const both = { ...goodToo, 'webhook-signature': `v1a,AAAA ${rotated}` };
+  for (const headers of [goodToo, new Headers(goodToo), both]) {
+    assert.deepEqual(await verify(BODY, headers, SECRET, at), JSON.parse(BODY));
+    assert.deepEqual(await verify(BODY, headers, [OTHER, SECRET], at), JSON.parse(BODY));
+  }
+  await verify(BODY, both, OTHER, at);
+  new Webhook(SECRET).verify(BODY, standard(BODY, SECRET, Math.floor(Date.now() / 1000)));
+});
+
+test('a Service-Signature that does not fit is not outweighed by the other headers', async () => {
+  const headers = { ...goodToo, 'service-signature': signature(BODY, OTHER) };
+  await assert.rejects(verify(BODY, headers, SECRET, at), /does not fit/);
 });
 
 const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = [
@@ -70,6 +96,26 @@ const refused: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = 
     () => verify(BODY, { 'service-signature': good }, SECRET, { now: NOW - 301 }),
     /too old/,
   ],
+  ...(
+    [
+      ['another secret, by Standard Webhooks', goodToo, OTHER, /does not fit/],
+      ['another id', { ...goodToo, 'webhook-id': 'evt_2' }, SECRET, /does not fit/],
+      [
+        'an old message, by Standard Webhooks',
+        standard(BODY, SECRET, NOW - 301),
+        SECRET,
+        /too old/,
+      ],
+      ['a later time', { ...goodToo, 'webhook-timestamp': `${NOW + 1}` }, SECRET, /does not fit/],
+      ['no time', { ...goodToo, 'webhook-timestamp': undefined }, SECRET, /nor the webhook-…/],
+      ['a strange time', { ...goodToo, 'webhook-timestamp': 'now' }, SECRET, /not v1,/],
+      ['no digest', { ...goodToo, 'webhook-signature': 'v1,x' }, SECRET, /not v1,/],
+      ['a secret without bytes', goodToo, 'whsec_', /secret is empty/],
+      ['a secret that is no base64', goodToo, 'whsec_é', /not whsec_… in base64/],
+    ] as const
+  ).map(([what, headers, secret, words]) => {
+    return [what, () => verify(BODY, headers, secret, at), words] as const;
+  }),
   ['no secret', () => verify(BODY, { 'service-signature': good }, '', at), /secret is empty/],
   [
     'a parsed body',

@@ -103,14 +103,18 @@ test('who is signed in reads examples with the own till, and never a secret', as
   const { page } = window;
   await page.goto(`${sandbox.web_url}/docs/tips`);
   const code = page.locator('main pre code').first();
-  assert.match((await code.textContent()) ?? '', /\$TAPLINE_URL/, 'a stranger reads placeholders');
+  assert.match(
+    (await code.textContent()) ?? '',
+    /\$TAPLINE_BASE_URL/,
+    'a stranger reads placeholders',
+  );
   await signInAt(window, { sandbox, path: 'dashboard' });
   await page.goto(`${sandbox.web_url}/docs/tips`);
   await page.getByText('The examples are filled in for').waitFor();
   const text = (await code.textContent()) ?? '';
   assert.ok(text.includes(`${sandbox.web_url}/api/v1/payment_intents`), text);
   assert.match(text, /"terminal": "tml_[0-9A-Za-z]{22}"/);
-  assert.match(text, /Bearer \$TAPLINE_KEY/);
+  assert.match(text, /Bearer \$TAPLINE_API_KEY/);
   const whole = await page.content();
   assert.ok(!whole.includes(sandbox.test.secret_key) && !/tlsk_(test|live)_\w{20}/.test(whole));
   await window.checkAccessibility();

@@ -139,7 +139,7 @@ async function readOwn() {
 /** Writes into one piece of code what it says with placeholders. The secret stays a variable. */
 function fillText(text, { account, terminal }) {
   const filled = text
-    .replaceAll('$TAPLINE_URL', `${location.origin}/api`)
+    .replaceAll('$TAPLINE_BASE_URL', `${location.origin}/api`)
     .replaceAll(/\bacct_(?:…|[0-9A-Za-z]{22}\b)/g, account.id);
   return terminal === null ? filled : filled.replaceAll(/\btml_(?:…|[0-9A-Za-z]{22}\b)/g, terminal);
 }
@@ -169,10 +169,13 @@ function noteOf({ account, key }) {
   name.textContent = account.name;
   note.append('The examples are filled in for ', name, ', in test mode. ');
   if (key === null) {
-    note.append('Put a secret key into TAPLINE_KEY: ');
+    note.append('Put a secret key into TAPLINE_API_KEY: ');
     note.append(linkTo('/dashboard/api-keys', 'create one'), '.');
   } else {
-    note.append('TAPLINE_KEY is the secret of ', linkTo(`/dashboard/api-keys/${key.id}`, key.name));
+    note.append(
+      'TAPLINE_API_KEY is the secret of ',
+      linkTo(`/dashboard/api-keys/${key.id}`, key.name),
+    );
     note.append(
       ' or of another key. It was shown once, when the key was made; nobody can read it ',
     );

@@ -1,0 +1,5 @@
+/** The package's own version: a program cannot read its manifest in every runtime. */
+const VERSION = '0.1.0';
+
+/** Browsers send their own instead. */
+export const USER_AGENT = `tapline-js/${VERSION}`;
