@@ -13,7 +13,9 @@ import type { Realm } from '#people/user-queries.ts';
 
 function realmSettings(deps: ApiDeps, realm: Realm) {
   const { config, db, wakeups } = deps;
-  const { publicUrl, port, isSandbox } = config;
+  const { publicUrl, port } = config;
+  // Also with a chain of its own, a network that is no production has nobody's money to guard.
+  const isSandbox = !config.production;
   const secretKey = peopleKey(deps.secret);
   const people = { db, wakeups, secretKey, publicUrl, port, isSandbox };
   return surfaceSettings(people, realm);

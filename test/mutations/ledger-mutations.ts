@@ -98,7 +98,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'a withdrawal ignores pending withdrawals',
     file: 'src/payouts/may-withdraw.ts',
     by: 'src/apis/dashboard/journey.test.ts',
-    from: ' - (await selectSpokenFor(tx, tenant))',
+    from: ' - (await selectSpokenFor(tx, tenant, found.blockNumber))',
     to: '',
   },
   {

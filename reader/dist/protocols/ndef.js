@@ -72,7 +72,7 @@ export function decodeMessage(bytes) {
 export function findRecord(records, type) {
     return records.find((record) => record.type === type)?.payload;
 }
-/** The beginnings of addresses that the first byte of a URI record stands for (NFC Forum RTD URI). */
+/** What the first byte of a URI record stands for (NFC Forum RTD URI). */
 const URI_PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
 /** What a person would see of the message: its first address or text, if it has one. */
 export function findContent(records) {

@@ -25,5 +25,5 @@ export type SmartTap = {
     readonly status: 'tap_again';
 };
 export declare const SMART_TAP_AID: Uint8Array<ArrayBuffer>;
-/** @param deviceNonce as the phone's answer to the selection gave it; without one it is asked for. */
+/** @param deviceNonce from the answer to the selection; without one the phone is asked for it. */
 export declare function readSmartTap(transceive: Transceive, collector: Collector, deviceNonce?: Uint8Array): Promise<SmartTap>;

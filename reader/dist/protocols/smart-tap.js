@@ -28,7 +28,7 @@ const AES_KEY_BYTES = 16;
 const MOST_PORTIONS = 32;
 /** What a compressed answer may unfold to. */
 const LONGEST_PLAIN = 65_536;
-/** @param deviceNonce as the phone's answer to the selection gave it; without one it is asked for. */
+/** @param deviceNonce from the answer to the selection; without one the phone is asked for it. */
 export async function readSmartTap(transceive, collector, deviceNonce) {
     const nonce = deviceNonce ?? (await selectSmartTap(transceive));
     if (nonce.length !== NONCE_BYTES)
