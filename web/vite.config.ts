@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
 
@@ -28,6 +28,11 @@ function putBaseFirst(html: string): string {
   return html.replace(STYLESHEETS, () => sorted.shift() ?? '');
 }
 
+/** What a till reports as its version. */
+const { version } = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8'),
+) as { readonly version: string };
+
 const pages = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.html'));
 
 /** One build: each page of this folder is an app, and what several apps use is shared. */
@@ -36,6 +41,7 @@ export default defineConfig({
   // Every address is relative, so that the apps work below any path (see README.md).
   base: './',
   logLevel: 'error',
+  define: { 'import.meta.env.VITE_RELEASE': JSON.stringify(version) },
   build: {
     manifest: 'manifest.json',
     target: 'es2023',

@@ -25,6 +25,8 @@ export declare class DeviceApi {
         key: string;
         terminal: string;
     }>;
+    /** Says which software this terminal runs: this package. */
+    report(signal: AbortSignal): Promise<unknown>;
     /** The oldest open intent; null when none came within 25 s. */
     nextIntent(signal: AbortSignal): Promise<Intent | null>;
     intent(id: string, signal: AbortSignal): Promise<Intent>;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 /** The server's answer when it refuses: nothing moved. */
 export class DeviceApiError extends Error {
     status;
@@ -33,6 +34,11 @@ export class DeviceApi {
         const answer = await bodyOf(response);
         return { key: answer.device_key, terminal: answer.terminal };
     }
+    /** Says which software this terminal runs: this package. */
+    report(signal) {
+        const body = { platform: 'reader', software_version: packageVersion() };
+        return this.#call('PATCH', '/terminal', { signal, body });
+    }
     /** The oldest open intent; null when none came within 25 s. */
     nextIntent(signal) {
         return this.#call('GET', '/payment_intents/next?wait=25', { signal });
@@ -63,6 +69,10 @@ export class DeviceApi {
         });
         return bodyOf(response);
     }
+}
+function packageVersion() {
+    const file = new URL('../package.json', import.meta.url);
+    return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 function baseOf(server) {
     return `${server.replace(/\/+$/, '')}/api/device/v1`;

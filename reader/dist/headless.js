@@ -11,11 +11,27 @@ const WORDS = {
     unreadable: 'It could not be read. Hold it here again.',
     two_cards: 'Hold only one card here.',
 };
+/** @throws what says that the server was not reached, or that the key has ended. */
+async function reportSoftware({ api, signal }) {
+    try {
+        await api.report(signal);
+    }
+    catch (error) {
+        const isRefused = error instanceof DeviceApiError && error.status < 500;
+        // A server of an earlier release takes no reports: payments go on.
+        if (!isRefused || error.status === 401)
+            throw error;
+    }
+}
 /** Runs until `signal` ends it, or until its key has ended. */
 export async function runWithoutScreen(till) {
+    let isReported = false;
     while (!till.signal.aborted) {
         till.onEvent({ status: 'idle' });
         try {
+            if (!isReported)
+                await reportSoftware(till);
+            isReported = true;
             const intent = await till.api.nextIntent(till.signal);
             if (intent !== null)
                 await takePayment(till, intent);

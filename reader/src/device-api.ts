@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { TapCredential } from './protocols/tap.ts';
 
 /** What a reader without a screen needs of the device API (`/api/device/v1`). */
@@ -52,6 +53,12 @@ export class DeviceApi {
     return { key: answer.device_key, terminal: answer.terminal };
   }
 
+  /** Says which software this terminal runs: this package. */
+  report(signal: AbortSignal): Promise<unknown> {
+    const body = { platform: 'reader', software_version: packageVersion() };
+    return this.#call('PATCH', '/terminal', { signal, body });
+  }
+
   /** The oldest open intent; null when none came within 25 s. */
   nextIntent(signal: AbortSignal): Promise<Intent | null> {
     return this.#call<Intent | null>('GET', '/payment_intents/next?wait=25', { signal });
@@ -90,6 +97,11 @@ export class DeviceApi {
     });
     return bodyOf<T>(response);
   }
+}
+
+function packageVersion(): string {
+  const file = new URL('../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 function baseOf(server: string): string {

@@ -318,6 +318,8 @@ export interface Terminal {
   name: string;
   /** The terminal software. The list may grow. */
   platform: string;
+  /** As the terminal reported it. null: it has not. */
+  software_version: string | null;
   /** An inactive terminal takes no payments. */
   status: 'active' | 'inactive';
   /** ISO 8601 UTC with milliseconds. */

@@ -1,6 +1,7 @@
 import type { Issued } from '#accounts/create-api-key.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
+import { present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/names.ts';
@@ -14,6 +15,7 @@ import {
   lockTerminal,
   revokeDeviceKeys,
   type TerminalRow,
+  updateSoftware,
   updateTerminal,
 } from '#terminals/provisioning-queries.ts';
 
@@ -24,10 +26,10 @@ export interface TerminalRef {
   readonly now: Date;
 }
 
-const CHANGEABLE = ['label', 'name', 'status'] as const;
+const CHANGEABLE = ['label', 'name', 'status', 'platform', 'software_version'] as const;
 
 /** The changed fields with their values before. */
-function previousAttributes(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
+function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
   const changed = CHANGEABLE.filter((field) => before[field] !== after[field]);
   return Object.fromEntries(changed.map((field) => [field, before[field]]));
 }
@@ -55,7 +57,7 @@ export async function editTerminal(
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
   const wanted = { ...before, label, name, status: edit.status ?? before.status };
-  const previous = previousAttributes(before, wanted);
+  const previous = previousAttributesOf(before, wanted);
   if (Object.keys(previous).length === 0) return before;
   const after = await updateTerminal(tx, wanted);
   const stamp = await stampOrder(tx, ref.tenant, ref.now, 1);
@@ -76,6 +78,27 @@ export async function editTerminal(
     after: Object.fromEntries(changed.map((field) => [field, after[field]])),
     now: ref.now,
   });
+  return after;
+}
+
+/**
+ * What a device says of its software. A change emits `terminal.updated`; the audit log is about
+ * what people do. Send the wake-up `deliveries` afterwards.
+ */
+export async function reportSoftware(
+  tx: Tx,
+  ref: Omit<TerminalRef, 'actor'>,
+  report: { readonly platform?: string; readonly software_version?: string },
+): Promise<TerminalRow> {
+  const { tenant, id, now } = ref;
+  const before = present(await lockTerminal(tx, tenant, id), 'terminal of a device');
+  const wanted = { ...before, ...report };
+  const previousAttributes = previousAttributesOf(before, wanted);
+  if (Object.keys(previousAttributes).length === 0) return before;
+  const after = await updateSoftware(tx, wanted);
+  const stamp = await stampOrder(tx, tenant, now, 1);
+  const type = 'terminal.updated';
+  await announceTerminal(tx, after, { tenant, type, previousAttributes, stamp });
   return after;
 }
 

@@ -11,13 +11,15 @@ export interface TerminalRow {
   readonly label: string;
   readonly name: string;
   readonly platform: string;
+  /** null: its software has never said so. */
+  readonly software_version: string | null;
   readonly status: 'active' | 'inactive';
   readonly last_seen_at: Date | null;
   readonly version: number;
 }
 
-const COLUMNS = `id, account_id, livemode, position, created, label, name, platform, status,
-  last_seen_at, version`;
+const COLUMNS = `id, account_id, livemode, position, created, label, name, platform,
+  software_version, status, last_seen_at, version`;
 
 export async function insertTerminal(
   tx: Tx,
@@ -114,6 +116,22 @@ export async function updateTerminal(
     `update terminals set label = $2, name = $3, status = $4, version = version + 1
      where id = $1 returning ${COLUMNS}`,
     [terminal.id, terminal.label, terminal.name, terminal.status],
+  );
+  return only(rows, 'terminal');
+}
+
+/** The version that an edit names stays: people do not edit what a device says of itself. */
+export async function updateSoftware(
+  tx: Tx,
+  terminal: {
+    readonly id: string;
+    readonly platform: string;
+    readonly software_version: string | null;
+  },
+): Promise<TerminalRow> {
+  const rows = await tx.query<TerminalRow>(
+    `update terminals set platform = $2, software_version = $3 where id = $1 returning ${COLUMNS}`,
+    [terminal.id, terminal.platform, terminal.software_version],
   );
   return only(rows, 'terminal');
 }

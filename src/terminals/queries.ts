@@ -12,12 +12,13 @@ export interface TerminalRow {
   label: string;
   name: string;
   platform: string;
+  software_version: string | null;
   status: 'active' | 'inactive';
   last_seen_at: Date | null;
 }
 
-const COLUMNS = `id, account_id, livemode, position, created, label, name, platform, status,
-  last_seen_at`;
+const COLUMNS = `id, account_id, livemode, position, created, label, name, platform,
+  software_version, status, last_seen_at`;
 
 export async function selectTerminal(
   sql: Sql,

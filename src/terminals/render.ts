@@ -12,6 +12,7 @@ export function terminalObject(row: Omit<TerminalRow, 'version'>): { [key: strin
     label: row.label,
     name: row.name,
     platform: row.platform,
+    software_version: row.software_version,
     status: row.status,
     last_seen_at: row.last_seen_at?.toISOString() ?? null,
     created: row.created.toISOString(),

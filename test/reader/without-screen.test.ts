@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
@@ -99,6 +100,29 @@ test('a charge of the API is paid by a chip that is held against the reader', as
   await till.until('paid');
   assert.equal((await intentOf(intent.id)).status, 'succeeded');
   await till.until('idle');
+  await till.end();
+});
+
+test('a reader says once what it is, as soon as the network can be reached', async () => {
+  let asked = 0;
+  class FirstOffline extends DeviceApi {
+    override async report(signal: AbortSignal) {
+      asked += 1;
+      if (asked === 1) throw new TypeError('fetch failed');
+      return super.report(signal);
+    }
+  }
+  const till = await startTill((server, key) => new FirstOffline(server, key));
+  await charge(till);
+  await till.until('offline');
+  await till.until('waiting');
+  const { body: terminal } = await merchant.get(`/terminals/${till.terminal.id}`);
+  const { version } = JSON.parse(await readFile('reader/package.json', 'utf8'));
+  assert.deepEqual([terminal.platform, terminal.software_version], ['reader', version]);
+  await till.tap(pass('ok'));
+  await till.until('paid');
+  await till.until('idle');
+  assert.equal(asked, 2);
   await till.end();
 });
 

@@ -52,6 +52,8 @@ interface Page<T> {
 /** Everything that a till asks of the service. */
 export interface DeviceApi {
   device(): Promise<Answer<Device>>;
+  /** Says which software this terminal runs. */
+  report(version: string): Promise<Answer<Device>>;
   /** null: none came. */
   next(waitS: number, signal: AbortSignal): Promise<Answer<Intent | null>>;
   intent(
@@ -155,6 +157,13 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
   return {
     ...changesOf(api),
     device: () => api({ path: '/terminal', timeoutMs: QUICK_TIMEOUT_MS }),
+    report: (version) =>
+      api({
+        method: 'PATCH',
+        path: '/terminal',
+        timeoutMs: QUICK_TIMEOUT_MS,
+        body: { platform: 'browser', software_version: version },
+      }),
     next: (wait, signal) =>
       api({
         path: '/payment_intents/next',

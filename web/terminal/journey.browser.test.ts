@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant, tillOf } from '../testing/till.ts';
+import {
+  addTestTerminal,
+  openTill,
+  paymentsOf,
+  postAsMerchant,
+  terminalOf,
+  tillOf,
+} from '../testing/till.ts';
 
 /** 110 kB. React alone takes 69 of them. */
 const BUDGET_BYTES = 110_000;
@@ -74,6 +82,33 @@ for (const { name, options } of LOOKS) {
     await window.close();
   });
 }
+
+test('a till says once per start which software it is', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
+  const reports: unknown[] = [];
+  const isReport = (method: string, url: string) =>
+    method === 'PATCH' && url.endsWith('/api/device/v1/terminal');
+  till.page.on('request', (asked) => {
+    if (isReport(asked.method(), asked.url())) reports.push(asked.postDataJSON());
+  });
+  const answered = till.page.waitForResponse((answer) =>
+    isReport(answer.request().method(), answer.url()),
+  );
+  await till.page.reload();
+  assert.equal((await answered).status(), 200);
+  await till.ask('1');
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  const said = { platform: 'browser', software_version: version };
+  assert.deepEqual(reports, [said]);
+  const { platform, software_version } = await terminalOf(sandbox, terminal);
+  assert.deepEqual({ platform, software_version }, said);
+  till.checkClean();
+  await till.close();
+});
 
 test('a sale by keyboard alone', async () => {
   const terminal = await addTestTerminal(shared.sandbox);

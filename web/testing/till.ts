@@ -130,6 +130,17 @@ export function paymentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promis
   return listAsMerchant(sandbox, `/payments?limit=100&terminal=${terminal.id}`);
 }
 
+export async function terminalOf(
+  sandbox: SandboxFile,
+  { id }: TestTerminal,
+): Promise<Record<string, unknown>> {
+  const all = await listAsMerchant(sandbox, '/terminals?limit=100');
+  return present(
+    all.find((one) => one.id === id),
+    id,
+  );
+}
+
 /** What the merchant's own server does. @returns the body of the answer. */
 export async function postAsMerchant(
   sandbox: SandboxFile,

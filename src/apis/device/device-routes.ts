@@ -5,6 +5,7 @@ import {
   DeviceIntentSchema,
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
+import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
 import { PaymentList } from '#apis/merchant/payment-schema.ts';
@@ -18,7 +19,6 @@ import {
 import {
   Cashier,
   CashierIntentBody,
-  DeviceSchema,
   NextQuery,
   TapBody,
   WatchQuery,
@@ -46,8 +46,6 @@ import { renderIntent, renderPayment } from '#payments/render.ts';
 import { createRefund } from '#refunds/create.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
-import { selectTerminal, updateLastSeen } from '#terminals/queries.ts';
-import { terminalObject } from '#terminals/render.ts';
 
 export interface DeviceDeps {
   readonly db: Database;
@@ -86,27 +84,6 @@ function inactive(caller: DeviceCaller): Refusal | null {
 /** Where totals find the cashier again. A field of its own would cost every create of everybody. */
 function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
   return cashier === undefined ? {} : { cashier };
-}
-
-function deviceRoute(deps: DeviceDeps) {
-  return defineRoute<DeviceCaller>({
-    method: 'GET',
-    path: '/terminal',
-    operationId: 'retrieveDevice',
-    moves: 'nothing',
-    tag: TAG,
-    summary: 'This terminal, its merchant and network',
-    scope: null,
-    idempotency: 'ignored',
-    responses: { 200: { schema: DeviceSchema, description: 'The terminal.' } },
-    errors: [],
-    handle: async ({ caller, now }) => {
-      await updateLastSeen(deps.db, [caller.terminalId], now);
-      const row = await selectTerminal(deps.db, caller.tenant, caller.terminalId);
-      const terminal = terminalObject(present(row, 'terminal of a device'));
-      return answerWith(200, { ...terminal, merchant_name: caller.standing.name });
-    },
-  });
 }
 
 function nextRoute(deps: DeviceDeps) {
@@ -361,7 +338,8 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
     root: '/api/device/v1',
     authenticate: createDeviceAuthenticator(deps.db),
     routes: [
-      deviceRoute(deps),
+      readDeviceRoute(deps),
+      reportDeviceRoute(deps),
       nextRoute(deps),
       watchRoute(deps),
       cashierRoute(deps),

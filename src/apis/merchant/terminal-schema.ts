@@ -9,6 +9,7 @@ import {
   oneOf,
   Timestamp,
   text,
+  textOut,
 } from '#http/schema.ts';
 import { INTENT_STATUSES } from '#payments/payment-intent.ts';
 import { TAPPED_TYPES } from '#payments/presented.ts';
@@ -19,6 +20,7 @@ const terminalFields = {
   label: text(500, 'What people call it.'),
   name: text(500, 'What the device is.'),
   platform: text(100, 'The terminal software. The list may grow.'),
+  software_version: nullable(textOut('As the terminal reported it. null: it has not.')),
   status: oneOf(['active', 'inactive'] as const, 'An inactive terminal takes no payments.'),
   last_seen_at: nullable(Timestamp),
   created: Timestamp,
@@ -43,11 +45,26 @@ export const TERMINAL_EXAMPLE = {
   network: 'testnet',
   label: 'Counter 1',
   name: 'Counter 1',
-  platform: 'generic',
+  platform: 'browser',
+  software_version: '1.4.0',
   status: 'active',
   last_seen_at: '2026-10-01T12:00:00.000Z',
   created: '2026-09-28T08:00:00.000Z',
 } as const;
+
+const PLATFORMS = ['browser', 'reader', 'android_webview', 'generic'] as const;
+
+export const SoftwareBody = Type.Object({
+  platform: Type.Optional(oneOf(PLATFORMS, 'What the software runs on.')),
+  software_version: Type.Optional(
+    Type.String({
+      // Release numbers with their suffixes, dates and commits. It ends up in logs and lists.
+      pattern: '^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$',
+      description: '1 to 64 characters of A-Z a-z 0-9 . + _ -; the first is a letter or a digit.',
+      examples: ['1.4.0'],
+    }),
+  ),
+});
 
 /** Long polls end after this many seconds at the latest (behavior.md 14.1). */
 const MAX_WAIT_SECONDS = 25;

@@ -72,6 +72,10 @@ type RunningProps = ShiftProps & Pick<TillContext, 'api' | 'runner'>;
 function RunningShift({ api, runner, hasNewVersion, onPairAgain }: RunningProps): ReactNode {
   const view = useSyncExternalStore(runner.subscribe, runner.view);
   const device = useDevice(runner, view.reached);
+  const isKnown = device !== null;
+  useEffect(() => {
+    if (isKnown) void api.report(import.meta.env.VITE_RELEASE);
+  }, [api, isKnown]);
   const [settings, setSettings] = useState(keptSettings);
   const change = useCallback((part: Partial<Settings>) => {
     const changed = { ...keptSettings(), ...part };
