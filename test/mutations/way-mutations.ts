@@ -80,7 +80,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'a signature of x402 buys a second thing',
     file: 'x402/src/sale.ts',
     by: WAYS,
-    from: 'intent !== null && canonical(intent.metadata) === canonical(metadata)',
+    from: 'intent !== null && isSale(intent, metadata)',
     to: 'intent !== null',
   },
 ];
