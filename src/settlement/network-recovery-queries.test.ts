@@ -9,6 +9,7 @@ import {
   type RecoveryRun,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
+import { selectCompared } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const LEASE_MS = 60_000;
@@ -63,6 +64,20 @@ test('a recovery that was asked for again does not end', async () => {
   const again = await take('one');
   assert.ok(again !== null);
   assert.equal(await finish(again), true);
+});
+
+test('after a recovery everything is compared again', async () => {
+  await database.db.query(
+    `insert into reconciliation_cursors
+       (livemode, next_block, updated, compared_block, compared_at)
+     values (false, 9, now(), 9, now())`,
+  );
+  assert.notEqual(await selectCompared(database.db, false), null);
+  await ask();
+  const run = await take('one');
+  assert.ok(run !== null);
+  assert.equal(await finish(run), true);
+  assert.equal(await selectCompared(database.db, false), null);
 });
 
 test('credentials that were ended are counted by kind, over all of its runs', async () => {

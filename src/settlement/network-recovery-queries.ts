@@ -336,7 +336,7 @@ export async function noteEnded(
 
 /**
  * Ends the run, unless a recovery was requested again meanwhile, or a loss was proved that the run
- * has not acted upon: then it has to run once more.
+ * has not acted upon: then it has to run once more. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,
@@ -353,6 +353,9 @@ export async function finishRecovery(
        returning livemode
      ), told as (
        update network_states n set recovering = false from done d where n.livemode = d.livemode
+     ), everything as (
+       update reconciliation_cursors c set compared_block = null, compared_at = null
+       from done d where c.livemode = d.livemode
      )
      select livemode from done`,
     [

@@ -194,25 +194,47 @@ const DIFFERENT_MONEY = `(
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
   or m.merchant_number is distinct from c.merchant_number)`;
 
-/** Refunds that are paid according to one side only, or with different amounts. */
+/** What a run compares, besides the differences that are still open. */
+export interface ComparedSince extends BlockRange {
+  /** Ours that have changed since. */
+  readonly since: Date;
+}
+
+/**
+ * Refunds that are paid according to one side only, or with different amounts. All refunds of a
+ * payment are compared when one of them may have changed.
+ */
 export async function selectRefundDifferences(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly toBlock: bigint },
+  wanted: ComparedSince,
   settledBefore: Date,
 ): Promise<DifferenceRow[]> {
   return sql.query(
-    `with theirs as (
-       select * from chain_transfers where livemode = $1 and kind = 'refund'
+    `with open as (${OPEN_TRANSFERS} and kind like 'refund_%'
+     ), changed as (
+       select id from refunds
+       where livemode = $1 and status = 'succeeded' and updated between $4 and 'infinity'
+       union select subject from open
+     ), suspects as (
+       select number from chain_transfers
+       where livemode = $1 and kind = 'refund' and block_number between $2 and $3
+       union select number from open
+       union select p.settlement_number
+       from changed join refunds f using (id) join payments p on p.id = f.payment_id
+     ), theirs as (
+       select t.* from suspects s join chain_transfers t using (number)
+       where t.livemode = $1 and t.kind = 'refund'
      ), mine as (
        select f.id, f.amount, f.tx_hash, f.updated, p.settlement_number,
          coalesce(x.tx_hash, f.tx_hash) as chain_hash
-       from refunds f
-       join payments p on p.id = f.payment_id
+       from suspects s
+       join payments p on p.livemode = $1 and p.settlement_number = s.number
+       join refunds f on f.account_id = p.account_id and f.livemode = p.livemode
+         and f.payment_id = p.id and f.status = 'succeeded'
        -- What a reorganisation undid is paid in another transaction than the refund names.
        left join chain_requests q on q.kind = 'refund' and q.subject_id = f.id
          and q.status = 'succeeded'
        left join chain_transactions x on x.id = q.transaction_id
-       where f.livemode = $1 and f.status = 'succeeded' and f.updated < $3
      )
      select case when m.id is null then 'refund_unknown_here'
          when t.tx_hash is null then 'refund_missing_on_chain'
@@ -222,12 +244,17 @@ export async function selectRefundDifferences(
      from theirs t
      full join mine m on m.settlement_number = t.number and m.chain_hash = t.tx_hash
      where (m.id is null or t.tx_hash is null or m.amount <> t.amount or m.tx_hash <> t.tx_hash)
-       and coalesce(t.block_time, m.updated) < $3
-       and (t.block_number is null or t.block_number <= $2)
+       and coalesce(t.block_time, m.updated) < $5
+       and (t.block_number is null or t.block_number <= $3)
      order by 2`,
-    [wanted.livemode, wanted.toBlock, settledBefore],
+    [wanted.livemode, wanted.fromBlock, wanted.toBlock, wanted.since, settledBefore],
   );
 }
+
+const OPEN_TRANSFERS = `
+  select subject, (details -> 'chain' ->> 'number')::bigint as number
+  from reconciliation_differences
+  where livemode = $1 and resolved_at is null`;
 
 /**
  * The same for withdrawals. Those that a wallet made by itself (number 0) do not concern the
@@ -235,19 +262,34 @@ export async function selectRefundDifferences(
  */
 export async function selectWithdrawalDifferences(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly toBlock: bigint },
+  wanted: ComparedSince,
   settledBefore: Date,
 ): Promise<DifferenceRow[]> {
   return sql.query(
-    `with theirs as (
-       select * from chain_transfers
-       where livemode = $1 and kind = 'withdrawal' and number <> 0
+    `with open as (${OPEN_TRANSFERS} and kind like 'withdrawal_%'
+     ), changed as (
+       select id from withdrawals
+       where livemode = $1 and status = 'succeeded' and updated between $4 and 'infinity'
+       union select subject from open
+     ), numbers as (
+       select number from chain_transfers
+       where livemode = $1 and kind = 'withdrawal' and block_number between $2 and $3
+       union select number from open
+     ), suspects as (
+       select id from changed
+       union select w.id from numbers n join withdrawals w using (number) where w.livemode = $1
+       union select q.subject_id from numbers n join chain_requests q using (number)
+       where q.livemode = $1 and q.kind = 'withdrawal'
      ), mine as (
        select w.id, w.amount, w.wallet, w.tx_hash, w.updated, coalesce(w.number, q.number) as number
-       from withdrawals w
+       from suspects s
+       join withdrawals w on w.id = s.id and w.livemode = $1 and w.status = 'succeeded'
        left join chain_requests q on q.kind = 'withdrawal' and q.subject_id = w.id
          and q.status = 'succeeded'
-       where w.livemode = $1 and w.status = 'succeeded' and w.updated < $3
+     ), theirs as (
+       select t.* from (select number from numbers union select number from mine) s
+       join chain_transfers t using (number)
+       where t.livemode = $1 and t.kind = 'withdrawal' and t.number <> 0
      )
      select case when m.id is null then 'withdrawal_unknown_here'
          when t.tx_hash is null then 'withdrawal_missing_on_chain'
@@ -258,10 +300,45 @@ export async function selectWithdrawalDifferences(
      full join mine m on m.number = t.number
      where (m.id is null or t.tx_hash is null or m.amount <> t.amount or m.tx_hash <> t.tx_hash
          or lower(m.wallet) <> lower(t.recipient))
-       and coalesce(t.block_time, m.updated) < $3
-       and (t.block_number is null or t.block_number <= $2)
+       and coalesce(t.block_time, m.updated) < $5
+       and (t.block_number is null or t.block_number <= $3)
      order by 2`,
-    [wanted.livemode, wanted.toBlock, settledBefore],
+    [wanted.livemode, wanted.fromBlock, wanted.toBlock, wanted.since, settledBefore],
+  );
+}
+
+/** Up to where the last complete run has compared. null: everything is to be compared. */
+export interface Compared {
+  readonly compared_block: bigint;
+  readonly compared_at: Date;
+}
+
+export async function selectCompared(sql: Sql, livemode: boolean): Promise<Compared | null> {
+  const rows = await sql.query<Compared>(
+    `select compared_block, compared_at from reconciliation_cursors
+     where livemode = $1 and compared_at is not null`,
+    [livemode],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * The next run begins here: with the first block that a reorganisation can still undo, and with
+ * ours of its time. Not if another run, or a recovery, has changed it since `earlier` was read.
+ */
+export async function moveCompared(
+  tx: Tx,
+  earlier: Compared | null,
+  { livemode, toBlock, before }: Omit<BlockRange, 'fromBlock'> & { readonly before: Date },
+): Promise<void> {
+  await tx.query(
+    `update reconciliation_cursors c
+     set compared_block = least(c.next_block, $2::bigint + 1),
+       compared_at = least($3::timestamptz, c.updated, (
+         select min(t.block_time) from chain_transfers t
+         where t.livemode = c.livemode and t.block_number >= least(c.next_block, $2::bigint + 1)))
+     where c.livemode = $1 and c.compared_at is not distinct from $4`,
+    [livemode, toBlock, before, earlier?.compared_at ?? null],
   );
 }
 

@@ -17,7 +17,7 @@ export async function reportReconciliation(
 ): Promise<ReconcileExit> {
   let exit: ReconcileExit = 0;
   for (const deps of networks) {
-    const result = await reconcileOnce(deps, options);
+    const result = await reconcileOnce(deps, { everything: true, ...options });
     for (const line of toLines(result)) print(line);
     if (result.differences.length > 0) exit = 1;
     if (options.rebuild === true) await askToBook(deps, print);

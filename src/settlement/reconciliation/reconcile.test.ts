@@ -202,6 +202,39 @@ describe('reconciliation', () => {
     await query(`update chain_requests set number = number - 1 where subject_id = 'wdr_test'`);
   });
 
+  it('compares old refunds and withdrawals when they change, or all at a command', async () => {
+    const change = async (set: string) => {
+      await query(`update refunds set ${set} where id = 're_test'`);
+      await query(`update withdrawals set ${set} where id = 'wdr_test'`);
+    };
+    const both = ['refund_differs', 'withdrawal_differs'];
+    await world.network.mine(80);
+    await change(`updated = now() - interval '2 days'`);
+    assert.deepEqual(await kinds(), []);
+    await change('amount = amount + 1');
+    assert.deepEqual(await kinds(), [], 'nothing says that they have changed');
+    assert.deepEqual(await kinds({ everything: true }), both);
+    assert.deepEqual(await kinds(), both, 'what differs is compared again');
+    await change('amount = amount - 1');
+    assert.deepEqual(await kinds(), []);
+    await change('amount = amount + 1, updated = now()');
+    assert.deepEqual(await kinds(), both);
+    await change('amount = amount - 1');
+    assert.deepEqual(await kinds(), []);
+  });
+
+  it('compares later what a run has read that was cut off', async () => {
+    const intent = await world.pay({ payer, amount: 9_500_000n });
+    await world.outcomes([intent]);
+    await world.network.mine(80);
+    const { chain } = world.network;
+    const calls = () => Promise.reject(new Error('cut off'));
+    await assert.rejects(reconcileOnce({ ...deps(), chain: { ...chain, calls } }, NO_GRACE));
+    assert.deepEqual(await kinds(), ['payment_unknown_here']);
+    await world.recordPayment(intent);
+    assert.deepEqual(await kinds(), []);
+  });
+
   it('counts what a wallet withdraws by itself as its own affair', async () => {
     const { network, merchant } = world;
     await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);

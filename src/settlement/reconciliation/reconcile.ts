@@ -11,11 +11,15 @@ import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import {
   addBalances,
+  type BlockRange,
+  type Compared,
   type DifferenceRow,
   deleteCursor,
   lockCursor,
+  moveCompared,
   moveCursor,
   saveDifferences,
+  selectCompared,
   selectCursor,
   selectExpectedBalances,
   selectOpenDifferences,
@@ -38,6 +42,8 @@ export interface ReconcileDeps {
 export interface ReconcileOptions {
   /** Read the chain again from the contract's deployment on. */
   readonly rebuild?: boolean;
+  /** Compare all refunds and withdrawals ever made, not only what can have changed. */
+  readonly everything?: boolean;
   /** Anything younger is still on its way between chain and rows. Default: GRACE_MS. */
   readonly graceMs?: number;
   /** false: what is known of the contract's tokens stays as it is. Saves two calls. */
@@ -60,6 +66,8 @@ const GRACE_MS = 60_000;
  * A node that answers for another chain is found out within this time.
  */
 const FOREIGN_GRACE_MS = 15_000;
+/** Longer than a transaction of ours takes to commit, and than clocks differ. */
+const CHANGED_MARGIN_MS = 3_600_000;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
 /**
@@ -86,6 +94,7 @@ export async function reconcileOnce(
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
   let final = await finalBlock(chain, head.number);
   const fromBlock = (await selectCursor(db, livemode)) ?? deployedAtBlock;
+  const compared = await selectCompared(db, livemode);
   let events = 0;
   for await (const range of walkEvents(chain, fromBlock, head.number)) {
     events += range.events.length;
@@ -95,17 +104,21 @@ export async function reconcileOnce(
     await db.transaction((tx) => storeRange(tx, deps, range, final));
   }
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
-  const range = { livemode, fromBlock, toBlock: head.number };
+  // A run that was cut off has moved the cursor, and compared nothing.
+  const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
+  const range = { livemode, fromBlock: first, toBlock: head.number };
+  const since = options.everything === true ? null : compared;
   const found = [
-    ...(await selectPaymentDifferences(db, range, settledBefore)),
-    ...(await selectRefundDifferences(db, range, settledBefore)),
-    ...(await selectWithdrawalDifferences(db, range, settledBefore)),
+    ...(await compareRows(db, range, { since, settledBefore })),
     ...(await compareBalances(deps, head.number)),
     ...(options.tokens === false
       ? await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE)
       : await compareTokens(deps, head.number)),
   ];
-  const open = await db.transaction((tx) => saveDifferences(tx, livemode, found, clock.now()));
+  const open = await db.transaction(async (tx) => {
+    await moveCompared(tx, compared, { ...range, before: settledBefore });
+    return saveDifferences(tx, livemode, found, clock.now());
+  });
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
@@ -118,6 +131,27 @@ export async function reconcileOnce(
     log.error('chain and database differ', { network, differences: differences.length });
   }
   return { network, fromBlock, toBlock: head.number, events, differences };
+}
+
+/** Compares payments, refunds and withdrawals one by one: what can have changed since a run. */
+async function compareRows(
+  db: Database,
+  range: BlockRange,
+  { since, settledBefore }: { since: Compared | null; settledBefore: Date },
+): Promise<DifferenceRow[]> {
+  const changed =
+    since === null
+      ? { ...range, fromBlock: 0n, since: new Date(0) }
+      : { ...range, since: addMs(since.compared_at, -CHANGED_MARGIN_MS) };
+  return [
+    ...(await selectPaymentDifferences(db, range, settledBefore)),
+    ...(await selectRefundDifferences(db, changed, settledBefore)),
+    ...(await selectWithdrawalDifferences(db, changed, settledBefore)),
+  ];
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 /** The first block of the range that holds an event and is not older than `since`, or null. */
@@ -137,7 +171,7 @@ async function storeRange(
   const { fromBlock, toBlock } = walked;
   const start = await lockCursor(tx, { livemode, start: fromBlock }, clock.now());
   await stageRange(tx, livemode, walked);
-  const last = final < toBlock ? final : toBlock;
+  const last = least(final, toBlock);
   if (last < start) return;
   await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
   await moveCursor(tx, livemode, last + 1n);
