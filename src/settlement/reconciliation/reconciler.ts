@@ -33,7 +33,9 @@ export async function askIfUnknown(
   const { db, chain, clock, wakeups, log } = deps;
   const { livemode, network } = chain.config;
   const uncured = await selectNotRecovered(db, livemode);
-  const alarms: Alarm[] = uncured.map((one) => ({ kind: 'not_recovered', ...one }));
+  const alarms: Alarm[] = uncured.map(({ subject, details }) => {
+    return { kind: 'not_recovered', subject, details };
+  });
   await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
   const unknown = await countUnknownHere(db, livemode);
   if (unknown === 0) return;
