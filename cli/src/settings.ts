@@ -70,7 +70,7 @@ function isThisMachine(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && LOOPBACK.test(new URL(baseUrl).hostname);
 }
 
-/** Whoever can put a file into a folder could otherwise say where keys are sent. */
+/** Otherwise a stranger's file in the folder could say where keys are sent. */
 function readSandbox(file: string): Sandbox | null {
   const sandbox = readOwnJson<Sandbox>(file);
   if (sandbox === null || isThisMachine(sandbox.base_url)) return sandbox;

@@ -52,4 +52,3 @@ export interface WithoutScreen {
 }
 /** Runs until `signal` ends it, or until its key has ended. */
 export declare function runWithoutScreen(till: WithoutScreen): Promise<void>;
-export declare function pause(ms: number, signal: AbortSignal): Promise<void>;

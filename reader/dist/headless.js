@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DeviceApiError } from './device-api.js';
+import { pause } from './pause.js';
 /** After a lost answer the same tap goes again with the same key: it can charge only once. */
 const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
@@ -134,15 +135,4 @@ function tell(till, intent) {
     else if (intent.status === OPEN && message !== undefined) {
         till.onEvent({ status: 'declined', message });
     }
-}
-export function pause(ms, signal) {
-    return new Promise((resolve) => {
-        const timer = setTimeout(done, ms);
-        function done() {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', done);
-            resolve();
-        }
-        signal.addEventListener('abort', done);
-    });
 }

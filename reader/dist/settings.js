@@ -22,7 +22,7 @@ export async function savePairing(file, pairing) {
 }
 export async function readPairing(file) {
     const text = await readOwn(file);
-    return text === null ? null : JSON.parse(text);
+    return text === null ? null : parse(file, text);
 }
 export const NO_WALLETS = { collector: null, passType: null };
 /** The keys that phones ask a reader for. @throws SettingError when others can read the file. */
@@ -30,7 +30,7 @@ export async function readWallets(file) {
     const text = await readOwn(file);
     if (text === null)
         throw new SettingError(`${file} is not there.`);
-    const { smart_tap: google, apple_vas: apple } = JSON.parse(text);
+    const { smart_tap: google, apple_vas: apple } = parse(file, text);
     return {
         collector: google
             ? {
@@ -46,6 +46,14 @@ export async function readWallets(file) {
             }
             : null,
     };
+}
+function parse(file, text) {
+    try {
+        return JSON.parse(text);
+    }
+    catch {
+        throw new SettingError(`${file} is not JSON.`);
+    }
 }
 async function readOwn(file) {
     const found = await stat(file).catch(() => null);

@@ -1,4 +1,4 @@
-/** Hands each tap to whoever waits for one. A tap that nobody waits for pays nothing later. */
+/** Hands each tap to the payment that waits. Without one, the tap is dropped and pays nothing. */
 export class WaitingTaps {
     #take = null;
     offer(tap) {

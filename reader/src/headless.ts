@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type DeviceApi, DeviceApiError, type Intent } from './device-api.ts';
+import { pause } from './pause.ts';
 import type { TwoCards } from './pcsc/readers.ts';
 import type { Tap, TapCredential } from './protocols/tap.ts';
 
@@ -161,16 +162,4 @@ function tell(till: WithoutScreen, intent: Intent): void {
   else if (intent.status === OPEN && message !== undefined) {
     till.onEvent({ status: 'declined', message });
   }
-}
-
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-  });
 }

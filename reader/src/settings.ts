@@ -33,7 +33,7 @@ export async function savePairing(file: string, pairing: Pairing): Promise<void>
 
 export async function readPairing(file: string): Promise<Pairing | null> {
   const text = await readOwn(file);
-  return text === null ? null : (JSON.parse(text) as Pairing);
+  return text === null ? null : parse<Pairing>(file, text);
 }
 
 interface WalletsFile {
@@ -56,7 +56,7 @@ export const NO_WALLETS: Wallets = { collector: null, passType: null };
 export async function readWallets(file: string): Promise<Wallets> {
   const text = await readOwn(file);
   if (text === null) throw new SettingError(`${file} is not there.`);
-  const { smart_tap: google, apple_vas: apple } = JSON.parse(text) as WalletsFile;
+  const { smart_tap: google, apple_vas: apple } = parse<WalletsFile>(file, text);
   return {
     collector: google
       ? {
@@ -72,6 +72,14 @@ export async function readWallets(file: string): Promise<Wallets> {
         }
       : null,
   };
+}
+
+function parse<T>(file: string, text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new SettingError(`${file} is not JSON.`);
+  }
 }
 
 async function readOwn(file: string): Promise<string | null> {

@@ -2,7 +2,7 @@ import type { Taps } from './headless.ts';
 import type { TwoCards } from './pcsc/readers.ts';
 import type { Tap } from './protocols/tap.ts';
 
-/** Hands each tap to whoever waits for one. A tap that nobody waits for pays nothing later. */
+/** Hands each tap to the payment that waits. Without one, the tap is dropped and pays nothing. */
 export class WaitingTaps implements Taps {
   #take: ((tap: Tap | TwoCards) => void) | null = null;
 

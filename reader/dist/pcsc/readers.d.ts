@@ -1,5 +1,5 @@
 import { type Tap, type Wallets } from '../protocols/tap.ts';
-/** What a reader is doing, for whoever shows it. */
+/** What a reader is doing. A program shows it, or acts on it. */
 export type ReaderEvent = 
 /** No reader is plugged in, or the PC/SC service is not running. Waits for one. */
 {

@@ -1,3 +1,4 @@
+import { pause } from '../pause.js';
 import { CardGone } from '../protocols/apdu.js';
 import { readTap } from '../protocols/tap.js';
 import { PcscError, PcscSession, UNRESPONSIVE } from './service.js';
@@ -70,15 +71,4 @@ async function readCard(reader, options) {
     finally {
         session.close();
     }
-}
-function pause(ms, signal) {
-    return new Promise((resolve) => {
-        const timer = setTimeout(done, ms);
-        function done() {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', done);
-            resolve();
-        }
-        signal.addEventListener('abort', done);
-    });
 }

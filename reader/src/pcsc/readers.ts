@@ -1,8 +1,9 @@
+import { pause } from '../pause.ts';
 import { CardGone } from '../protocols/apdu.ts';
 import { readTap, type Tap, type Wallets } from '../protocols/tap.ts';
 import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';
 
-/** What a reader is doing, for whoever shows it. */
+/** What a reader is doing. A program shows it, or acts on it. */
 export type ReaderEvent =
   /** No reader is plugged in, or the PC/SC service is not running. Waits for one. */
   | { readonly status: 'no_reader' }
@@ -90,16 +91,4 @@ async function readCard(reader: string, options: ReadersOptions): Promise<Tap | 
   } finally {
     session.close();
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-  });
 }

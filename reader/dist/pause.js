@@ -1,0 +1,12 @@
+/** Waits, but no longer than until `signal` ends it. Never rejects. */
+export function pause(ms, signal) {
+    return new Promise((resolve) => {
+        const timer = setTimeout(done, ms);
+        function done() {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', done);
+            resolve();
+        }
+        signal.addEventListener('abort', done);
+    });
+}
