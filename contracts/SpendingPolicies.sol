@@ -112,7 +112,9 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
     /// @notice Permit and policy in one relayed transaction, so that a payer needs no gas.
     /// @dev Either signature can be front-run, which uses up its nonce but leaves behind what it is
     /// for. So a permit that fails is no failure as long as the allowance is there, and a policy
-    /// that is in force already needs no signature.
+    /// that is in force already needs no signature. A good one is used up all the same: left over, it
+    /// would let anybody start the payer's period anew at a later time. A bad one uses up nothing:
+    /// else anybody could void what the payer has signed.
     function enrol(
         address payer,
         Policy calldata policy,
@@ -120,9 +122,11 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         bytes calldata signature,
         Permit calldata permit
     ) external nonReentrant {
-        if (!_policies[payer].policy.hasTermsOf(_pack(policy))) {
-            _setPolicyBySignature(payer, policy, deadline, signature);
-        }
+        bytes32 structHash = _policyHash(payer, policy, nonces(payer), deadline);
+        if (
+            !_policies[payer].policy.hasTermsOf(_pack(policy))
+                || _hasSigned(payer, structHash, signature)
+        ) _setPolicyBySignature(payer, policy, deadline, signature);
         try IPermitBytes(address(TOKEN)).permit(
             payer, address(this), permit.value, permit.deadline, permit.signature
         ) {} catch {}
@@ -153,7 +157,17 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         uint256 deadline,
         bytes calldata signature
     ) private {
-        bytes32 structHash = keccak256(
+        bytes32 structHash = _policyHash(payer, policy, _useNonce(payer), deadline);
+        _requireSignature(payer, structHash, deadline, signature);
+        _setPolicy(payer, policy);
+    }
+
+    function _policyHash(address payer, Policy calldata policy, uint256 nonce, uint256 deadline)
+        private
+        pure
+        returns (bytes32)
+    {
+        return keccak256(
             abi.encode(
                 POLICY_TYPEHASH,
                 payer,
@@ -162,12 +176,10 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
                 policy.periodSeconds,
                 policy.expiresAt,
                 policy.maxFeeRate,
-                _useNonce(payer),
+                nonce,
                 deadline
             )
         );
-        _requireSignature(payer, structHash, deadline, signature);
-        _setPolicy(payer, policy);
     }
 
     function _setPolicy(address payer, Policy calldata policy) private {
@@ -216,11 +228,19 @@ abstract contract SpendingPolicies is EIP712, Nonces, ReentrancyGuardTransient {
         bytes calldata signature
     ) internal view {
         if (block.timestamp > deadline) revert SignatureExpired(deadline, block.timestamp);
+        if (!_hasSigned(signer, structHash, signature)) revert SignatureInvalid(signer);
+    }
+
+    function _hasSigned(address signer, bytes32 structHash, bytes calldata signature)
+        private
+        view
+        returns (bool)
+    {
         bytes32 digest = _hashTypedDataV4(structHash);
         (address recovered, ECDSA.RecoverError failure,) =
             ECDSA.tryRecoverCalldata(digest, signature);
-        if (failure == ECDSA.RecoverError.NoError && recovered == signer) return;
-        if (!_isConfirmedByWallet(signer, digest, signature)) revert SignatureInvalid(signer);
+        if (failure == ECDSA.RecoverError.NoError && recovered == signer) return true;
+        return _isConfirmedByWallet(signer, digest, signature);
     }
 
     function _isConfirmedByWallet(address wallet, bytes32 digest, bytes calldata signature)

@@ -15,6 +15,7 @@ const NAMES = new Map(
     'function balanceOf(address)',
     'function allowance(address,address)',
     'function isBlacklisted(address)',
+    'function permit(address,address,uint256,uint256,bytes)',
     'function receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
     'function isValidSignature(bytes32,bytes)',
   ]).map((one) => [toFunctionSelector(one), one.name]),
@@ -67,8 +68,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   proposeWallet: SIGNATURE,
   setPolicyBySignature: SIGNATURE,
   revokePolicyBySignature: SIGNATURE,
-  // The analysis loses sight of `permit` where the two ways to a policy meet.
-  enrol: ['call token any', ...SIGNATURE, 'staticcall token allowance'],
+  enrol: ['call token permit', ...SIGNATURE, 'staticcall token allowance'],
 };
 
 describe('the compiled settlement contract', () => {

@@ -180,8 +180,8 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a delegated account cannot sign with its key',
     file: 'SpendingPolicies.sol',
-    from: 'recovered == signer) return;',
-    to: 'recovered == signer && signer.code.length == 0) return;',
+    from: 'recovered == signer) return true;',
+    to: 'recovered == signer && signer.code.length == 0) return true;',
   },
   {
     name: 'any policy is taken for the one in force',
@@ -192,8 +192,20 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a front-run policy spoils the enrolment',
     file: 'SpendingPolicies.sol',
-    from: 'if (!_policies[payer].policy.hasTermsOf(_pack(policy))) {',
-    to: '{',
+    from: '!_policies[payer].policy.hasTermsOf(_pack(policy))\n                || ',
+    to: 'true || ',
+  },
+  {
+    name: 'terms in force leave their signature to anybody',
+    file: 'SpendingPolicies.sol',
+    from: '|| _hasSigned(payer, structHash, signature)\n        )',
+    to: ')',
+  },
+  {
+    name: 'a bad signature over terms in force voids the good ones',
+    file: 'SpendingPolicies.sol',
+    from: 'structHash = _policyHash(payer, policy, nonces(payer), deadline);',
+    to: 'structHash = _policyHash(payer, policy, _useNonce(payer), deadline);',
   },
   {
     name: 'the preflight overlooks the blocklist',

@@ -193,8 +193,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a signed policy can be used twice',
     file: 'SpendingPolicies.sol',
-    from: 'policy.maxFeeRate,\n                _useNonce(payer),',
-    to: 'policy.maxFeeRate,\n                nonces(payer),',
+    from: '_policyHash(payer, policy, _useNonce(payer), deadline)',
+    to: '_policyHash(payer, policy, nonces(payer), deadline)',
   },
   {
     name: 'revoking leaves signed policies valid',

@@ -50,6 +50,33 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(settlement.payerAccount(newcomer).nonce, 1, "used once");
     }
 
+    function test_enrollingForTermsInForceUsesTheSignatureUp() public {
+        _settle(_sale(1));
+        ISettlement.Permit memory permit = _permit(PAYER_KEY, 2e12, block.timestamp);
+        bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
+        uint256 nonce = settlement.nonces(payer);
+        settlement.enrol(payer, _widePolicy(), block.timestamp, signature, permit);
+        assertEq(settlement.nonces(payer), nonce + 1, "used up");
+        assertEq(settlement.payerAccount(payer).spent, 0, "as if it had been set by signature");
+        _settle(_sale(2));
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        vm.prank(STRANGER);
+        settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
+        // Sent again, it gives what the permit gave and changes nothing else.
+        settlement.enrol(payer, _widePolicy(), block.timestamp, signature, permit);
+        assertEq(settlement.payerAccount(payer).spent, SALE, "spent");
+    }
+
+    function test_nobodyVoidsWhatAPayerSignedByEnrollingItForItsOwnTerms() public {
+        bytes memory signature = _signRevocation(PAYER_KEY, block.timestamp);
+        ISettlement.Permit memory permit = _permit(NEW_KEY, 2e12, block.timestamp);
+        bytes memory foreign = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
+        vm.prank(STRANGER);
+        settlement.enrol(payer, _widePolicy(), block.timestamp, foreign, permit);
+        settlement.revokePolicyBySignature(payer, block.timestamp, signature);
+        assertEq(settlement.payerAccount(payer).expiresAt, 1, "revoked");
+    }
+
     function test_anotherPolicyThanTheOneInForceNeedsItsSignature() public {
         ISettlement.Policy memory policy = _widePolicy();
         ISettlement.Permit memory permit = _permit(NEW_KEY, 1e12, block.timestamp);
