@@ -17,6 +17,7 @@ import { flushSingles } from '#settlement/relayer/flush-singles.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/gas.ts';
 import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/relayer/gather.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/head-watcher.ts';
+import { watchIdleNonces } from '#settlement/relayer/idle-nonces.ts';
 import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes.ts';
 import { rereadOpen } from '#settlement/relayer/load-open.ts';
 import {
@@ -273,7 +274,10 @@ function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError):
       if (grown) wake();
       if (grown || performance.now() > balancesDueAt) {
         balancesDueAt = performance.now() + BALANCES_MS;
-        await checkBalances(relayer, grown ? [...relayer.lanes.values()] : balances.due());
+        const lanes = grown ? [...relayer.lanes.values()] : balances.due();
+        await checkBalances(relayer, lanes);
+        // Those that were just taken have been looked at.
+        if (!grown) await watchIdleNonces(relayer, lanes);
       }
       if (performance.now() > rereadDueAt) {
         rereadDueAt = performance.now() + REREAD_MS;
