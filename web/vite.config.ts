@@ -33,6 +33,28 @@ const { version } = JSON.parse(
   readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8'),
 ) as { readonly version: string };
 
+/** The contracts that the wallet and the pay page sign for; without an entry, the first use pins. */
+const contracts = readContracts(
+  readFileSync(path.join(import.meta.dirname, 'contracts.json'), 'utf8'),
+);
+
+/** A wrong address would stop every wallet, so the build stops instead. */
+function readContracts(text: string): unknown {
+  const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+  const read = JSON.parse(text) as Record<string, Record<string, unknown>>;
+  for (const [network, entry] of Object.entries(read)) {
+    const { chainId, usdc, settlement, usdcDomain } = entry;
+    const { name, version } = (usdcDomain ?? {}) as Record<string, unknown>;
+    const isRead =
+      (network === 'testnet' || network === 'mainnet') &&
+      Number.isSafeInteger(chainId) &&
+      [usdc, settlement].every((address) => ADDRESS.test(String(address))) &&
+      [name, version].every((word) => typeof word === 'string');
+    if (!isRead) throw new Error(`web/contracts.json: ${network} is not as web/README.md says`);
+  }
+  return read;
+}
+
 const pages = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.html'));
 
 /** One build: each page of this folder is an app, and what several apps use is shared. */
@@ -41,7 +63,10 @@ export default defineConfig({
   // Every address is relative, so that the apps work below any path (see README.md).
   base: './',
   logLevel: 'error',
-  define: { 'import.meta.env.VITE_RELEASE': JSON.stringify(version) },
+  define: {
+    'import.meta.env.VITE_RELEASE': JSON.stringify(version),
+    'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),
+  },
   build: {
     manifest: 'manifest.json',
     target: 'es2023',

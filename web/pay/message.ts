@@ -1,11 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
+import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, priceOf, type TypedData } from './link.ts';
 
 /**
  * What a wallet is asked to sign, computed here from what the page shows. Loaded when somebody
- * pays. A service that was broken into can have nothing else signed: another receiver, sum or order
- * gives another message.
+ * pays. A service that was broken into can have nothing else signed: another sum or order gives
+ * another message, and another receiver or token is not one that this browser knows (pins.ts).
  */
 
 /** The contract's (contracts/README.md). */
@@ -106,3 +107,12 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
 }
 
 export type Message = ReturnType<typeof messageFor>;
+
+/** Who would take what, as the message says it. */
+export function contractsOf({ domain, message }: Message): Pin {
+  const { chainId, name, version, verifyingContract: usdc } = domain;
+  return { chainId, usdc, usdcDomain: { name, version }, settlement: message.to };
+}
+
+// Loaded with the message: the first load of the page needs no pins.
+export { checkContracts } from '../wallet/pins.ts';

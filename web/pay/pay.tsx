@@ -147,7 +147,10 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
       <Parts link={link} />
       {problem === null ? null : (
         <Notice tone="bad" role="alert">
-          {problem}
+          {problem}{' '}
+          {problem === WORDS.otherContracts ? (
+            <a href="wallet/contracts">Compare the contracts</a>
+          ) : null}
         </Notice>
       )}
       <Ways step={step} payment={payment} />

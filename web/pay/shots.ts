@@ -123,6 +123,17 @@ export const SHOTS: readonly Shot[] = [
     await stage.pay();
     await sees(stage, /You did not sign/);
   }),
+  linkShot('other-contracts', {}, async (stage) => {
+    const settlement = `0x${'66'.repeat(20)}`;
+    await stage.window.page.addInitScript((stranger) => {
+      const known = { chainId: 1, usdc: stranger, settlement: stranger, rpcUrl: null };
+      const testnet = { ...known, usdcDomain: { name: 'USDC', version: '2' } };
+      localStorage.setItem('tapline.wallet.chains', JSON.stringify({ testnet }));
+    }, settlement);
+    await opened(stage);
+    await stage.pay();
+    await sees(stage, /other contracts than those/);
+  }),
   linkShot('checking', {}, async (stage) => {
     await stage.window.page.route('**/authorization', () => {});
     await opened(stage);

@@ -48,10 +48,11 @@ async function sendUntilKnown(api: PayApi, signed: Signed) {
 function problemOf(error: unknown): string {
   if (error instanceof Refused) return WORDS.refused;
   if (error instanceof Error && error.name === 'OtherMessage') return WORDS.otherMessage;
+  if (error instanceof Error && error.name === 'OtherContracts') return WORDS.otherContracts;
   return WORDS.failed;
 }
 
-/** What the wallet signs now, checked against what the person has read. */
+/** What the wallet signs now, checked against what the person has read and what is pinned. */
 async function messageNow(
   api: PayApi,
   {
@@ -62,7 +63,7 @@ async function messageNow(
 ): Promise<
   { readonly message: Message } | { readonly problem: string; readonly read: Answer<PayLink> }
 > {
-  const [read, { messageFor }] = await Promise.all([
+  const [read, { messageFor, contractsOf, checkContracts }] = await Promise.all([
     api.read({ from, tip }),
     import('./message.ts'),
   ]);
@@ -73,7 +74,9 @@ async function messageNow(
   if (fresh.typed_data === null) return { problem: '', read };
   if (priceOf(fresh) !== priceOf(shown)) return { problem: WORDS.priceChanged, read };
   const told = { ...shown, salt: fresh.salt };
-  return { message: messageFor(told, fresh.typed_data, from) };
+  const message = messageFor(told, fresh.typed_data, from);
+  checkContracts(shown.network, contractsOf(message));
+  return { message };
 }
 
 /** `tip`: null while none was chosen, and where none is asked for. */

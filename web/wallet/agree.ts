@@ -2,6 +2,7 @@ import { valueIn } from '../data/api.ts';
 import type { SignedApproval } from './approval-machine.ts';
 import type { Here } from './here.tsx';
 import { unlock } from './keyring.ts';
+import { checkContracts } from './pins.ts';
 import { deadlineAt, factsOf, signPermit, signPolicy } from './signing.ts';
 import type { ReadTerms } from './terms.ts';
 import type { Opener } from './vault.ts';
@@ -16,13 +17,14 @@ export interface Agreement {
 
 /** Permit and policy over the nonces of now. @throws Error with what to tell the person. */
 export async function signAgreement({ here, opener, agreed }: Agreement): Promise<SignedApproval> {
-  const { api, vault } = here;
+  const { api, vault, network } = here;
   try {
     const account = await unlock(vault, opener);
     // Read again: another window may have signed since this one was opened.
     const wallet = valueIn(await api.wallet());
     const { nonces } = wallet;
-    const common = { chain: factsOf(wallet), deadline: deadlineAt(api.now()) };
+    const chain = checkContracts(network, factsOf(wallet));
+    const common = { chain, deadline: deadlineAt(api.now()) };
     const value = agreed?.total ?? 0n;
     const permit = await signPermit(account, { ...common, value, nonce: nonces.permit });
     if (agreed === null) return { nonces, body: { permit } };

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import type { SealedPin } from '../ui/pin.ts';
+import type { Pin } from './contracts.ts';
 import type { ChainFacts } from './signing.ts';
 import type { Vault } from './vault.ts';
 
@@ -26,8 +27,13 @@ interface Kept {
   readonly askedToRing: boolean;
   /** Whether a question makes no sound. */
   readonly silent: boolean;
-  /** Where the money is: what it takes to end the permission without the service. */
+  /**
+   * The contracts that this wallet signs for (pins.ts), and what it takes to end the permission
+   * without the service.
+   */
   readonly chains: { readonly [network in Network]?: ChainFacts };
+  /** What the service named last where it differs: for a person to compare. */
+  readonly otherContracts: { readonly [network in Network]?: Pin };
 }
 
 type Name = keyof Kept;
@@ -41,6 +47,7 @@ const EMPTY: Kept = {
   askedToRing: false,
   silent: false,
   chains: {},
+  otherContracts: {},
 };
 
 const itemOf = (name: Name) => `tapline.wallet.${name}`;

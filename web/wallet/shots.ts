@@ -217,7 +217,28 @@ const LOOKED_AFTER: readonly Shot[] = [
     await wallet.button(/^Sign the transaction/).click();
     await wallet.field('Signed transaction').waitFor();
   }),
+  walletShot('contracts', async ({ wallet, sandbox }) => {
+    await wallet.page.goto(`${sandbox.web_url}/wallet/contracts`);
+    await wallet.sees('Main network');
+  }),
+  walletShot('contracts-changed', async (stage) => {
+    await changeContracts(stage);
+    await stage.wallet.page.getByRole('link', { name: /^Compare the contracts/ }).click();
+    await stage.wallet.sees('Named now');
+  }),
+  walletShot('contracts-changed-home', changeContracts),
 ];
+
+/** The service names a stranger, and the wallet is asked to sign. */
+async function changeContracts({ wallet }: { readonly wallet: WalletWindow }): Promise<void> {
+  const settlement = `0x${'66'.repeat(20)}`;
+  await answerWith(wallet, 'approvals', (body) => ({ ...body, settlement }));
+  await wallet.button(/^Allow payments/).click();
+  const sheet = wallet.dialog();
+  await sheet.getByRole('button', { name: /^Allow payments/ }).click();
+  await sheet.getByText(/nothing was signed/).waitFor();
+  await sheet.getByRole('button', { name: /^Not now/ }).click();
+}
 
 export const SHOTS: readonly Shot[] = [
   ...STARTING,

@@ -1,29 +1,23 @@
 import { valueIn } from '../data/api.ts';
-import { createNonce, listNetworks, type PayerNetwork, signInPayer } from '../data/payer.ts';
+import { createNonce, listNetworks, signInPayer } from '../data/payer.ts';
 import type { Account } from './account.ts';
 import { keep, kept, type Network } from './kept.ts';
-import { factsOf } from './signing.ts';
-
-/** Kept beside the wallet: the page that ends the permission has to work without the service. */
-function keepChains(networks: readonly PayerNetwork[]): void {
-  const chains = networks.map((one) => [one.network, factsOf(one)] as const);
-  keep('chains', Object.fromEntries(chains));
-}
 
 /**
  * Signs in with an EIP-4361 message that names this site and this chain.
  *
- * @param wanted null: the network that the service names first. @throws ApiFailure
+ * @param wanted null: the network that the service names first. @throws ApiFailure, OtherContracts
  */
 export async function signIn(account: Account, wanted: Network | null): Promise<void> {
-  const [networks, { nonce }, { signInText }] = await Promise.all([
+  const [networks, { nonce }, { signInText }, { checkNetworks }] = await Promise.all([
     listNetworks().then(valueIn),
     createNonce().then(valueIn),
     import('./account.ts'),
+    import('./pins.ts'),
   ]);
-  keepChains(networks.data);
   const chosen = networks.data.find(({ network }) => network === wanted) ?? networks.data[0];
   if (chosen === undefined) throw new Error('The service names no network.');
+  checkNetworks(networks.data, chosen);
   const { address } = account;
   const message = signInText({ address, chainId: chosen.chain_id, nonce });
   const signature = await account.signMessage({ message });

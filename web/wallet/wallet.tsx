@@ -4,12 +4,14 @@ import { keepApp } from '../ui/installable.ts';
 import { Notice } from '../ui/notice.tsx';
 import { SignedIn, useSession } from './here.tsx';
 import { kept, useKept } from './kept.ts';
+import { CONTRACTS, ContractsNotice } from './screens/contracts-notice.tsx';
 import { Frame } from './screens/frame.tsx';
 import { HistoryPage } from './screens/history.tsx';
 import { HomePage } from './screens/home.tsx';
 import {
   AgentsPage,
   CardsPage,
+  ContractsPage,
   LimitsPage,
   PassesPage,
   SettingsPage,
@@ -56,12 +58,14 @@ export function Wallet(): ReactNode {
   useEffect(() => {
     void keepApp('wallet', () => setHasNewVersion(true));
   }, []);
+  const current = location.slice(1);
   if (!canKeepKeys()) return <Insecure />;
+  // Who pays with another wallet holds none here, and has contracts to compare all the same.
+  if (current === CONTRACTS) return <ContractsPage />;
   if (vault === null) return <Welcome />;
   if (pin !== null && !unlocked) {
     return <WalletLock vault={vault} pin={pin} onUnlock={() => setUnlocked(true)} />;
   }
-  const current = location.slice(1);
   if (current === TAKE_BACK) return <TakeBackPage vault={vault} />;
   if (session === null) return <SignInScreen key={vault.address} vault={vault} />;
   const Page = PAGES_BY_PATH[current] ?? HomePage;
@@ -71,6 +75,7 @@ export function Wallet(): ReactNode {
         {hasNewVersion ? (
           <Notice tone="info">A newer version is here: it is used after a reload.</Notice>
         ) : null}
+        <ContractsNotice network={session.network} />
         <Page />
         <RingSheet />
       </Frame>

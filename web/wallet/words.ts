@@ -13,6 +13,9 @@ export const WORDS = {
   privateKeyInvalid: 'A private key is 64 digits of 0–9 and a–f, with or without 0x in front.',
   amountInvalid: 'Enter an amount such as 20.00.',
   amountTooLarge: 'At most 1,000,000.00 USDC.',
+  otherContracts:
+    'The service names other contracts than those that this wallet knows, so nothing was signed. ' +
+    'Your money is where it was.',
   insecureTitle: 'A wallet needs a secure connection',
   insecure:
     'This page was opened without https, so the browser keeps no secrets for it. Open the wallet ' +
@@ -25,6 +28,8 @@ export function problemOf(error: unknown): string {
   if (error instanceof PasskeyError) {
     return error.reason === 'refused' ? WORDS.passkeyRefused : WORDS.passkeyWithoutSecret;
   }
+  // By its name: what pins is loaded when somebody signs.
+  if (error instanceof Error && error.name === 'OtherContracts') return WORDS.otherContracts;
   if (error instanceof ApiFailure) return error.message;
   return 'Something went wrong here. Reload the page and try again.';
 }

@@ -6,7 +6,6 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { signAgreement } from '../agree.ts';
 import { formatRate } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import {
@@ -97,7 +96,10 @@ export function AllowSheet({ action, wallet, onClose }: AllowSheetProps): ReactN
     event.preventDefault();
     if (!isRead(read)) return;
     const opener = openerOf(vault, password);
-    void submit(() => signAgreement({ here, opener, agreed: read }));
+    void submit(async () => {
+      const { signAgreement } = await import('../agree.ts');
+      return signAgreement({ here, opener, agreed: read });
+    });
   };
   useEffect(() => {
     if (flow.at !== 'done') return;

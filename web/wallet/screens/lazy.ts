@@ -18,3 +18,7 @@ export const TakeBackPage = partOf(
   waiting,
 );
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
+export const ContractsPage = partOf(
+  async () => (await import('./contracts.tsx')).ContractsPage,
+  waiting,
+);

@@ -9,7 +9,6 @@ import { formatAtoms, MAX_ATOMS, parseAtoms } from '../../ui/money.ts';
 import { Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { signAgreement } from '../agree.ts';
 import { formatRate, standingOf } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import { useMe, useWallet } from '../queries.ts';
@@ -17,6 +16,7 @@ import { useApproval } from '../use-approval.ts';
 import { WORDS } from '../words.ts';
 import { AllowSheet } from './allow-sheet.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';
+import { CONTRACTS } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { Problem, Waiting } from './loading.tsx';
 import { OpenerField, openerOf } from './opener.tsx';
@@ -33,7 +33,10 @@ function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const send = (event: FormEvent) => {
     event.preventDefault();
     const opener = openerOf(vault, password);
-    void submit(() => signAgreement({ here, opener, agreed: null }));
+    void submit(async () => {
+      const { signAgreement } = await import('../agree.ts');
+      return signAgreement({ here, opener, agreed: null });
+    });
   };
   useEffect(() => {
     if (flow.at !== 'done') return;
@@ -189,6 +192,7 @@ export function LimitsPage(): ReactNode {
           end the permission, even if this server were gone.
         </p>
         <PageLink path="wallet/take-back">Ask the chain, or end the permission there</PageLink>
+        <PageLink path={CONTRACTS}>Contracts that this wallet signs for</PageLink>
       </section>
       {wallet.data === undefined && failed === null ? <Waiting /> : null}
       {wallet.data === undefined && failed !== null ? <Problem of={failed} /> : null}

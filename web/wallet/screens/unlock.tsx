@@ -4,6 +4,7 @@ import { useKept } from '../kept.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
 import { shortAddress } from '../words.ts';
+import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
 import { OpenerField } from './opener.tsx';
@@ -24,6 +25,7 @@ export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
         <p className="soft">
           Wallet <span className="id">{shortAddress(vault.address)}</span>
         </p>
+        <ContractsNotice network={network} />
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
         <Refused problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>

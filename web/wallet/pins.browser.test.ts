@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { addTestTerminal, paymentsOf } from '../testing/till.ts';
+import {
+  allowPayments,
+  createWallet,
+  fundWallet,
+  openWallet,
+  WALLET_PASSWORD,
+  type WalletWindow,
+} from '../testing/wallet.ts';
+
+const STRANGER = `0x${'66'.repeat(20)}`;
+
+let shared: SharedSandbox;
+let browser: TestBrowser;
+
+before(async () => {
+  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
+});
+
+after(async () => {
+  await browser.close();
+  await shared.close();
+});
+
+/** From now on the service names these contracts. @returns how to end it. */
+async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string, unknown>>) {
+  const path = '**/api/payer/v1/approvals';
+  await page.route(path, async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), ...change } });
+  });
+  return () => page.unroute(path);
+}
+
+test('a permit to a stranger is never signed: a change stops until a person has looked', async () => {
+  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { page } = wallet;
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (/\/approvals$/.test(request.url()) && request.method() === 'POST') sent.push(request.url());
+  });
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  const domain = { name: 'Something else', version: '2' };
+  for (const change of [{ settlement: STRANGER }, { usdc: STRANGER }, { usdc_domain: domain }]) {
+    const restore = await nameOthers(wallet, change);
+    await wallet.button(/^Allow payments/).click();
+    const sheet = wallet.dialog();
+    await sheet.getByRole('button', { name: /^Allow payments/ }).click();
+    await sheet.getByText(/names other contracts .* nothing was signed/).waitFor();
+    await sheet.getByRole('button', { name: /^Not now/ }).click();
+    await restore();
+  }
+  assert.deepEqual(sent, [], 'nothing was signed, so there was nothing to send');
+  await wallet.checkAccessibility();
+  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await wallet.sees('Named now');
+  await wallet.sees('Something else');
+  await wallet.checkAccessibility();
+  await page.getByRole('link', { name: /^Back to the wallet/ }).click();
+  await allowPayments(wallet);
+  assert.equal(
+    await page.getByText(/^The service names other/).count(),
+    0,
+    'the old ones are back',
+  );
+  assert.equal(sent.length, 1);
+  await wallet.close();
+});
+
+test('who has compared new contracts trusts them by a press and a tick, and signs again', async () => {
+  const wallet = await openWallet(browser, shared.sandbox);
+  const { page } = wallet;
+  await createWallet(wallet);
+  await fundWallet(wallet);
+  // As after a contract that this browser knew was replaced.
+  await page.evaluate((old) => {
+    const name = 'tapline.wallet.chains';
+    const { testnet } = JSON.parse(localStorage.getItem(name) ?? '{}');
+    localStorage.setItem(name, JSON.stringify({ testnet: { ...testnet, settlement: old } }));
+  }, STRANGER);
+  await page.reload();
+  await wallet.button(/^Allow payments/).click();
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Allow payments/ })
+    .click();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet
+    .dialog()
+    .getByRole('button', { name: /^Allow payments/ })
+    .click();
+  await wallet
+    .dialog()
+    .getByText(/nothing was signed/)
+    .waitFor();
+  await wallet.button(/^Not now/).click();
+  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await wallet.button(/^Trust the new contracts/).click();
+  const trust = wallet.dialog().getByRole('button', { name: /^Trust the new contracts/ });
+  await trust.click();
+  await wallet.sees('Tick the box first.');
+  await wallet.checkAccessibility();
+  await page.getByRole('checkbox', { name: /^I have compared/ }).check();
+  await trust.click();
+  await page.getByRole('link', { name: /^Back to the wallet/ }).click();
+  await allowPayments(wallet);
+  await wallet.close();
+});
+
+test('the pay page asks no wallet to sign for contracts that this browser does not know', async () => {
+  const { sandbox } = shared;
+  const terminal = await addTestTerminal(sandbox);
+  const window = await browser.open(PHONE);
+  const { page } = window;
+  const wallet = await injectWallet(window, sandbox, await fundedAccount(sandbox, 10_000_000n));
+  const pay = page.getByRole('button', { name: /^Pay / });
+  const first = await askForPayment(sandbox, terminal);
+  await page.goto(first.url);
+  await pay.click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  const signed = () => wallet.asked.filter((method) => method === 'eth_signTypedData_v4').length;
+  assert.equal(signed(), 1, 'the first use pins');
+
+  // Consistent in itself: the page alone could not tell it from an honest answer.
+  await page.route('**/api/pay/v1/**', async (route) => {
+    const response = await route.fetch();
+    const link = await response.json();
+    const typed = link.typed_data;
+    const message = { ...typed?.message, to: STRANGER };
+    const data = typed === null ? null : { ...typed, message };
+    await route.fulfill({ response, json: { ...link, settlement: STRANGER, typed_data: data } });
+  });
+  const second = await askForPayment(sandbox, terminal);
+  await page.goto(second.url);
+  await pay.click();
+  await page.getByText(/other contracts than those that this browser knows/).waitFor();
+  await window.checkAccessibility();
+  assert.equal(signed(), 1);
+  assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
+  await page.getByRole('link', { name: /^Compare the contracts/ }).click();
+  await page.getByText(STRANGER).waitFor();
+  await window.close();
+});

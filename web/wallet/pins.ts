@@ -1,0 +1,82 @@
+import type { PayerNetwork } from '../data/payer.ts';
+import { changedFields, type Pin, type PinnedField } from './contracts.ts';
+import { keep, kept, type Network } from './kept.ts';
+import { type ChainFacts, factsOf } from './signing.ts';
+
+/**
+ * The contracts that this browser signs for: from the build (`web/contracts.json`), else as they
+ * were named at the first use. The service names them again each time, but a service that was
+ * broken into must not get a permit signed for a stranger. So a change stops, and a person decides.
+ */
+
+/** The service names other contracts than before. Nothing was signed. */
+export class OtherContracts extends Error {
+  constructor(network: Network, fields: readonly PinnedField[]) {
+    super(`${network}: another ${fields.join(', another ')} than before`);
+    this.name = 'OtherContracts';
+  }
+}
+
+/** Those of the build, which nothing that the service says can change. */
+export function builtIn(network: Network): Pin | null {
+  const built = import.meta.env.VITE_CONTRACTS as { readonly [name in Network]?: Pin };
+  return built[network] ?? null;
+}
+
+function pinOf(network: Network): Pin | null {
+  return builtIn(network) ?? kept('chains')[network] ?? null;
+}
+
+function rememberTold(network: Network, told: Pin | null): void {
+  const { [network]: before, ...others } = kept('otherContracts');
+  if (told === null && before === undefined) return;
+  keep('otherContracts', told === null ? others : { ...others, [network]: told });
+}
+
+/**
+ * What the service names now, compared with what is pinned; pins it where nothing is.
+ *
+ * @throws OtherContracts: then nothing may be signed, and the wallet shows both.
+ */
+export function checkContracts(network: Network, told: Pin | ChainFacts): ChainFacts {
+  const pin = pinOf(network);
+  const changed = pin === null ? [] : changedFields(pin, told);
+  rememberTold(network, changed.length === 0 ? null : told);
+  if (changed.length > 0) throw new OtherContracts(network, changed);
+  return keepFacts(network, told);
+}
+
+function keepFacts(network: Network, told: Pin | ChainFacts): ChainFacts {
+  const chains = kept('chains');
+  const before = chains[network];
+  const facts = { rpcUrl: before?.rpcUrl ?? null, ...told };
+  if (JSON.stringify(before) !== JSON.stringify(facts)) {
+    keep('chains', { ...chains, [network]: facts });
+  }
+  return facts;
+}
+
+/**
+ * Pins the contracts of all networks at the first sign-in: the page that ends the permission has
+ * to work without the service.
+ *
+ * @throws OtherContracts when those of the chosen network have changed.
+ */
+export function checkNetworks(networks: readonly PayerNetwork[], chosen: PayerNetwork): void {
+  for (const one of networks) {
+    try {
+      checkContracts(one.network, factsOf(one));
+    } catch (error) {
+      // A change of the other network is shown there.
+      if (one === chosen || !(error instanceof OtherContracts)) throw error;
+    }
+  }
+}
+
+/** A person has compared them with what the operator has published. */
+export function trustTold(network: Network): void {
+  const told = kept('otherContracts')[network];
+  if (told === undefined) return;
+  keepFacts(network, told);
+  rememberTold(network, null);
+}

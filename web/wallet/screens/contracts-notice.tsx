@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+import { Notice } from '../../ui/notice.tsx';
+import { type Network, useKept } from '../kept.ts';
+import { PageLink } from './frame.tsx';
+
+/** Stands on every page while the service names other contracts than this wallet knows. */
+export function ContractsNotice({ network }: { readonly network: Network | null }): ReactNode {
+  const others = useKept('otherContracts');
+  if (network === null || others[network] === undefined) return null;
+  return (
+    <Notice tone="bad" role="alert">
+      The service names other contracts than those that this wallet knows. The wallet signs nothing
+      until you have looked at them. <PageLink path={CONTRACTS}>Compare the contracts</PageLink>
+    </Notice>
+  );
+}
+
+/** The page that shows them. */
+export const CONTRACTS = 'wallet/contracts';
