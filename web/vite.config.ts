@@ -33,7 +33,7 @@ const { version } = JSON.parse(
   readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8'),
 ) as { readonly version: string };
 
-/** The contracts that the wallet and the pay page sign for; without an entry, the first use pins. */
+/** The contracts that wallet and pay page sign for; without an entry, the first use pins them. */
 const contracts = readContracts(
   readFileSync(path.join(import.meta.dirname, 'contracts.json'), 'utf8'),
 );

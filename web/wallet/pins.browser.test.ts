@@ -38,7 +38,7 @@ async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string
   return () => page.unroute(path);
 }
 
-test('a permit to a stranger is never signed: a change stops until a person has looked', async () => {
+test('a permit to a stranger is never signed: a change stops, and is shown', async () => {
   const wallet = await openWallet(browser, shared.sandbox, PHONE);
   const { page } = wallet;
   const sent: string[] = [];
@@ -74,7 +74,7 @@ test('a permit to a stranger is never signed: a change stops until a person has 
   await wallet.close();
 });
 
-test('who has compared new contracts trusts them by a press and a tick, and signs again', async () => {
+test('who has compared new contracts trusts them by a tick and a press, and signs', async () => {
   const wallet = await openWallet(browser, shared.sandbox);
   const { page } = wallet;
   await createWallet(wallet);
@@ -114,7 +114,7 @@ test('who has compared new contracts trusts them by a press and a tick, and sign
   await wallet.close();
 });
 
-test('the pay page asks no wallet to sign for contracts that this browser does not know', async () => {
+test('the pay page asks no wallet to sign for contracts that are new to this browser', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
