@@ -1,10 +1,10 @@
 import { buildApi } from '#app/api-role.ts';
-import { deriveKey, readConfig } from '#config.ts';
 import { AlignedClock } from '#core/clock.ts';
 import { stderrLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { deriveKey, readConfig } from '#settings/config.ts';
 import { settling } from '#testing/settling.ts';
 
 /** An API process as it runs in production, without chains: what bench/api.ts measures. */

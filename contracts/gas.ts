@@ -12,7 +12,6 @@ import {
   concat,
   encodeDeployData,
   encodeFunctionData,
-  getContractAddress,
   type Hex,
   keccak256,
   maxUint256,
@@ -21,7 +20,6 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { settlementAbi, settlementBytecode } from './artifacts/Settlement.ts';
-import { settlementLensAbi } from './artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from './artifacts/TestUSDC.ts';
 import { compileContract } from './compile.ts';
 import { packPayment, paymentLeaf, paymentProof, splitPayments } from './payment-tree.ts';
@@ -159,7 +157,7 @@ async function settleSales(stage: Stage): Promise<number> {
 
 type Sale = { number: bigint; merchant: number };
 
-/** As the relayer sorts (src/settlement/relayer/flush-payments.ts). */
+/** As the relayer sorts (src/settlement/relayer/send/flush-payments.ts). */
 function bySlot(a: Sale, b: Sale): number {
   return Number((a.number >> 8n) - (b.number >> 8n)) || a.merchant - b.merchant;
 }
@@ -308,8 +306,8 @@ async function settleExactly(stage: Stage, sales: readonly Sale[]): Promise<Sett
   const settled = receipt.logs.filter((log) => log.address === to.toLowerCase()).length;
   if (settled !== sales.length) throw new Error(`${settled} of ${sales.length} payments settled`);
   const batch = await stage.node.client.readContract({
-    address: getContractAddress({ from: to, nonce: 1n }),
-    abi: settlementLensAbi,
+    address: to,
+    abi: settlementAbi,
     functionName: 'batchCount',
   });
   return { batch, payments, perPayment: Math.ceil(Number(receipt.gasUsed) / sales.length) };

@@ -2,7 +2,6 @@
 pragma solidity 0.8.37;
 
 import {ISettlement} from "../artifacts/ISettlement.sol";
-import {ISettlementLens} from "../artifacts/ISettlementLens.sol";
 import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {TestBase} from "./TestBase.sol";
 
@@ -51,10 +50,6 @@ abstract contract SettlementFixture is TestBase {
 
     function _deploy(address token_) internal returns (ISettlement) {
         return ISettlement(deploy("Settlement", abi.encode(token_, _setup())));
-    }
-
-    function lens() internal view returns (ISettlementLens) {
-        return ISettlementLens(firstCreationOf(address(settlement)));
     }
 
     function _setup() internal view virtual returns (ISettlement.Setup memory) {

@@ -1,6 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { type KeyStandingRow, selectKeyStandings, updateLastUsed } from '#accounts/queries.ts';
+import {
+  type KeyStandingRow,
+  selectKeyStandings,
+  updateLastUsed,
+} from '#accounts/standing-queries.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import { createBatcher } from '#db/batching.ts';

@@ -1,9 +1,9 @@
-import type { Config } from '#config.ts';
 import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
+import type { Config } from '#settings/config.ts';
 
 /** The first PostgreSQL that has all that our statements use. */
 const MIN_SERVER_VERSION = 150_000;

@@ -1,7 +1,7 @@
 import { type ApiDeps, createSurfaces } from '#app/api-role.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
-import { readConfig } from '#config.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
+import { readConfig } from '#settings/config.ts';
 
 /** Declarations need no working parts; only handlers would, and nobody calls them. */
 const NO_PARTS = {

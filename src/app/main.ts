@@ -1,11 +1,11 @@
 import { renderUnicodeCompact } from 'uqr';
 import { type Running, start } from '#app/start.ts';
-import { readConfig } from '#config.ts';
 import { describeError, type Log, stderrLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { LanServer } from '#sandbox/lan-server.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { secretValues } from '#secret-settings.ts';
+import { readConfig } from '#settings/config.ts';
+import { secretValues } from '#settings/secret-settings.ts';
 
 /** behavior.md 20.7: a stop takes at most 10 s, after DRAIN_SECONDS. */
 const STOP_MS = 9_500;

@@ -5,11 +5,11 @@ import { surfaceSettings } from '#apis/dashboard/settings.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { operatorSurface } from '#apis/operator/operator-routes.ts';
 import type { ApiDeps, createShared } from '#app/api-role.ts';
-import { peopleKey } from '#config.ts';
 import type { Surface } from '#http/route.ts';
 import { maskedConfiguration } from '#ops/masked-configuration.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
+import { peopleKey } from '#settings/config.ts';
 
 function realmSettings(deps: ApiDeps, realm: Realm) {
   const { config, db, wakeups } = deps;

@@ -10,7 +10,7 @@ import {
   selectEvents,
   selectEventsOfTypes,
   selectUndeliveredEvents,
-} from '#events/queries.ts';
+} from '#events/event-queries.ts';
 import { retainedSince } from '#events/retention.ts';
 import { EVENT_TYPES, familyOf } from '#events/types.ts';
 

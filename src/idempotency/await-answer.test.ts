@@ -6,7 +6,7 @@ import { FakeClock } from '#core/clock.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { createWaitingRoom } from '#db/waiting-room.ts';
 import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
-import { selectKey, updateWaiting } from '#idempotency/queries.ts';
+import { selectKey, updateWaiting } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';

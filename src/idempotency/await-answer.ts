@@ -4,7 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import { isClientGone } from '#core/ending.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { WaitingRoom } from '#db/waiting-room.ts';
-import { type KeyRow, selectKey, updateCompleted } from '#idempotency/queries.ts';
+import { type KeyRow, selectKey, updateCompleted } from '#idempotency/key-queries.ts';
 import type { ReadKey } from '#idempotency/read-key.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 

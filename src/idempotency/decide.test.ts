@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerWith, type ErrorCode, isRefusal, refuse } from '#core/answer.ts';
 import { type Decided, type Done, decideKeyed, type Keyed } from '#idempotency/decide.ts';
-import type { KeyRow } from '#idempotency/queries.ts';
+import type { KeyRow } from '#idempotency/key-queries.ts';
 import { fingerprint, type IdempotentRequest, keyExpiry, keyOf } from '#idempotency/request.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');

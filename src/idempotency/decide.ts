@@ -1,7 +1,7 @@
 /** What an Idempotency-Key means: only here is it said what is replayed, freed and stored. */
 import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { KeyRow, StoredKey } from '#idempotency/queries.ts';
+import type { KeyRow, StoredKey } from '#idempotency/key-queries.ts';
 import {
   freesKey,
   type IdempotentRequest,

@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import { deleteExpired } from '#idempotency/queries.ts';
+import { deleteExpired } from '#idempotency/key-queries.ts';
 
 /** Rows of one statement: short enough to disturb nobody. */
 const BATCH = 1_000;

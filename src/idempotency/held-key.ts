@@ -1,6 +1,6 @@
 import type { Refusal } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
-import { selectKey } from '#idempotency/queries.ts';
+import { selectKey } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
 
 /** A key and its owner; the body that was sent with it could not be read. */

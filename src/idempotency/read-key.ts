@@ -1,6 +1,6 @@
 import { createBatcher } from '#db/batching.ts';
 import type { Sql } from '#db/database.ts';
-import { type KeyRow, selectKeys } from '#idempotency/queries.ts';
+import { type KeyRow, selectKeys } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
 /** The row of a request's key, if it exists and has not expired. */

@@ -6,7 +6,7 @@ import { addMs, FakeClock } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import type { Done } from '#idempotency/decide.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
-import { selectKey, updateCompleted, updateWaiting } from '#idempotency/queries.ts';
+import { selectKey, updateCompleted, updateWaiting } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
 import { findReplay, runOnce } from '#idempotency/run-once.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';

@@ -2,7 +2,7 @@ import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
 import { type Decided, type Done, decideKeyed, type Keyed, replayOf } from '#idempotency/decide.ts';
-import { insertKeys, lockKey, selectKeys, takeKeys } from '#idempotency/queries.ts';
+import { insertKeys, lockKey, selectKeys, takeKeys } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
 /** Waits for another request with the same key, and then knows what became of it. */

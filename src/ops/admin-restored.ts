@@ -3,10 +3,10 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { AdminInput } from '#ops/admin.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
+import { stopLane } from '#settlement/lanes.ts';
 import { askForRecovery, endDoubt, lockDoubt } from '#settlement/network-recovery-queries.ts';
-import { stopLane } from '#settlement/relayer/lane-queries.ts';
-import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
 type Outcome = { readonly lines: readonly string[] } | Refusal;
 

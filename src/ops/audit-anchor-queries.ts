@@ -1,4 +1,4 @@
-import type { Anchor } from '#audit/audit-log.ts';
+import type { Anchor } from '#audit/verify-trail.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 /** Takes the day, unless it is anchored already or another process is at work on it. */

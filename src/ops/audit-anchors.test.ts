@@ -5,12 +5,12 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { recordEntry } from '#audit/audit.ts';
-import { parseAnchors, reportAuditLog } from '#audit/audit-log.ts';
-import { readConfig } from '#config.ts';
+import { parseAnchors, reportAuditLog } from '#audit/verify-trail.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { type AnchorDeps, anchorAuditLog } from '#ops/audit-anchors.ts';
 import type { Mail } from '#people/mail.ts';
+import { readConfig } from '#settings/config.ts';
 import { testDatabase } from '#testing/database.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 

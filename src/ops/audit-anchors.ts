@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import { type Anchor, anchorLine } from '#audit/audit-log.ts';
+import { type Anchor, anchorLine } from '#audit/verify-trail.ts';
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';

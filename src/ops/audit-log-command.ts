@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type Anchor, parseAnchors, reportAuditLog } from '#audit/audit-log.ts';
+import { type Anchor, parseAnchors, reportAuditLog } from '#audit/verify-trail.ts';
 import { StartError } from '#core/start-error.ts';
 import { runCommand } from '#ops/command-database.ts';
 

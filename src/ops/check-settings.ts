@@ -1,17 +1,17 @@
 import { connect } from 'node:tls';
 import { Redis } from 'ioredis';
-import { type Config, type Role, readConfig } from '#config.ts';
 import { describeError, type Log, silentLog } from '#core/log.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
 import { checkMailServer } from '#people/mail.ts';
-import type { Env } from '#setting-names.ts';
+import { type Config, type Role, readConfig } from '#settings/config.ts';
+import type { Env } from '#settings/setting-names.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { requireContractDelays } from '#settlement/chain/check-contract.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
-import { configuredLanes, requireRoles } from '#settlement/relayer/configure-lanes.ts';
+import { configuredLanes, requireRoles } from '#settlement/relayer/lanes/configure-lanes.ts';
 
 /** What was looked at before a start, and what to do where it is wrong. */
 export interface Finding {

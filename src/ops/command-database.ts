@@ -1,6 +1,6 @@
-import { readConfig } from '#config.ts';
 import { StartError } from '#core/start-error.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import { readConfig } from '#settings/config.ts';
 
 /** A command is one client among many. */
 const CONNECTIONS = 2;

@@ -1,6 +1,6 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import type { Config } from '#config.ts';
 import type { Json } from '#core/canonical-json.ts';
+import type { Config } from '#settings/config.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';

@@ -1,10 +1,10 @@
-import { readConfig } from '#config.ts';
 import { systemClock } from '#core/clock.ts';
 import { stderrLog } from '#core/log.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { findRunningSandbox, type RunningSandbox } from '#sandbox/running-sandbox.ts';
+import { readConfig } from '#settings/config.ts';
 import { openChain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';

@@ -1,7 +1,7 @@
-import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#config.ts';
 import { StartError } from '#core/start-error.ts';
 import { runCommand } from '#ops/command-database.ts';
 import { reseal } from '#ops/reseal.ts';
+import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#settings/config.ts';
 
 /**
  * `npm run reseal`: seals what is in the database under TAPLINE_SECRET, once all processes run with

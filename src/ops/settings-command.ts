@@ -3,7 +3,7 @@ import { redact } from '#core/redact.ts';
 import { StartError } from '#core/start-error.ts';
 import { checkSettings, type Finding } from '#ops/check-settings.ts';
 import { makeSettings, readSettingsOf } from '#ops/settings-folder.ts';
-import { secretValues } from '#secret-settings.ts';
+import { secretValues } from '#settings/secret-settings.ts';
 
 /**
  * `settings-command.ts init|check --folder <folder> [--json]`, for `tapline init` and `tapline

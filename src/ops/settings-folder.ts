@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Role } from '#config.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { newKey } from '#ops/deploy-contract.ts';
-import { chainPrefix, type Env } from '#setting-names.ts';
+import type { Role } from '#settings/config.ts';
+import { chainPrefix, type Env } from '#settings/setting-names.ts';
 
 /** Which of the files of a folder each role reads, in this order (docs/deploy.md). */
 export const FILES_OF_ROLE: Readonly<Record<Role, readonly string[]>> = {

@@ -10,7 +10,7 @@ import {
   type ReplicationRow,
   selectReplication,
 } from '#db/durability.ts';
-import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 
 /** A failover takes seconds, and standbys come back by themselves. */
 const LOOK_EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 
 /** A row of cards. */
 export interface CardRow {

@@ -10,7 +10,7 @@ import {
   type SignedPolicy,
   type WalletNonces,
 } from '#payers/approval.ts';
-import { lockPayer, type PayerRow } from '#payers/queries.ts';
+import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import { countPendingRequests, insertPayerRequest } from '#payers/request-queries.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';

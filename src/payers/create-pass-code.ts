@@ -3,7 +3,7 @@ import { addMs } from '#core/clock.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { deleteOldPassCodes, insertPassCode } from '#payers/pass-code-queries.ts';
-import { lockPayer, selectPass } from '#payers/queries.ts';
+import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 
 /** Long enough to be held under a reader. Of real time: a test clock does not move it. */
 export const PASS_CODE_MS = 60_000;

@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
-import { insertPass, type PassRow } from '#payers/queries.ts';
+import { insertPass, type PassRow } from '#payers/payer-queries.ts';
 
 /** A new pass; `secret` is what its chip says to a terminal, and is shown only once. */
 export async function createPass(

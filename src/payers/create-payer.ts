@@ -2,7 +2,7 @@ import { getAddress } from 'viem';
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
-import { insertPayer, type PayerRow } from '#payers/queries.ts';
+import { insertPayer, type PayerRow } from '#payers/payer-queries.ts';
 
 /** The payer of a wallet on one network; a wallet that is known already keeps its payer. */
 export async function createPayer(

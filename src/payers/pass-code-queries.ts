@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { PassRow, PayerRow } from '#payers/queries.ts';
+import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
 
 /** A code that is valid for one minute, and its pass. */
 export interface PassCodeRow extends PassRow {

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
+import { lockPayer } from '#payers/payer-queries.ts';
 import { erasePayerRows, selectSignedInAt } from '#payers/personal-data-queries.ts';
-import { lockPayer } from '#payers/queries.ts';
 
 /** As long as a second factor counts as fresh in the dashboard. */
 const FRESH_MS = 5 * 60_000;

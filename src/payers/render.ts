@@ -1,6 +1,6 @@
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import type { PassRow, PayerRow } from '#payers/queries.ts';
+import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 
 function optionalAtoms(value: bigint | null): number | null {

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 
 export async function insertNonce(
   sql: Sql,

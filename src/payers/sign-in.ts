@@ -7,7 +7,7 @@ import { addSeconds } from '#core/clock.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import {
   deleteExpiredAccess,
   insertNonce,

@@ -4,10 +4,14 @@ import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { CardRow } from '#payers/card-queries.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Decline } from '#payments/decline.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
-import { type PayerActivity, selectPayerActivities, selectRiskSettingsOf } from '#risk/queries.ts';
+import {
+  type PayerActivity,
+  selectPayerActivities,
+  selectRiskSettingsOf,
+} from '#risk/risk-queries.ts';
 import { assessRisk, type RiskRule } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 

@@ -5,8 +5,8 @@ import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { type CancelRequest, cancelIntent } from '#payments/cancel.ts';
+import { lockIntent } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
-import { lockIntent } from '#payments/queries.ts';
 import { saveSteps } from '#payments/save.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
+import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import { answerConfirmation, payerOf } from '#payments/confirm.ts';
 import { expireIntents } from '#payments/expire.ts';
-import { selectIntent } from '#payments/queries.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
 import {
   addIntent,
   addPayer,

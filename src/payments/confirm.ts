@@ -1,12 +1,12 @@
-import { selectStandings } from '#accounts/queries.ts';
+import { selectStandings } from '#accounts/standing-queries.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { type AnnounceDeps, announce } from '#payments/announce.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { checkHourShare } from '#payments/hour-share.ts';
+import { lockIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { lockIntents } from '#payments/queries.ts';
 import { saveSteps } from '#payments/save.ts';
 import { requestSettlement } from '#payments/settlement-of.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';

@@ -19,20 +19,20 @@ import {
   type KnownKeys,
   REPLAYED,
 } from '#idempotency/decide.ts';
-import { insertKeys, type StoredKey, takeKeys } from '#idempotency/queries.ts';
+import { insertKeys, type StoredKey, takeKeys } from '#idempotency/key-queries.ts';
 import {
   type CreateRequest,
   type IntentIds,
   PLACES_PER_CREATE,
   toNewIntent,
 } from '#payments/create-request.ts';
-import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import {
   insertIntents,
   selectTerminalStatuses,
   type TerminalStatusRow,
-} from '#payments/queries.ts';
+} from '#payments/intent-queries.ts';
+import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';

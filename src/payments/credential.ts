@@ -6,12 +6,12 @@ import {
 } from '#payers/agent-token-queries.ts';
 import { type CardRow, lockCards, selectCard } from '#payers/card-queries.ts';
 import { lockPassCodes, type PassCodeRow } from '#payers/pass-code-queries.ts';
-import { type PassRow, selectPass, selectPassesByHash } from '#payers/queries.ts';
+import { type PassRow, selectPass, selectPassesByHash } from '#payers/payer-queries.ts';
 import type { Credential } from '#payments/attempt.ts';
 import type { Decline } from '#payments/decline.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
-import { selectIntents } from '#payments/queries.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** A credential that we know, whether or not it is still valid. */

@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { endAsking } from '#payers/card-queries.ts';
-import { lockPayer } from '#payers/queries.ts';
+import { lockPayer } from '#payers/payer-queries.ts';
 import { assessPayment, readActivities } from '#payments/assess.ts';
 import { checkCredential, lockCredential } from '#payments/credential.ts';
 import type { IntentCommand, PaymentIntent } from '#payments/payment-intent.ts';

@@ -2,8 +2,8 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import { lockIntent, updateDeadlines } from '#payments/intent-queries.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { lockIntent, updateDeadlines } from '#payments/queries.ts';
 import { saveSteps } from '#payments/save.ts';
 
 /** The intent with all of its time used up. */

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { expireIntents } from '#payments/expire.ts';
-import { selectNextDeadline, selectNextForTerminals } from '#payments/queries.ts';
+import { selectNextDeadline, selectNextForTerminals } from '#payments/intent-queries.ts';
 import { createIntentReader } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { addIntent, addPayer, openStore, pay, playChain, type TestStore } from '#testing/store.ts';

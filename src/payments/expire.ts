@@ -1,8 +1,8 @@
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import { lockOverdueIntents } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
-import { lockOverdueIntents } from '#payments/queries.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
 
 /** One transaction's worth: short enough that no tap waits long for a lock. */

@@ -1,9 +1,9 @@
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
-import { updateWaiting } from '#idempotency/queries.ts';
+import { updateWaiting } from '#idempotency/key-queries.ts';
 import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import { lockIntents, lockUnpaidIntents } from '#payments/intent-queries.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { lockIntents, lockUnpaidIntents } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
 import { dropUnsignedPayments } from '#settlement/requests.ts';

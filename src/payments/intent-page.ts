@@ -3,9 +3,9 @@ import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Condition, type Page, selectPage } from '#db/paging.ts';
+import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
 import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
 import { asOf, type IntentStatus, type PaymentIntent } from '#payments/payment-intent.ts';
-import { INTENT_COLUMNS } from '#payments/queries.ts';
 
 export interface IntentFilters {
   readonly terminal_id?: string | null;

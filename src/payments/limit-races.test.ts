@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs, type FakeClock } from '#core/clock.ts';
 import { revokeAgentTokenRow } from '#payers/agent-token-queries.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import { lockPayer, updatePayerLimits } from '#payers/queries.ts';
+import { lockPayer, updatePayerLimits } from '#payers/payer-queries.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
-import { saveRiskSettings } from '#risk/queries.ts';
+import { saveRiskSettings } from '#risk/risk-queries.ts';
 import { inLanes, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
   addIntent,

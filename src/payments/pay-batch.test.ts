@@ -5,9 +5,9 @@ import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import { updatePayerLimits } from '#payers/queries.ts';
+import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { type PayItem, payBatch } from '#payments/pay-batch.ts';
-import { saveRiskSettings } from '#risk/queries.ts';
+import { saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addMerchant,
   addPayer,

@@ -7,9 +7,9 @@ import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/watch.ts';
 import { type Done, decideKeyed, type KnownKeys } from '#idempotency/decide.ts';
-import { insertKeys, type StoredKey, takeKeys } from '#idempotency/queries.ts';
+import { insertKeys, type StoredKey, takeKeys } from '#idempotency/key-queries.ts';
 import { updateAgentTokenIntents } from '#payers/agent-token-queries.ts';
-import { lockPayers, type PayerRow } from '#payers/queries.ts';
+import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import { serviceUnavailable } from '#payments/ask-chain.ts';
 import {
   type Assessment,
@@ -26,6 +26,7 @@ import {
   toCredential,
 } from '#payments/credential.ts';
 import { type CheckShare, readShares } from '#payments/hour-share.ts';
+import { lockIntents } from '#payments/intent-queries.ts';
 import { countPayLinkAnswers } from '#payments/pay-link-queries.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import {
@@ -36,13 +37,12 @@ import {
   transition,
 } from '#payments/payment-intent.ts';
 import { credentialKey } from '#payments/presented.ts';
-import { lockIntents } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
 import { settlementOf } from '#payments/settlement-of.ts';
+import { type Judged, judge, writeUsedUp } from '#payments/single-use.ts';
 import { chargeOf, checkTip } from '#payments/tip.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
-import { type Judged, judge, writeUsedUp } from '#payments/use-up.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { requestPayments } from '#settlement/requests.ts';

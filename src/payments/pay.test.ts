@@ -5,9 +5,9 @@ import { newId } from '#core/ids.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
+import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess.ts';
-import { insertBlockedPayer, saveRiskSettings } from '#risk/queries.ts';
+import { insertBlockedPayer, saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,
   addMerchant,

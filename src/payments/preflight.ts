@@ -4,7 +4,7 @@ import { FAILURE_DECLINES } from '#payments/decline.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { checkAuthorization } from '#settlement/chain/authorization-check.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type CheckResult, createPaymentCheck } from '#settlement/chain/preflight.ts';
+import { type CheckResult, createPaymentCheck } from '#settlement/chain/payment-check.ts';
 
 function toPreflight(result: CheckResult): PreflightResult {
   switch (result.status) {

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret, type SecretKind } from '#core/secrets.ts';
 import { parseCardUrl } from '#payers/card-url.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import type { SunMessage } from '#payers/sun-message.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';

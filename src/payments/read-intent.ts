@@ -2,8 +2,8 @@ import type { Clock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Sql } from '#db/database.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
-import { selectIntents } from '#payments/queries.ts';
 
 export type ReadIntent = (tenant: Tenant, id: string) => Promise<PaymentIntent | null>;
 

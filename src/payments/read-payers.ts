@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
 import { selectPayersOfCards } from '#payers/card-queries.ts';
 import { selectPayersOfCodes } from '#payers/pass-code-queries.ts';
-import { type PayerRow, selectPayersByCredential } from '#payers/queries.ts';
+import { type PayerRow, selectPayersByCredential } from '#payers/payer-queries.ts';
 import { credentialKey, hashOf, type Presented } from '#payments/presented.ts';
 
 /** The payers of these credentials; null for each unknown one. */

@@ -1,4 +1,4 @@
-import { selectStandings } from '#accounts/queries.ts';
+import { selectStandings } from '#accounts/standing-queries.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -8,16 +8,16 @@ import { atoms, ZERO } from '#core/money.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
-import { updateWaiting } from '#idempotency/queries.ts';
-import type { Payment } from '#payments/payment.ts';
-import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { insertPayments } from '#payments/payment-queries.ts';
+import { updateWaiting } from '#idempotency/key-queries.ts';
 import {
   insertIntents,
   lockIntents,
   markRecovered,
   selectOrderIdsInUse,
-} from '#payments/queries.ts';
+} from '#payments/intent-queries.ts';
+import type { Payment } from '#payments/payment.ts';
+import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { insertPayments } from '#payments/payment-queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { newPayment, paymentDrafts, toSale } from '#payments/settle.ts';

@@ -5,8 +5,8 @@ import { networkOf } from '#core/mode.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
+import { updateIntentStates } from '#payments/intent-queries.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
-import { updateIntentStates } from '#payments/queries.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /** An intent as it was locked, and the steps that were decided for it. */

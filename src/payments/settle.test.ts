@@ -4,7 +4,7 @@ import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import { findReplay } from '#idempotency/run-once.ts';
 import { FAILURE_DECLINES } from '#payments/decline.ts';
-import { selectIntent } from '#payments/queries.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { applySettlements } from '#payments/settle.ts';
 import type { FailureReason } from '#settlement/requests.ts';

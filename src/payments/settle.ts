@@ -1,4 +1,4 @@
-import { type StandingRow, selectStandings } from '#accounts/queries.ts';
+import { type StandingRow, selectStandings } from '#accounts/standing-queries.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
@@ -10,18 +10,18 @@ import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
-import { updateWaiting } from '#idempotency/queries.ts';
+import { updateWaiting } from '#idempotency/key-queries.ts';
 import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import { lockIntents } from '#payments/intent-queries.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
-import { lockIntents } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
+import { alarmUnfit } from '#settlement/alarms.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
-import { alarmUnfit } from '#settlement/relayer/unfit.ts';
 import {
   applied,
   type Failure,

@@ -3,11 +3,11 @@ import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
-import { updatePayerLimits } from '#payers/queries.ts';
+import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { createIntentCreator } from '#payments/create.ts';
 import { applySettlements } from '#payments/settle.ts';
-import { saveRiskSettings } from '#risk/queries.ts';
+import { saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,
   addPayer,

@@ -9,7 +9,7 @@ import {
   updateWithdrawalEnded,
   type WithdrawalRow,
 } from '#payouts/withdrawal-queries.ts';
-import { alarmUnfit } from '#settlement/relayer/unfit.ts';
+import { alarmUnfit } from '#settlement/alarms.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 /** Withdrawals are rare; this many are a few milliseconds. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { ringPayers } from '#push/ring.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
-import { readPushSettings } from '#push-settings.ts';
+import { readPushSettings } from '#settings/push-settings.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';

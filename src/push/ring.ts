@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import { type DuePush, deletePush, takeDuePushes } from '#push/queries.ts';
+import { type DuePush, deletePush, takeDuePushes } from '#push/push-queries.ts';
 import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 

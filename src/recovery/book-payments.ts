@@ -9,10 +9,10 @@ import {
   selectLostPayments,
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { HIGHEST_NUMBER } from '#settlement/numbers.ts';
-import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 

@@ -7,9 +7,9 @@ import {
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { rebuildRefund } from '#refunds/rebuild.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
-import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
 /** Withdrawals of ours have numbers of 63 bits. */

@@ -6,7 +6,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { raisePlaces } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/give-up.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import { awaitLostBytes, raiseNonces } from '#recovery/lanes.ts';
+import { awaitLostBytes, raiseNonces } from '#recovery/lost-nonces.ts';
 import { forgetFigures } from '#recovery/lost-queries.ts';
 import { readChain } from '#recovery/read-chain.ts';
 import { inRun, RECOVERY_LEASE_MS, type RecoveryDeps } from '#recovery/run.ts';

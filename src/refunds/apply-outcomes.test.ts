@@ -6,8 +6,8 @@ import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import { createRefund } from '#refunds/create.ts';
-import { selectRefundPage } from '#refunds/queries.ts';
 import type { Refund } from '#refunds/refund.ts';
+import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import {

@@ -3,11 +3,11 @@ import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents } from '#events/append.ts';
-import { updateWaiting } from '#idempotency/queries.ts';
-import { lockRefunds } from '#refunds/queries.ts';
+import { updateWaiting } from '#idempotency/key-queries.ts';
 import { draftsOf, type Ended, endOf, type Written, waitingAnswer } from '#refunds/refund-end.ts';
+import { lockRefunds } from '#refunds/refund-queries.ts';
 import { writeEnd } from '#refunds/write-end.ts';
-import { alarmUnfit } from '#settlement/relayer/unfit.ts';
+import { alarmUnfit } from '#settlement/alarms.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 /** A transaction of this size takes a few milliseconds. */

@@ -18,20 +18,20 @@ import { runOnce } from '#idempotency/run-once.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import {
-  insertRefund,
-  reserve,
-  selectDailyLimit,
-  selectReferencedRefund,
-  selectRefundedSince,
-} from '#refunds/queries.ts';
-import {
   checkAccountRules,
   decideAmount,
   REFUND_FAILURES,
   type Refund,
   startOfUtcDay,
 } from '#refunds/refund.ts';
-import { createRefundRoom } from '#refunds/refund-room.ts';
+import {
+  insertRefund,
+  reserve,
+  selectDailyLimit,
+  selectReferencedRefund,
+  selectRefundedSince,
+} from '#refunds/refund-queries.ts';
+import { createRefundRoom } from '#refunds/refund-waiting-room.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';

@@ -7,8 +7,14 @@ import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
-import { book, insertRefund, markRecovered, reserve, updateEnded } from '#refunds/queries.ts';
 import { type Refund, refundable } from '#refunds/refund.ts';
+import {
+  book,
+  insertRefund,
+  markRecovered,
+  reserve,
+  updateEnded,
+} from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 
 /** A refund that the chain knows and the ledger lacks. */

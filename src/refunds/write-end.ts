@@ -1,9 +1,9 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
-import { book, release, updateEnded } from '#refunds/queries.ts';
 import { REFUND_FAILURES } from '#refunds/refund.ts';
 import type { Ended, Written } from '#refunds/refund-end.ts';
+import { book, release, updateEnded } from '#refunds/refund-queries.ts';
 
 /** Books or releases the reserved amount, ends the refund. */
 export async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {

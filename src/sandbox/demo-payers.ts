@@ -2,7 +2,7 @@ import { newId } from '#core/ids.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/queries.ts';
+import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import { type DemoWallet, signEnrolment } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
-import { deriveKey } from '#config.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -12,6 +11,7 @@ import type { DataFolder } from '#sandbox/data-folder.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import { LIVE_WALLETS, signMerchantConsent, TEST_WALLETS } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/wallets.ts';
+import { deriveKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Lan } from '#lan.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
+import type { Lan } from '#settings/lan.ts';
 
 export interface LanServer {
   readonly url: string;

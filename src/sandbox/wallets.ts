@@ -1,5 +1,5 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { deriveKey } from '#config.ts';
+import { deriveKey } from '#settings/config.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Relayer lanes of a sandbox network. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement/readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
-import { configuredLanes } from '#settlement/relayer/configure-lanes.ts';
+import { configuredLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';

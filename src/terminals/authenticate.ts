@@ -11,7 +11,7 @@ import {
   type DeviceStandingRow,
   selectDeviceStanding,
   updateLastSeen,
-} from '#terminals/queries.ts';
+} from '#terminals/terminal-queries.ts';
 
 /** Who calls the terminal protocol: one device, bound to its terminal and so to its network. */
 export interface DeviceCaller {

@@ -1,6 +1,6 @@
 import type { Answer } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
-import { insertKeys } from '#idempotency/queries.ts';
+import { insertKeys } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
 
 /** Takes a key as another request would, with its answer or while its work goes on. */

@@ -2,12 +2,12 @@ import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
-import { configuredLanes, configureLanes } from '#settlement/relayer/configure-lanes.ts';
-import { NO_TIPS } from '#settlement/relayer/fees.ts';
-import { keepLanes } from '#settlement/relayer/lanes.ts';
-import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
+import { readFees } from '#settlement/relayer/follow/receipts.ts';
+import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { newSight } from '#settlement/relayer/report.ts';
-import { readFees } from '#settlement/relayer/watch.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { NO_TIPS } from '#settlement/relayer/send/fees.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 /** A worker that holds all lanes and does nothing by itself: a test takes its steps. */

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { type Running, start } from '#app/start.ts';
-import { readConfig } from '#config.ts';
 import { silentLog } from '#core/log.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { readConfig } from '#settings/config.ts';
 import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';

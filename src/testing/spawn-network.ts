@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { SETTING_NAMES } from '#setting-names.ts';
+import { SETTING_NAMES } from '#settings/setting-names.ts';
 import { startFlags, startProgram } from '#testing/start-flags.ts';
 
 /** A whole network in a process of its own, as `npm start` runs it. */

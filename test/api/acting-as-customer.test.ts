@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cardKey } from '#config.ts';
 import { newSecret } from '#core/secrets.ts';
 import { createCard } from '#payers/card.ts';
+import { cardKey } from '#settings/config.ts';
 import { createTestIntent, TEST_SECRET, type TestApi } from '#testing/api.ts';
 import { type Endpoint, testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
 import { addPayer } from '#testing/store.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { SETTING_NAMES } from '#setting-names.ts';
+import { SETTING_NAMES } from '#settings/setting-names.ts';
 
 /** The files that a service is deployed with, as far as they can be tried without deploying. */
 

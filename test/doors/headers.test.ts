@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { merchantDocument } from '#app/merchant-document.ts';
 import { addReferenceRoutes } from '#app/reference-routes.ts';
-import { readConfig } from '#config.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { buildServer } from '#http/server.ts';
+import { readConfig } from '#settings/config.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 
 /** What every answer tells a browser, whether it is a page, data or a refusal. */

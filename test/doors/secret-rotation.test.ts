@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { readConfig } from '#config.ts';
 import { decrypt, encrypt, withPrevious } from '#core/secrets.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { reseal } from '#ops/reseal.ts';
 import { SEALED_COLUMNS } from '#ops/sealed-columns.ts';
+import { readConfig } from '#settings/config.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';

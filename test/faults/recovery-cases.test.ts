@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { idSealingKey } from '#config.ts';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import { idSealingKey } from '#settings/config.ts';
 import type { PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { countUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cardKey, idSealingKey } from '#config.ts';
 import { present } from '#core/assert.ts';
 import { type IdKey, numberedId, numberOfId } from '#core/ids.ts';
 import { openIdKey } from '#db/id-key.ts';
@@ -9,6 +8,7 @@ import { createPass } from '#payers/create-pass.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import { cardKey, idSealingKey } from '#settings/config.ts';
 import { caller, type Reply } from '#testing/api-client.ts';
 import { type OutsideService, outsideService } from '#testing/outside-service.ts';
 import { payByLink } from '#testing/pay-links.ts';

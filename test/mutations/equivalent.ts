@@ -11,19 +11,19 @@ export interface Proof {
 
 const PROOFS: readonly Proof[] = [
   {
-    file: 'src/settlement/relayer/finish.ts',
+    file: 'src/settlement/relayer/follow/finish.ts',
     from: '>',
     behind: 'if (followed.length ',
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
-    file: 'src/settlement/relayer/end-dead.ts',
+    file: 'src/settlement/relayer/follow/end-dead.ts',
     from: 'MIN_DEPTH, confirmations',
     behind: 'const depth = BigInt(Math.max(',
     proof: 'The greater of two numbers is the same whichever is named first.',
   },
   {
-    file: 'src/settlement/relayer/transaction-queries.ts',
+    file: 'src/settlement/relayer/rows/transaction-queries.ts',
     from: '\n         and t.valid_until < $2',
     behind: "t.status = 'signed'",
     proof:
@@ -31,7 +31,7 @@ const PROOFS: readonly Proof[] = [
       'condition asks signed_until < $2. The term only spares the join its rows.',
   },
   {
-    file: 'src/refunds/queries.ts',
+    file: 'src/refunds/refund-queries.ts',
     from: ' for update',
     behind: 'from refunds where id = any($1) order by id',
     proof:

@@ -30,24 +30,24 @@ const KEYS = [
   'src/idempotency/await-answer.test.ts',
 ];
 const OUTCOMES = [
-  'src/settlement/relayer/kinds.test.ts',
-  'src/settlement/relayer/resolve.test.ts',
+  'src/settlement/relayer/rows/kinds.test.ts',
+  'src/settlement/relayer/follow/resolve.test.ts',
   'src/settlement/relayer/relayer-told.test.ts',
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-finality.test.ts',
   'src/settlement/relayer/relayer-singles.test.ts',
-  'src/settlement/relayer/lane-fences.test.ts',
+  'src/settlement/relayer/lanes/lane-fences.test.ts',
 ];
 const DEADLINES = [
-  'src/settlement/relayer/deadlines.test.ts',
+  'src/settlement/relayer/send/deadlines.test.ts',
   'src/settlement/relayer/relayer-deadline.test.ts',
 ];
 const LANES = [
-  'src/settlement/relayer/lane-queries.test.ts',
-  'src/settlement/relayer/outcome-queries.test.ts',
-  'src/settlement/relayer/lane-fences.test.ts',
+  'src/settlement/relayer/rows/lane-queries.test.ts',
+  'src/settlement/relayer/rows/outcome-queries.test.ts',
+  'src/settlement/relayer/lanes/lane-fences.test.ts',
   'src/settlement/relayer/relayer-lanes.test.ts',
-  'src/settlement/relayer/configure-lanes.test.ts',
+  'src/settlement/relayer/lanes/configure-lanes.test.ts',
 ];
 const DELIVERIES = [
   'src/webhooks/queue-queries.test.ts',
@@ -71,7 +71,7 @@ const ORDER = [
 
 /** What people pay with, and what becomes of it afterwards. */
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
-  'src/payments/use-up.ts': CARDS_AND_CODES,
+  'src/payments/single-use.ts': CARDS_AND_CODES,
   'src/payments/credential.ts': [...CARDS_AND_CODES, ...PAY],
   'src/payers/card-queries.ts': ['src/payers/card-queries.test.ts', ...CARDS_AND_CODES],
   'src/payments/authorize.ts': LINKS,
@@ -81,20 +81,20 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/tip.ts': [...TIPS, ...LINKS],
   'src/payments/confirm.ts': ['src/payments/confirm.test.ts', ...PAY],
   'src/payments/decide-approval.ts': ['src/payments/confirm.test.ts', ...TIPS, ...CARDS_AND_CODES],
-  'src/risk/queries.ts': [
-    'src/risk/queries.test.ts',
+  'src/risk/risk-queries.ts': [
+    'src/risk/risk-queries.test.ts',
     'src/payments/pay.test.ts',
     'src/payments/limit-races.test.ts',
     'src/payments/confirm.test.ts',
     'src/payments/pay-batch.test.ts',
   ],
-  'src/settlement/relayer/refund-order.ts': ORDER,
-  'src/settlement/relayer/after-decline.ts': [
+  'src/settlement/relayer/send/refund-order.ts': ORDER,
+  'src/settlement/relayer/follow/after-decline.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/settle.test.ts',
   ],
-  'src/settlement/relayer/blocked.ts': [
+  'src/settlement/blocked-refunds.ts': [
     'src/settlement/relayer/relayer-blocked.test.ts',
     'src/apis/dashboard/refunds.test.ts',
   ],
@@ -113,7 +113,7 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
   'src/recovery/book-payments.ts': RECOVERY,
   'src/recovery/book-transfers.ts': RECOVERY,
   'src/recovery/end-credentials.ts': RECOVERY,
-  'src/recovery/lanes.ts': RECOVERY,
+  'src/recovery/lost-nonces.ts': RECOVERY,
   'src/recovery/lost-queries.ts': RECOVERY,
   'src/recovery/read-chain.ts': RECOVERY,
   'src/recovery/recover.ts': RECOVERY,
@@ -127,7 +127,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/payments/expire.test.ts',
   ],
   'src/payments/create-batch.ts': CREATE,
-  'src/payments/queries.ts': [
+  'src/payments/intent-queries.ts': [
     'src/payments/cancel.test.ts',
     'src/payments/expire.test.ts',
     'src/payments/pay.test.ts',
@@ -149,52 +149,56 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'test/api/acting-as-customer.test.ts',
   ],
   'src/refunds/create.ts': [...REFUND, 'src/payments/unsettled.test.ts'],
-  'src/refunds/queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
+  'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
   'src/refunds/refund-end.ts': REFUND,
   'src/refunds/write-end.ts': REFUND,
-  'src/settlement/relayer/facts.ts': OUTCOMES,
-  'src/settlement/relayer/kinds.ts': OUTCOMES,
-  'src/settlement/relayer/finish.ts': ['src/settlement/relayer/finish.test.ts', ...OUTCOMES],
-  'src/settlement/relayer/resolve.ts': [
+  'src/settlement/relayer/rows/facts.ts': OUTCOMES,
+  'src/settlement/relayer/rows/kinds.ts': OUTCOMES,
+  'src/settlement/relayer/follow/finish.ts': [
+    'src/settlement/relayer/follow/finish.test.ts',
+    ...OUTCOMES,
+  ],
+  'src/settlement/relayer/follow/resolve.ts': [
     ...OUTCOMES,
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
-  'src/settlement/relayer/outcome-queries.ts': [
-    'src/settlement/relayer/outcome-queries.test.ts',
+  'src/settlement/relayer/rows/outcome-queries.ts': [
+    'src/settlement/relayer/rows/outcome-queries.test.ts',
     ...OUTCOMES,
     'src/refunds/apply-outcomes.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/relayer/finality.ts': [
+  'src/settlement/relayer/follow/finality.ts': [
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/relayer/recovery-queries.ts': [
-    'src/settlement/relayer/recovery.test.ts',
-    'src/settlement/relayer/lane-fences.test.ts',
+  'src/settlement/relayer/rows/mined-queries.ts': [
+    'src/settlement/relayer/lanes/nonces.test.ts',
+    'src/settlement/relayer/lanes/lane-fences.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/relayer/recovery.ts': [
-    'src/settlement/relayer/recovery.test.ts',
+  'src/settlement/relayer/lanes/nonces.ts': [
+    'src/settlement/relayer/lanes/nonces.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-told.test.ts',
-    'src/settlement/relayer/lane-fences.test.ts',
+    'src/settlement/relayer/lanes/lane-fences.test.ts',
   ],
-  'src/settlement/relayer/lane-queries.ts': LANES,
-  'src/settlement/relayer/transaction-queries.ts': [
-    'src/settlement/relayer/transaction-queries.test.ts',
+  'src/settlement/lanes.ts': LANES,
+  'src/settlement/relayer/rows/lane-queries.ts': LANES,
+  'src/settlement/relayer/rows/transaction-queries.ts': [
+    'src/settlement/relayer/rows/transaction-queries.test.ts',
     ...DEADLINES,
     'src/settlement/relayer/relayer-told.test.ts',
     'src/settlement/relayer/relayer-lanes.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
   ],
-  'src/settlement/relayer/deadlines.ts': DEADLINES,
-  'src/settlement/relayer/end-dead.ts': [
+  'src/settlement/relayer/send/deadlines.ts': DEADLINES,
+  'src/settlement/relayer/follow/end-dead.ts': [
     ...DEADLINES,
     'src/settlement/relayer/relayer-told.test.ts',
   ],
@@ -214,7 +218,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/payouts/withdrawal-number.ts': WITHDRAW,
   'src/payouts/withdrawal-queries.ts': WITHDRAW,
   'src/payouts/apply-withdrawals.ts': WITHDRAW,
-  'src/idempotency/queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
+  'src/idempotency/key-queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
   'src/idempotency/decide.ts': [
     'src/idempotency/decide.test.ts',
     'src/idempotency/run-once.test.ts',

@@ -110,13 +110,13 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a key that has expired still replays',
-    file: 'src/idempotency/queries.ts',
+    file: 'src/idempotency/key-queries.ts',
     from: ' and expires_at > $5`',
     to: ' and $5::timestamptz is not null`',
   },
   {
     name: 'a key that has expired cannot be claimed',
-    file: 'src/idempotency/queries.ts',
+    file: 'src/idempotency/key-queries.ts',
     from: '  if (expired.length > 0) await deleteKeys(tx, expired, now);\n',
     to: '',
   },
@@ -143,7 +143,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a second response overwrites the first',
-    file: 'src/idempotency/queries.ts',
+    file: 'src/idempotency/key-queries.ts',
     from: `       response_body = $7
      where account_id = $1 and livemode = $2 and caller = $3 and key = $4
        and status = 'in_progress'`,

@@ -41,7 +41,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a lane is never taken over from a worker that died',
-    file: 'src/settlement/relayer/lane-queries.ts',
+    file: 'src/settlement/relayer/rows/lane-queries.ts',
     by: WAYS,
     from: '(lease_owner is null or lease_until < now() or lease_owner = $2)',
     to: '(lease_owner is null or lease_owner = $2)',
@@ -57,14 +57,14 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a code pays as often as it is shown',
-    file: 'src/payments/use-up.ts',
+    file: 'src/payments/single-use.ts',
     by: WAYS,
     from: "    if (code.used_at !== null) return { decline: 'pass_code_used', after: found };\n",
     to: '',
   },
   {
     name: 'a tap of a card pays as often as it is sent',
-    file: 'src/payments/use-up.ts',
+    file: 'src/payments/single-use.ts',
     by: WAYS,
     from: 'tap !== null && tap.counter > card.counter && ',
     to: 'tap !== null && ',

@@ -8,7 +8,7 @@ import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
-import { selectRefundPage } from '#refunds/queries.ts';
+import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 
 export type Row = { readonly [key: string]: Json };

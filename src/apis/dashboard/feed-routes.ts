@@ -11,7 +11,7 @@ import {
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Place } from '#db/paging.ts';
-import { selectEvent } from '#events/queries.ts';
+import { selectEvent } from '#events/event-queries.ts';
 import { retainedSince } from '#events/retention.ts';
 import {
   type StreamedEvent,

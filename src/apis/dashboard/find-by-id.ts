@@ -5,10 +5,10 @@ import type { Tenant } from '#core/mode.ts';
 import { getEvent } from '#events/list.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectWithdrawal } from '#payouts/withdrawal-queries.ts';
-import { selectRefund } from '#refunds/queries.ts';
+import { selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { selectTerminal } from '#terminals/queries.ts';
 import { terminalObject } from '#terminals/render.ts';
+import { selectTerminal } from '#terminals/terminal-queries.ts';
 
 export interface Asked {
   readonly tenant: Tenant;

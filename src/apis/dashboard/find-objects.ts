@@ -8,10 +8,10 @@ import {
 } from '#apis/dashboard/search-queries.ts';
 import { isId } from '#core/ids.ts';
 import type { Page } from '#db/paging.ts';
-import { selectPayerByAddress } from '#payers/queries.ts';
+import { selectPayerByAddress } from '#payers/payer-queries.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
 import { asOf } from '#payments/payment-intent.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
-import { selectIntent } from '#payments/queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 
 /** What one screen shows of payments that share a wallet, a transaction or an amount. */

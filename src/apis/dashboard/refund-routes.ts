@@ -17,9 +17,9 @@ import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { nullable, Timestamp } from '#http/schema.ts';
 import { createRefund } from '#refunds/create.ts';
-import { selectRefund } from '#refunds/queries.ts';
+import { selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { endBlockedRefund, selectBlockedRefund } from '#settlement/relayer/blocked.ts';
+import { endBlockedRefund, selectBlockedRefund } from '#settlement/blocked-refunds.ts';
 
 const TAG = 'Money';
 

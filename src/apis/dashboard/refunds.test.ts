@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
-import { markBlocked } from '#settlement/relayer/blocked.ts';
+import { markBlocked } from '#settlement/blocked-refunds.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { testDatabase } from '#testing/database.ts';

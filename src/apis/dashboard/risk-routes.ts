@@ -23,7 +23,7 @@ import {
   saveRiskSettings,
   selectBlockedPayers,
   selectRiskSettings,
-} from '#risk/queries.ts';
+} from '#risk/risk-queries.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
 const TAG = 'Risk';

@@ -1,11 +1,11 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
+import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
 import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
-import { INTENT_COLUMNS } from '#payments/queries.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;

@@ -19,7 +19,7 @@ import type { Tenant } from '#core/mode.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
-import { selectPayerByAddress } from '#payers/queries.ts';
+import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
 const TAG = 'Search';

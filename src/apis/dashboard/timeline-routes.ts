@@ -15,8 +15,8 @@ import {
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
 import { asOf, byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
-import { selectIntent } from '#payments/queries.ts';
 
 const TAG = 'Payment intents';
 /** An intent has a handful of events; a merchant's server that polls taps may cause a few more. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTerminalRoom } from '#apis/device/rooms.ts';
+import { createTerminalRoom } from '#apis/device/waiting-rooms.ts';
 import { newSecret } from '#core/secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { createIntentRoom } from '#payments/intent-room.ts';
+import { createIntentRoom } from '#payments/intent-waiting-room.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {

@@ -6,8 +6,8 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { defineRoute } from '#http/route.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
-import { selectTerminal, updateLastSeen } from '#terminals/queries.ts';
 import { terminalObject } from '#terminals/render.ts';
+import { selectTerminal, updateLastSeen } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminal protocol';
 

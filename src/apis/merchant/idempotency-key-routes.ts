@@ -4,7 +4,7 @@ import { answerWith, resourceMissing } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
-import { type KeyRow, selectKey } from '#idempotency/queries.ts';
+import { type KeyRow, selectKey } from '#idempotency/key-queries.ts';
 
 const IdempotencyKeySchema = Type.Object(
   {

@@ -14,8 +14,8 @@ import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import { createRefund, type RefundDeps } from '#refunds/create.ts';
-import { selectRefund, selectRefundPage } from '#refunds/queries.ts';
 import { REFUND_STATUSES } from '#refunds/refund.ts';
+import { selectRefund, selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 
 export interface RefundRoutesDeps extends RefundDeps {

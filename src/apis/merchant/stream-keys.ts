@@ -1,6 +1,6 @@
 import { decideKey } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { selectKeyStandings } from '#accounts/queries.ts';
+import { selectKeyStandings } from '#accounts/standing-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';

@@ -6,8 +6,8 @@ import type { Database } from '#db/database.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { oneOf, pageParameters } from '#http/schema.ts';
-import { selectTerminal, selectTerminalPage } from '#terminals/queries.ts';
 import { terminalObject } from '#terminals/render.ts';
+import { selectTerminal, selectTerminalPage } from '#terminals/terminal-queries.ts';
 
 const TerminalListQuery = Type.Object({
   ...pageParameters,

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { personRoute } from '#apis/dashboard/person-route.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { NETWORK_TRAIL } from '#audit/audit.ts';
-import { verifyStretch } from '#audit/audit-log.ts';
+import { verifyStretch } from '#audit/verify-trail.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, nullable, objectType } from '#http/schema.ts';
 

@@ -4,8 +4,8 @@ import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import { ReasonBody, recordByStaff } from '#apis/operator/staff-changes.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
+import { resolveAlarm } from '#settlement/alarms.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
-import { resolveAlarm } from '#settlement/relayer/status-queries.ts';
 
 const TAG = 'Network';
 

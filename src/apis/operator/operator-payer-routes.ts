@@ -10,7 +10,7 @@ import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { idOf, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
-import { selectPayer } from '#payers/queries.ts';
+import { selectPayer } from '#payers/payer-queries.ts';
 
 const TAG = 'Network';
 

@@ -14,7 +14,7 @@ import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
-import { updatePayerBlocked } from '#payers/queries.ts';
+import { updatePayerBlocked } from '#payers/payer-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 

@@ -1,4 +1,4 @@
-import { selectStandings } from '#accounts/queries.ts';
+import { selectStandings } from '#accounts/standing-queries.ts';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';

@@ -5,7 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectSessionPayer } from '#payers/session-queries.ts';
 
 /** Who calls the payer app's API. */

@@ -15,7 +15,7 @@ import { listOf } from '#http/schema.ts';
 import { createCard, DEFAULT_CARD_LIMIT, renderCard } from '#payers/card.ts';
 import { countActiveCards, revokeCardRow, selectCards, updateCard } from '#payers/card-queries.ts';
 import { cardUrlTemplate } from '#payers/card-url.ts';
-import { lockPayer } from '#payers/queries.ts';
+import { lockPayer } from '#payers/payer-queries.ts';
 
 const TAG = 'Payer app';
 /** As many as passes. */

@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import { addCardPage } from '#apis/payer/card-page.ts';
 import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import { updatePayerBlocked } from '#payers/queries.ts';
+import { updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';

@@ -1,7 +1,7 @@
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { PayerRequestSchema } from '#apis/payer/schema.ts';
 import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/answer.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 
 /** Blocks come every second or two; a caller that waited in vain reads the request again. */

@@ -5,7 +5,7 @@ import { FaucetBody } from '#apis/payer/schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import { askFaucet, DEFAULT_FAUCET_ATOMS, MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 

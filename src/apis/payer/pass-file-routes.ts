@@ -5,7 +5,7 @@ import type { PayerDeps } from '#apis/payer/deps.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute, type Stream } from '#http/route.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
-import { selectPass } from '#payers/queries.ts';
+import { selectPass } from '#payers/payer-queries.ts';
 
 const PKPASS = 'application/vnd.apple.pkpass';
 const NAMELESS = 'Payment pass';

@@ -20,7 +20,7 @@ import {
   revokePassRow,
   selectPasses,
   updatePayerLimits,
-} from '#payers/queries.ts';
+} from '#payers/payer-queries.ts';
 import { renderPass, renderPayer } from '#payers/render.ts';
 
 const TAG = 'Payer app';

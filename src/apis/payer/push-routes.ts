@@ -5,7 +5,7 @@ import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { nullable, objectType } from '#http/schema.ts';
-import { deletePush, isPushed, upsertPush } from '#push/queries.ts';
+import { deletePush, isPushed, upsertPush } from '#push/push-queries.ts';
 import { checkEndpointUrl, MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
 
 const PushSchema = Type.Object(

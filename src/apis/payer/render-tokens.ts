@@ -2,8 +2,8 @@ import type { PayerDeps } from '#apis/payer/deps.ts';
 import { agentTokenStatus, renderAgentToken, type TokenUse } from '#payers/agent-token.ts';
 import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
 import { isTokenTaken } from '#payments/credential.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { selectIntents } from '#payments/queries.ts';
 
 function useOf(row: AgentTokenRow, intent: PaymentIntent | undefined, now: Date): TokenUse {
   if (intent === undefined || !isTokenTaken(row.id, intent, now)) return 'unused';

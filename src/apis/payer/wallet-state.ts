@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { approvalToSign } from '#payers/approval-to-sign.ts';
-import type { PayerRow } from '#payers/queries.ts';
+import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';

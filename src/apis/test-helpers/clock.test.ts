@@ -4,7 +4,7 @@ import { advanceTestClock } from '#apis/test-helpers/advance-clock.ts';
 import { FakeClock } from '#core/clock.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
-import { selectIntent } from '#payments/queries.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import {
   addIntent,

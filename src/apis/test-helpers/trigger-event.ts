@@ -1,4 +1,4 @@
-import { selectNewestBody, selectNewestObject } from '#apis/test-helpers/queries.ts';
+import { selectNewestBody, selectNewestObject } from '#apis/test-helpers/newest-queries.ts';
 import { type Sample, type SampleType, sampleOf } from '#apis/test-helpers/sample-objects.ts';
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

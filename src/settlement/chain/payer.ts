@@ -1,9 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** What chain and contract know about a payer. Amounts in atoms. */
@@ -42,7 +41,7 @@ const REVOKED = 1;
 export async function readPayerAccount(chain: Chain, payer: Hex): Promise<PayerAccount> {
   const data = payerAccountsCall([payer]);
   const words = 2 + PAYER_ACCOUNT_WORDS;
-  const [answer] = await chain.calls([{ to: lensOf(chain.config.settlement), data, words }]);
+  const [answer] = await chain.calls([{ to: chain.config.settlement, data, words }]);
   return present(decodeView(answer, readPayerAccounts)[0], 'payer account');
 }
 
@@ -55,12 +54,12 @@ export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint>
 
 export function payerAccountsCall(payers: readonly Hex[]): Hex {
   const args = [payers] as const;
-  return encodeFunctionData({ abi: settlementLensAbi, functionName: 'payerAccounts', args });
+  return encodeFunctionData({ abi: settlementAbi, functionName: 'payerAccounts', args });
 }
 
 export function readPayerAccounts(data: Hex): PayerAccount[] {
   const accounts = decodeFunctionResult({
-    abi: settlementLensAbi,
+    abi: settlementAbi,
     functionName: 'payerAccounts',
     data,
   });

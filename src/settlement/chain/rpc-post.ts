@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { describeError } from '#core/log.ts';
 import { isWellFormed } from '#settlement/chain/node-answers.ts';
 import { classifyRefusal, retryAfterMs } from '#settlement/chain/node-refusals.ts';
-import type { Ceiling } from '#settlement/chain/rpc-ceiling.ts';
+import type { Ceiling } from '#settlement/chain/rpc-rate.ts';
 import {
   NodeFault,
   passed,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '#core/log.ts';
 import { createCounts, type RequestCount } from '#settlement/chain/request-counts.ts';
 import { type Address, openAddress } from '#settlement/chain/rpc-address.ts';
-import { createCeiling } from '#settlement/chain/rpc-ceiling.ts';
+import { createCeiling } from '#settlement/chain/rpc-rate.ts';
 import {
   NodeFault,
   type Reply,

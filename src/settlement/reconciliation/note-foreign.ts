@@ -1,11 +1,11 @@
 import type { Tx } from '#db/database.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import {
   acceptRefused,
   type ForeignRange,
   type FoundForeignRow,
   insertForeign,
 } from '#settlement/foreign-settlement-queries.ts';
-import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
 /**
  * Writes down what the contract has done in these blocks without any row that explains it, and

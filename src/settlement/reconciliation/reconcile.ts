@@ -6,7 +6,6 @@ import type { Database, Tx } from '#db/database.ts';
 import { type Chain, decodeView } from '#settlement/chain/chain.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
@@ -19,7 +18,6 @@ import {
   lockCursor,
   moveCompared,
   moveCursor,
-  type OpenDifferenceRow,
   saveDifferences,
   selectCompared,
   selectCursor,
@@ -32,7 +30,6 @@ import {
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
-import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 export interface ReconcileDeps {
@@ -211,46 +208,25 @@ async function compareTokens(deps: ReconcileDeps, toBlock: bigint): Promise<Diff
   const [held, fees] = await chain.calls(
     [
       { to: usdc, data: heldCall(settlement), words: 1 },
-      { to: lensOf(settlement), data: FEES_CALL, words: 2 },
+      { to: settlement, data: FEES_CALL, words: 2 },
     ],
     toBlock,
   );
   const owed = [decodeView(fees, readFees), ...merchants.map(({ balance }) => balance)];
   const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
   if (surplus === 0n) return [];
-  const [open] = await selectOpenDifferences(db, livemode, TOKEN_DIFFERENCE);
-  return [{ kind: TOKEN_DIFFERENCE, subject: 'contract', details: tellSurplus(surplus, open) }];
-}
-
-/**
- * Anybody can send the contract some atoms, as often as they like. What a person has accepted stays
- * accepted until this much more is there. Less than was accepted is news at once: nobody can take
- * tokens out.
- */
-const GROWTH_THAT_ASKS = 1_000_000n;
-
-/**
- * What is too much or too little; the sums themselves change with each sale. `accepted`: how much
- * of it a person has accepted before. Details that stay the same stay accepted.
- */
-function tellSurplus(surplus: bigint, open: OpenDifferenceRow | undefined) {
-  const told = { surplus: `${surplus}` };
-  const before = open?.accepted === true ? open.details.surplus : open?.details.accepted;
-  if (before === undefined) return told;
-  const accepted = BigInt(String(before));
-  const isAccepted = surplus >= accepted && surplus < accepted + GROWTH_THAT_ASKS;
-  if (open?.accepted === true && isAccepted) return open.details;
-  return { ...told, accepted: `${accepted}` };
+  // Only what is too much or too little: the sums themselves change with each sale.
+  return [{ kind: TOKEN_DIFFERENCE, subject: 'contract', details: { surplus: `${surplus}` } }];
 }
 
 function heldCall(settlement: Hex) {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [settlement] });
 }
 
-const FEES_CALL = encodeFunctionData({ abi: settlementLensAbi, functionName: 'bookedFees' });
+const FEES_CALL = encodeFunctionData({ abi: settlementAbi, functionName: 'bookedFees' });
 
 function readFees(data: Hex): bigint {
-  const fees = decodeFunctionResult({ abi: settlementLensAbi, functionName: 'bookedFees', data });
+  const fees = decodeFunctionResult({ abi: settlementAbi, functionName: 'bookedFees', data });
   return fees[0] + fees[1];
 }
 

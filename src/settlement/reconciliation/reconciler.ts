@@ -1,6 +1,7 @@
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Wakeups } from '#db/wakeups.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import {
   askForRecovery,
   countUnknownHere,
@@ -9,7 +10,6 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { type ReconcileDeps, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
-import { type Alarm, insertAlarms } from '#settlement/relayer/outcome-queries.ts';
 
 type ReconcilerDeps = ReconcileDeps & { readonly wakeups: Wakeups };
 

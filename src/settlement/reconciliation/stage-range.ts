@@ -12,7 +12,7 @@ import {
   movePayments,
   type SettledInBlock,
   upsertChainPayments,
-} from '#settlement/relayer/outcome-queries.ts';
+} from '#settlement/relayer/rows/outcome-queries.ts';
 
 /**
  * Stores what the events of a range say, in place of what was known of it. Payments that a

@@ -4,6 +4,7 @@ import { startLoop } from '#core/loop.ts';
 import { raisePlaces } from '#db/commit-order.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { type LedgerStanding, walPosition } from '#db/watch.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
@@ -18,8 +19,7 @@ import {
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
-import { configuredLanes } from '#settlement/relayer/configure-lanes.ts';
-import { insertAlarms } from '#settlement/relayer/outcome-queries.ts';
+import { configuredLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 
 export interface GuardDeps extends LoopDeps {
   readonly chain: Chain;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import { configureLanes } from '#settlement/relayer/configure-lanes.ts';
+import { configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const DEADLINE = 4_000_000_000n;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
-import { createPaymentCheck } from '#settlement/chain/preflight.ts';
+import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
 import {
   merchantConsent,
   spendingPolicy,

@@ -1,17 +1,16 @@
 import type { Network } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
+import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { LaneRole } from '#settlement/networks.ts';
-import { batchGasLimit } from '#settlement/relayer/gas.ts';
 import {
-  type AlarmRow,
   countOpenDifferences,
   type QueueStatusRow,
   selectLaneStatus,
-  selectOpenAlarms,
   selectQueueStatus,
-} from '#settlement/relayer/status-queries.ts';
+} from '#settlement/relayer/rows/status-queries.ts';
+import { batchGasLimit } from '#settlement/relayer/send/gas.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One network's relayer as operators and metrics see it. */

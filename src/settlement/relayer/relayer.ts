@@ -7,28 +7,28 @@ import { CommitUnknown } from '#db/database.ts';
 import { blockInterval, NO_RHYTHM } from '#settlement/chain/block-rhythm.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { LaneRole } from '#settlement/networks.ts';
-import { checkBalances, createBalanceRound } from '#settlement/relayer/check-balances.ts';
-import { configuredLanes, configureLanes } from '#settlement/relayer/configure-lanes.ts';
-import { endDead } from '#settlement/relayer/end-dead.ts';
-import { NO_TIPS } from '#settlement/relayer/fees.ts';
-import { watchFinality } from '#settlement/relayer/finality.ts';
-import { flushPayments, LaneLost } from '#settlement/relayer/flush-payments.ts';
-import { flushSingles } from '#settlement/relayer/flush-singles.ts';
-import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/gas.ts';
-import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/relayer/gather.ts';
-import { type Change, startHeadWatcher } from '#settlement/relayer/head-watcher.ts';
-import { watchIdleNonces } from '#settlement/relayer/idle-nonces.ts';
-import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes.ts';
-import { rereadOpen } from '#settlement/relayer/load-open.ts';
+import { endDead } from '#settlement/relayer/follow/end-dead.ts';
+import { watchFinality } from '#settlement/relayer/follow/finality.ts';
+import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head-watcher.ts';
+import { collectReceipts, readFees } from '#settlement/relayer/follow/receipts.ts';
+import { tendLanes } from '#settlement/relayer/follow/resend.ts';
+import { checkBalances, createBalanceRound } from '#settlement/relayer/lanes/check-balances.ts';
+import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { keepLanes, releaseAll, settles } from '#settlement/relayer/lanes/keep-lanes.ts';
+import { rereadOpen } from '#settlement/relayer/lanes/load-open.ts';
+import { newSight, startReporter } from '#settlement/relayer/report.ts';
+import { LaneLost } from '#settlement/relayer/rows/lane-queries.ts';
 import {
   type HeldLane,
   LEASE_MS,
   type RelayerDeps,
   type RelayerState,
-} from '#settlement/relayer/relayer-state.ts';
-import { newSight, startReporter } from '#settlement/relayer/report.ts';
-import { tendLanes } from '#settlement/relayer/stuck.ts';
-import { collectReceipts, readFees } from '#settlement/relayer/watch.ts';
+} from '#settlement/relayer/rows/state.ts';
+import { NO_TIPS } from '#settlement/relayer/send/fees.ts';
+import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
+import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
+import { flushAt, type LastFlush, NO_FLUSH } from '#settlement/relayer/send/gather.ts';
 
 export interface Relayer {
   /** Requests may be waiting. */
@@ -274,10 +274,7 @@ function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError):
       if (grown) wake();
       if (grown || performance.now() > balancesDueAt) {
         balancesDueAt = performance.now() + BALANCES_MS;
-        const lanes = grown ? [...relayer.lanes.values()] : balances.due();
-        await checkBalances(relayer, lanes);
-        // Those that were just taken have been looked at.
-        if (!grown) await watchIdleNonces(relayer, lanes);
+        await checkBalances(relayer, grown ? [...relayer.lanes.values()] : balances.due());
       }
       if (performance.now() > rereadDueAt) {
         rereadDueAt = performance.now() + REREAD_MS;

@@ -1,10 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
-import { ceilingCall, watchCeiling } from '#settlement/relayer/ceiling.ts';
-import type { RelayerState } from '#settlement/relayer/relayer-state.ts';
-import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
+import type { ChainSight, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { ceilingCall, watchCeiling } from '#settlement/relayer/watch-ceiling.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /** How soon a change is written down. */
 const REPORT_MS = 500;
@@ -23,20 +22,6 @@ const FAILED_LOOKS = 2;
 const SILENT_MS = 5_000;
 /** behavior.md 16. */
 const CLOCK_OFF_MS = 30_000;
-
-/** When this process last got an answer about the chain, whatever it did with it. */
-export interface ChainSight {
-  /** Process time of the last look that was answered; null: none was. */
-  answeredAt: number | null;
-  failedLooks: number;
-  /** How far the head's time was from ours at that look, in milliseconds; null: no look. */
-  headOffMs: number | null;
-  paused: boolean;
-  /** The last alarm about the hourly ceiling. */
-  ceilingTold: string | null;
-  /** Much of this hour is used: its end may be near. */
-  nearCeiling: boolean;
-}
 
 export function newSight(): ChainSight {
   const calm = { paused: false, ceilingTold: null, nearCeiling: false };
@@ -100,14 +85,11 @@ export function reportOf(
 
 async function readContract(relayer: RelayerState): Promise<void> {
   const { chain, sight } = relayer;
-  const { settlement } = chain.config;
-  const data = encodeFunctionData({ abi: settlementLensAbi, functionName: 'settlingPaused' });
-  const [answer, ceiling] = await chain.calls([
-    { to: lensOf(settlement), data, words: 1 },
-    ceilingCall(settlement),
-  ]);
+  const to = chain.config.settlement;
+  const data = encodeFunctionData({ abi: settlementAbi, functionName: 'settlingPaused' });
+  const [answer, ceiling] = await chain.calls([{ to, data, words: 1 }, ceilingCall(to)]);
   if (answer?.ok !== true) return;
   const functionName = 'settlingPaused';
-  sight.paused = decodeFunctionResult({ abi: settlementLensAbi, functionName, data: answer.data });
+  sight.paused = decodeFunctionResult({ abi: settlementAbi, functionName, data: answer.data });
   await watchCeiling(relayer, ceiling);
 }

@@ -1,0 +1,20 @@
+import type { Database } from '#db/database.ts';
+import { createWaitingRoom, type WaitingRoom } from '#db/waiting-room.ts';
+import type { Wakeups } from '#db/wakeups.ts';
+import { selectIntents } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/payment-intent.ts';
+
+/** Where requests wait for an intent to change: keyed by its id, woken by the topic `intent`. */
+export function createIntentRoom(deps: {
+  readonly db: Database;
+  readonly wakeups: Wakeups;
+}): WaitingRoom<PaymentIntent> {
+  return createWaitingRoom({
+    wakeups: deps.wakeups,
+    topic: 'intent',
+    read: async (ids) => {
+      const intents = await selectIntents(deps.db, ids);
+      return new Map(intents.map((intent) => [intent.id, intent]));
+    },
+  });
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Tenant } from '#core/mode.ts';
+import {
+  deleteBlockedPayer,
+  insertBlockedPayer,
+  saveRiskSettings,
+  selectBlockedPayers,
+  selectPayerActivities,
+  selectRiskSettings,
+} from '#risk/risk-queries.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { addTestMerchant } from '#testing/merchants.ts';
+
+const NOW = new Date('2026-11-22T12:00:00Z');
+const ADDRESS = '0x1111111111111111111111111111111111111111';
+const OTHER_ADDRESS = '0x2222222222222222222222222222222222222222';
+
+let database: TestDatabase;
+let test_: Tenant;
+let live: Tenant;
+
+before(async () => {
+  database = await testDatabase();
+  const merchant = await addTestMerchant(database.db, { now: NOW });
+  test_ = merchant.test.tenant;
+  live = merchant.live.tenant;
+});
+after(() => database?.close());
+
+function isBlocked(tenant: Tenant): Promise<boolean> {
+  const payer = { payerId: 'payer_none', address: ADDRESS, tenant, exceptIntentId: '' };
+  return database.db.transaction(async (tx) => {
+    const [found] = await selectPayerActivities(tx, [{ ...payer, day: NOW, hour: NOW }]);
+    return found?.blocked_here === true;
+  });
+}
+
+describe('the payers whom a merchant blocks', () => {
+  test('are blocked in that mode only, and leave the list one by one', async () => {
+    const { db } = database;
+    const note = 'Chargebacks';
+    const listed = async (tenant: Tenant) =>
+      (await selectBlockedPayers(db, tenant, 10)).map(({ address }) => address);
+    await db.transaction(async (tx) => {
+      await insertBlockedPayer(tx, test_, { address: ADDRESS, note, now: NOW });
+      await insertBlockedPayer(tx, test_, { address: OTHER_ADDRESS, note, now: NOW });
+    });
+    assert.deepEqual([await isBlocked(test_), await isBlocked(live)], [true, false]);
+    assert.deepEqual(await listed(live), []);
+    await db.transaction((tx) =>
+      insertBlockedPayer(tx, live, { address: ADDRESS, note, now: NOW }),
+    );
+    assert.ok(await db.transaction((tx) => deleteBlockedPayer(tx, test_, ADDRESS)));
+    assert.deepEqual(await listed(test_), [OTHER_ADDRESS]);
+    assert.deepEqual(await listed(live), [ADDRESS]);
+  });
+});
+
+describe('the policy of a merchant', () => {
+  test('is that of its mode', async () => {
+    const settings = { highAmountConfirmFrom: null, velocityPerHour: null };
+    for (const [tenant, from] of [
+      [test_, 5n],
+      [live, 7n],
+    ] as const) {
+      const change = { settings: { ...settings, firstPaymentConfirmFrom: from as never } };
+      await database.db.transaction((tx) =>
+        saveRiskSettings(tx, tenant, { ...change, version: 0, now: NOW }),
+      );
+    }
+    const read = async (tenant: Tenant) =>
+      (await selectRiskSettings(database.db, tenant))?.first_payment_confirm_from;
+    assert.deepEqual([await read(test_), await read(live)], [5n, 7n]);
+  });
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stderrLog } from '#core/log.ts';
+import { readConfig } from '#settings/config.ts';
+import { secretValues } from '#settings/secret-settings.ts';
+import type { Env } from '#settings/setting-names.ts';
+
+const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
+
+/** The settings of a real start, and below them whatever of each is nobody else's business. */
+const ENV: Env = {
+  METRICS_TOKEN: 'scrape-me-0123456789',
+  TAPLINE_SECRET: 'a1b2'.repeat(16),
+  TAPLINE_SECRET_PREVIOUS: 'c3d4'.repeat(16),
+  DATABASE_URL: 'postgresql://tapline:dat%2Fabase-pass@db.internal/tapline',
+  REDIS_URL: 'rediss://:redis-pass@cache.internal',
+  SMTP_URL: 'smtps://mailer:mail-pass@mail.example.com',
+  AUDIT_ANCHORS: 'https://audit.example.com/anchors/anchor-key-0123456789',
+  CHAIN_TESTNET_RPC_URL:
+    'https://one.example.com/v2/node-key-0123456789,https://two.example.com/?k=node-key-2',
+  CHAIN_TESTNET_RPC_HEADERS: '[{"authorization": "Bearer header-key"}]',
+  CHAIN_TESTNET_CHAIN_ID: '1',
+  CHAIN_TESTNET_USDC: hex('1', 40),
+  CHAIN_TESTNET_SETTLEMENT: hex('2', 40),
+  CHAIN_TESTNET_RELAYER_KEYS: `${hex('3', 64)}, ${hex('4', 64)}`,
+  CHAIN_TESTNET_REGISTRAR_KEY: hex('5', 64),
+};
+
+const SECRETS = [
+  'scrape-me-0123456789',
+  ...['a1b2'.repeat(16), 'c3d4'.repeat(16), 'dat%2Fabase-pass', 'dat/abase-pass', 'redis-pass'],
+  ...['mail-pass', 'anchor-key-0123456789', 'node-key-0123456789', 'node-key-2', 'header-key'],
+  ...['3', '4', '5'].map((digit) => hex(digit, 64)),
+];
+
+test('no line of the log holds a secret of the settings, whatever a fault says', (context) => {
+  // These are settings that a start takes, not what this test thinks they are.
+  readConfig(ENV, []);
+  const lines: string[] = [];
+  context.mock.method(process.stderr, 'write', (line: string) => lines.push(line));
+  const log = stderrLog(undefined, { secrets: secretValues(ENV) });
+  for (const [name, value] of Object.entries(ENV)) {
+    log.error('the start failed', { error: new Error(`${name}: ${value}`), value });
+  }
+  for (const secret of SECRETS) log.error(`no: ${secret}`, { why: [secret] });
+  context.mock.restoreAll();
+  assert.equal(lines.length, Object.keys(ENV).length + SECRETS.length);
+  const all = lines.join('');
+  for (const secret of SECRETS) assert(!all.includes(secret), `${secret} stands in the log`);
+  assert(all.includes('db.internal'), 'the rest stays');
+});

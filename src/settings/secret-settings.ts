@@ -1,0 +1,74 @@
+import { NETWORKS } from '#core/mode.ts';
+import { chainPrefix, type Env, type SettingName } from '#settings/setting-names.ts';
+
+/** Settings that are secrets as a whole; several are separated by commas. */
+const WHOLE: readonly SettingName[] = [
+  'METRICS_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'TAPLINE_SECRET',
+  'TAPLINE_SECRET_PREVIOUS',
+  ...NETWORKS.flatMap((network): SettingName[] => [
+    `${chainPrefix(network)}RELAYER_KEYS`,
+    `${chainPrefix(network)}REGISTRAR_KEY`,
+  ]),
+];
+
+/** Addresses whose password is secret. */
+const WITH_PASSWORD: readonly SettingName[] = [
+  'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'DATABASE_DIRECT_URL',
+  'REDIS_URL',
+  'SMTP_URL',
+];
+
+/** Addresses whose path and query are secret: providers put their keys there. */
+const WITH_PATH: readonly SettingName[] = [
+  'AUDIT_ANCHORS',
+  ...NETWORKS.flatMap((network): SettingName[] => [
+    `${chainPrefix(network)}RPC_URL`,
+    `${chainPrefix(network)}HEADS_URL`,
+  ]),
+];
+
+/** A shorter part of a path is a word (`v2`, `anchors`), which any line may hold. */
+const MIN_KEY_LENGTH = 16;
+
+const HEADERS: readonly SettingName[] = NETWORKS.map(
+  (network): SettingName => `${chainPrefix(network)}RPC_HEADERS`,
+);
+
+function valuesOf(env: Env, names: readonly SettingName[]): string[] {
+  return names.flatMap((name) => (env[name] ?? '').split(',').map((value) => value.trim()));
+}
+
+function addresses(env: Env, names: readonly SettingName[]): URL[] {
+  const texts = valuesOf(env, names).filter((text) => URL.canParse(text));
+  return texts.map((text) => new URL(text));
+}
+
+/** As the setting has it, and as programs print it. */
+function bothSpellings(text: string): string[] {
+  try {
+    return [text, decodeURIComponent(text)];
+  } catch {
+    return [text];
+  }
+}
+
+/** All that this process was given and nobody else may read, for the log to leave out. */
+export function secretValues(env: Env): string[] {
+  const passwords = addresses(env, WITH_PASSWORD).map((url) => url.password);
+  const paths = addresses(env, WITH_PATH).flatMap((url) => [
+    url.password,
+    url.pathname.slice(1),
+    ...url.pathname.split('/').filter((part) => part.length >= MIN_KEY_LENGTH),
+    ...url.searchParams.values(),
+  ]);
+  const headers = HEADERS.flatMap((name) =>
+    // With the scheme (`Bearer …`) and without.
+    [...(env[name] ?? '').matchAll(/:\s*"((?:\w+ )?([^"]+))"/g)].flatMap((found) => found.slice(1)),
+  );
+  const found = [...valuesOf(env, WHOLE), ...passwords, ...paths, ...headers];
+  return [...new Set(found.flatMap(bothSpellings))].filter((value) => value !== '');
+}

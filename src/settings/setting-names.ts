@@ -1,0 +1,156 @@
+import type { Network } from '#core/mode.ts';
+import { NETWORKS } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
+import { APPLE_SETTINGS, GOOGLE_SETTINGS } from '#settings/pass-file-settings.ts';
+import { PUSH_SETTINGS } from '#settings/push-settings.ts';
+
+/** Settings of one external chain, after `CHAIN_TESTNET_` or `CHAIN_MAINNET_`. */
+export const CHAIN_SETTINGS = [
+  'RPC_URL',
+  'RPC_HEADERS',
+  'RPC_TIMEOUT_MS',
+  'RPC_PER_SECOND',
+  'HEADS_URL',
+  'PUBLIC_RPC_URL',
+  'EXPLORER_URL',
+  'CHAIN_ID',
+  'USDC',
+  'USDC_NAME',
+  'USDC_VERSION',
+  'SETTLEMENT',
+  'DEPLOYED_AT_BLOCK',
+  'RELAYER_KEYS',
+  'REGISTRAR_KEY',
+  'CONFIRMATIONS',
+] as const;
+
+const GENERAL_SETTINGS = [
+  'PORT',
+  'HOST',
+  'OPS_PORT',
+  'DRAIN_SECONDS',
+  'METRICS_TOKEN',
+  'TAPLINE_DATA_DIR',
+  'TAPLINE_SECRET',
+  'TAPLINE_SECRET_PREVIOUS',
+  'TAPLINE_PUBLIC_URL',
+  'NODE_ENV',
+  'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_CONNECTIONS',
+  'DATABASE_DURABILITY',
+  'REDIS_URL',
+  'RATE_LIMIT',
+  'SETTLE_WITHIN',
+  'STATIC_PASS',
+  'CEILING_SHARE',
+  'WEBHOOK_ALLOW_CIDRS',
+  'TRUSTED_PROXIES',
+  'SMTP_URL',
+  'MAIL_FROM',
+  'AUDIT_ANCHORS',
+  'LOG_REQUESTS',
+  ...APPLE_SETTINGS,
+  'APPLE_NFC_PUBLIC_KEY',
+  ...GOOGLE_SETTINGS,
+  ...PUSH_SETTINGS,
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_TRACES_SAMPLER_ARG',
+] as const;
+
+export type ChainPrefix = `CHAIN_${Uppercase<Network>}_`;
+export type SettingName =
+  | (typeof GENERAL_SETTINGS)[number]
+  | `${ChainPrefix}${(typeof CHAIN_SETTINGS)[number]}`;
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export function chainPrefix(network: Network): ChainPrefix {
+  return `CHAIN_${network.toUpperCase() as Uppercase<Network>}_`;
+}
+
+/** Every setting that a start reads. */
+export const SETTING_NAMES: readonly SettingName[] = [
+  ...GENERAL_SETTINGS,
+  ...NETWORKS.flatMap((network) =>
+    CHAIN_SETTINGS.map((setting): SettingName => `${chainPrefix(network)}${setting}`),
+  ),
+];
+
+/** Read by tests and by the crash points; not settings of a start. */
+const TEST_NAMES = [
+  'TAPLINE_FAILPOINT',
+  'TAPLINE_TEST_BROWSER',
+  'TAPLINE_TEST_DATABASE_URL',
+  'TAPLINE_TEST_SANDBOX',
+];
+
+/** Read by clients: whoever has set them in a shell can start the sandbox there too. */
+const CLIENT_NAMES = ['TAPLINE_API_KEY', 'TAPLINE_BASE_URL'];
+
+const KNOWN: ReadonlySet<string> = new Set([...SETTING_NAMES, ...TEST_NAMES, ...CLIENT_NAMES]);
+/** Names that only Tapline has a reason to use. */
+const OWN_PREFIX = /^(TAPLINE|CHAIN|WEBHOOK)_/;
+/** What Kubernetes tells every pod of each Service, after the Service's name. */
+const SERVICE = /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
+const SERVICE_PORT = /_PORT$/;
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
+/** Shorter names are near too many ordinary ones: HOME is two edits away from HOST. */
+const TWO_EDITS_FROM_LENGTH = 6;
+/** Near a setting by chance, and in use on ordinary machines. */
+const ORDINARY: ReadonlySet<string> = new Set([
+  'API_PORT',
+  'APP_PORT',
+  'HOSTS',
+  'PORTS',
+  'POST',
+  'WS_PORT',
+]);
+
+/** Whether Kubernetes has set it, because a Service happens to have such a name. */
+export function isOfService(name: string, value: string | undefined): boolean {
+  return SERVICE.test(name) || (SERVICE_PORT.test(name) && SERVICE_ADDRESS.test(value ?? ''));
+}
+
+/**
+ * Letters to add, leave out, replace or swap with their neighbour until one name is the other
+ * (optimal string alignment).
+ */
+function editsBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, swapped));
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length] ?? 0;
+}
+
+/** The setting that this name seems to mean. */
+function meantBy(name: string): SettingName | null {
+  if (ORDINARY.has(name)) return null;
+  const allowed = (known: string) => (known.length < TWO_EDITS_FROM_LENGTH ? 1 : 2);
+  const near = SETTING_NAMES.map((known) => ({ known, edits: editsBetween(name, known) }))
+    .filter(({ known, edits }) => edits <= allowed(known))
+    .sort((a, b) => a.edits - b.edits);
+  return near[0]?.known ?? null;
+}
+
+/** @throws StartError for a name that is a setting of Tapline with a typing error. */
+export function refuseUnknown(env: Env): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (KNOWN.has(name) || isOfService(name, value)) continue;
+    const meant = meantBy(name);
+    if (meant === null && !OWN_PREFIX.test(name)) continue;
+    const hint = meant === null ? 'see README.md for their names' : `is ${meant} meant?`;
+    throw new StartError(`${name} is not a setting of Tapline: ${hint}`);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Log } from '#core/log.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import type { Outcome } from '#settlement/requests.ts';
+
+/** Something that a person has to look into. */
+export interface Alarm {
+  readonly kind: string;
+  readonly subject: string;
+  readonly details: { readonly [key: string]: unknown };
+}
+
+/** One open alarm per kind and subject; the first one's details stay. */
+export async function insertAlarms(
+  tx: Tx,
+  livemode: boolean,
+  alarms: readonly Alarm[],
+  now: Date,
+): Promise<void> {
+  if (alarms.length === 0) return;
+  await tx.query(
+    `insert into chain_alarms (livemode, kind, subject, details, created)
+     select $2, i.*, $3
+     from jsonb_to_recordset($1::jsonb) as i (kind text, subject text, details jsonb)
+     on conflict do nothing`,
+    [JSON.stringify(alarms, bigintText), livemode, now],
+  );
+}
+
+function bigintText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+/**
+ * An outcome that its object cannot take: it is not waiting for one, or does not exist. Only an
+ * outcome ends that waiting, so this cannot happen; if it does, money may have moved without a
+ * record. The alarm commits together with the outcome being marked as applied.
+ */
+export async function alarmUnfit(
+  tx: Tx,
+  outcome: Outcome,
+  found: { readonly status: string | null; readonly now: Date; readonly log: Log },
+): Promise<void> {
+  const { requestId, kind, livemode, subjectId, result } = outcome;
+  const details = { kind, requestId: requestId.toString(), status: found.status, result };
+  const alarm = { kind: 'outcome_unfit', subject: subjectId, details };
+  await insertAlarms(tx, livemode, [alarm], found.now);
+  found.log.error('settlement alarm: outcome_unfit', { subject: subjectId, ...details });
+}
+
+export interface AlarmRow {
+  id: bigint;
+  kind: string;
+  subject: string;
+  details: unknown;
+  created: Date;
+}
+
+/** What waits for a person, newest first. */
+export async function selectOpenAlarms(
+  sql: Sql,
+  wanted: { readonly livemode: boolean; readonly limit: number },
+): Promise<AlarmRow[]> {
+  return sql.query(
+    `select id, kind, subject, details, created from chain_alarms
+     where livemode = $1 and resolved_at is null order by id desc limit $2`,
+    [wanted.livemode, wanted.limit],
+  );
+}
+
+/** A person has looked at it. @returns whether it was open. */
+export async function resolveAlarm(sql: Sql, id: bigint, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'update chain_alarms set resolved_at = $2 where id = $1 and resolved_at is null returning id',
+    [id, now],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,52 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { Failure } from '#settlement/requests.ts';
+
+const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked', txHash: null };
+
+/** Why a refund is not sent at present. */
+export interface BlockedRow {
+  readonly blocked_since: Date;
+  /** The text of the refusal. */
+  readonly blocked_by: string;
+}
+
+/** The token refuses it for now: it stays in the queue, and people see why. */
+export async function markBlocked(
+  sql: Sql,
+  request: { readonly id: bigint; readonly by: string },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `update chain_requests set blocked_since = coalesce(blocked_since, $3), blocked_by = $2
+     where id = $1 and status = 'queued'`,
+    [request.id, request.by, now],
+  );
+}
+
+/** What a refund waits for; undefined: nothing holds it up. */
+export async function selectBlockedRefund(
+  sql: Sql,
+  refundId: string,
+): Promise<BlockedRow | undefined> {
+  const rows = await sql.query<BlockedRow>(
+    `select blocked_since, blocked_by from chain_requests
+     where kind = 'refund' and subject_id = $1 and status = 'queued' and blocked_since is not null`,
+    [refundId],
+  );
+  return rows[0];
+}
+
+/**
+ * Gives up a refund that waits for the token, but only while no bytes of it exist that could still
+ * be mined, and never one that was paid before a reorganisation. @returns whether it was given up.
+ */
+export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `update chain_requests set status = 'failed', outcome = $2::text::jsonb
+     where kind = 'refund' and subject_id = $1 and status = 'queued'
+       and blocked_since is not null and applied_at is null
+     returning id`,
+    [refundId, JSON.stringify(TRANSFER_BLOCKED)],
+  );
+  return rows.length === 1;
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { readMerchantBalance } from '#settlement/chain/balance.ts';
+import { readPayerAccount } from '#settlement/chain/payer.ts';
+import { type CheckPayment, createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
+import { switchContract } from '#testing/relayer-scene.ts';
+import {
+  type PayerOptions,
+  startTestNetwork,
+  type TestMerchant,
+  type TestNetwork,
+} from '#testing/test-network.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** What a node has not yet is asked for again once, before a try counts as failed. */
+const LOOKS_WITHIN_A_TRY = 2;
+
+describe('the check before a payment', () => {
+  let network: TestNetwork;
+  let node: FaultyNode;
+  let merchant: TestMerchant;
+  let check: CheckPayment;
+
+  before(async () => {
+    network = await startTestNetwork(async (rpcUrl) => {
+      node = await startFaultyNode(rpcUrl);
+      return { rpcUrls: [node.url] };
+    });
+    merchant = await network.addMerchant();
+    check = createPaymentCheck(network.chain);
+  });
+
+  after(async () => {
+    await network.stop();
+    await node.stop();
+  });
+
+  const addPayer = async (options: PayerOptions = {}): Promise<PrivateKeyAccount> => {
+    const [payer] = await network.addPayers(1, options);
+    assert(payer !== undefined);
+    return payer;
+  };
+  const sale = (payer: PrivateKeyAccount, amount = 1_000_000n) => ({
+    merchantNumber: merchant.merchantNumber,
+    payer: payer.address,
+    amount,
+    orderId: 'A-1',
+  });
+  const reasonFor = async (options: PayerOptions, amount?: bigint) => {
+    const result = await check(sale(await addPayer(options), amount));
+    return result.status === 'declined' ? result.reason : result.status;
+  };
+
+  it('passes what the contract would settle, to the last atom', async () => {
+    // 1,000,000 and 0.30 % and 0.20 % less 0.05 % back.
+    assert.equal(await reasonFor({ usdc: 1_004_500n, allowance: 1_004_500n }), 'ok');
+    assert.equal(await reasonFor({ usdc: 1_004_499n }), 'insufficient_funds');
+    assert.equal(await reasonFor({ allowance: 1_004_499n }), 'approval_insufficient');
+    assert.equal(await reasonFor({ perPayment: 1_000_000n }), 'ok');
+    assert.equal(await reasonFor({ perPayment: 999_999n }), 'limit_exceeded');
+    assert.equal(await reasonFor({ perPayment: null }), 'approval_insufficient');
+  });
+
+  it('names approval before funds, and funds before limits', async () => {
+    const nothing = { usdc: 0n, allowance: 0n, perPayment: 1n };
+    assert.equal(await reasonFor(nothing), 'approval_insufficient');
+    assert.equal(await reasonFor({ ...nothing, allowance: 2_000_000n }), 'insufficient_funds');
+    const funded = { usdc: 2_000_000n, allowance: 2_000_000n, perPayment: 1n };
+    assert.equal(await reasonFor(funded), 'limit_exceeded');
+  });
+
+  it('declines for a merchant that the contract does not know', async () => {
+    const payer = await addPayer();
+    const result = await check({ ...sale(payer), merchantNumber: 99n });
+    assert.deepEqual(result, { status: 'declined', reason: 'settlement_failed' });
+  });
+
+  it('sees a revoked policy at once', async () => {
+    const payer = await addPayer();
+    const revoke = encodeFunctionData({ abi: settlementAbi, functionName: 'revokePolicy' });
+    await network.send(payer, network.config.settlement, revoke);
+    assert.deepEqual(await check(sale(payer)), {
+      status: 'declined',
+      reason: 'approval_insufficient',
+    });
+    assert.equal((await readPayerAccount(network.chain, payer.address)).policy.status, 'revoked');
+  });
+
+  it('asks for many payments at once', async () => {
+    const payer = await addPayer();
+    const before = node.calls.get('eth_call') ?? 0;
+    const results = await Promise.all(Array.from({ length: 80 }, () => check(sale(payer))));
+    assert(results.every((result) => result.status === 'ok'));
+    const calls = (node.calls.get('eth_call') ?? 0) - before;
+    assert(calls <= 12, `${calls} calls for 80 checks`);
+  });
+
+  it('is made again within the tap when a node cannot answer it', async () => {
+    const payer = await addPayer();
+    for (const failures of [1, 2]) {
+      let left = failures * LOOKS_WITHIN_A_TRY;
+      node.refuse = ({ method }) =>
+        method === 'eth_call' && left-- > 0 ? 'header not found' : null;
+      assert.deepEqual(await check(sale(payer)), { status: 'ok' }, `after ${failures}`);
+      assert(left <= 0, 'the node was not asked');
+    }
+    node.refuse = () => null;
+  });
+
+  it('says unavailable when no node answers, and declines nothing', async () => {
+    const payer = await addPayer();
+    node.mood = 'down';
+    assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
+    node.mood = 'well';
+    assert.deepEqual(await check(sale(payer)), { status: 'ok' });
+  });
+
+  it('says unavailable while the contract is paused, and declines nothing', async () => {
+    const payer = await addPayer();
+    await switchContract(network, 'pauseSettling');
+    assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
+    await switchContract(network, 'unpauseSettling');
+    assert.deepEqual(await check(sale(payer)), { status: 'ok' });
+  });
+
+  it('stands beside a balance that is read at a block', async () => {
+    const balance = await readMerchantBalance(network.chain, merchant.merchantNumber);
+    const block = await network.chain.block(balance.blockNumber);
+    assert.equal(balance.available, 0n);
+    assert.equal(balance.wallet, merchant.wallet.address);
+    assert.deepEqual(balance.asOf, block?.time);
+  });
+});

@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeFunctionResult } from 'viem';
+import { present } from '#core/assert.ts';
+import { type Batcher, createBatcher } from '#db/batching.ts';
+import { type CallAnswer, type Chain, decodeView } from '#settlement/chain/chain.ts';
+import {
+  chargesOf,
+  type FeeRates,
+  RATES_WORDS,
+  ratesCall,
+  readRates,
+} from '#settlement/chain/fee-rates.ts';
+import {
+  PAYER_ACCOUNT_WORDS,
+  type PayerAccount,
+  payerAccountsCall,
+  readPayerAccounts,
+} from '#settlement/chain/payer.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import {
+  declineOf,
+  type PaymentCall,
+  type PaymentReason,
+  paymentReason,
+  preflightCall,
+  readRevert,
+} from '#settlement/contract/contract-calls.ts';
+import type { FailureReason, Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+
+/** A sale before it is requested. It has no number yet. */
+interface PaymentCheck {
+  readonly merchantNumber: bigint;
+  readonly payer: Hex;
+  readonly amount: bigint;
+  readonly orderId: string;
+}
+
+/** `unavailable`: no node answered, so nothing is known. Do not decline; ask to try again later. */
+export type CheckResult =
+  | { readonly status: 'ok' }
+  | { readonly status: 'declined'; readonly reason: FailureReason }
+  /** The contract lets no such sum settle in this hour any more. */
+  | { readonly status: 'hour_full' }
+  | { readonly status: 'unavailable' };
+
+/** Says what the contract would say to a payment now, without spending gas. */
+export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
+
+/** Never handed out, so never settled. */
+const NO_NUMBER = 2n ** 64n - 1n;
+/** As many as a batch holds; more would make one slow call of two quick ones. */
+const MAX_CHECKS = 100;
+/** One is answered while the other fills. */
+const CALLS_IN_FLIGHT = 2;
+
+/**
+ * What waits while earlier calls are under way goes as one call; a single check goes at once. Two
+ * checks of one payer do not see each other: the contract decides between them.
+ */
+export function createPaymentCheck(chain: Chain): CheckPayment {
+  const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({
+    run: (checks) => checkAll(chain, checks),
+    maxInFlight: CALLS_IN_FLIGHT,
+    maxItems: MAX_CHECKS,
+  });
+  return (check) => batcher.add(check);
+}
+
+/** A provider's hiccup is over by then, and a customer at the counter hardly notices. */
+const RETRY_MS = [100, 400] as const;
+
+async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
+  const started = performance.now();
+  for (const pauseMs of [...RETRY_MS, null]) {
+    try {
+      return await askContract(chain, checks);
+    } catch (error) {
+      if (!(error instanceof RpcUnavailable)) throw error;
+      // A node that hangs has used up the time that a customer will wait.
+      if (pauseMs === null || performance.now() - started > MAX_TRY_MS) break;
+      await sleep(pauseMs);
+    }
+  }
+  return checks.map(() => ({ status: 'unavailable' }));
+}
+
+/** No other try is begun after this long. */
+const MAX_TRY_MS = 2_000;
+
+async function askContract(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
+  const { settlement } = chain.config;
+  const payments = checks.map((check): PaymentCall => ({ ...check, number: NO_NUMBER }));
+  const words = arrayWords(payments.length, 1);
+  const call = { to: settlement, data: preflightCall(payments), words };
+  const [answer] = await chain.calls([call], 'latest', URGENT);
+  // The payment is not at fault: the network settles none at all (see readiness.ts).
+  if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
+  const reasons = decodeView(answer, (data) =>
+    decodeFunctionResult({ abi: settlementAbi, functionName: 'preflight', data }).map(
+      paymentReason,
+    ),
+  );
+  // Most payments pass, so we ask for what explains a decline only when there is one.
+  const known = reasons.some(needsExplaining) ? await readAccounts(chain, checks) : null;
+  return reasons.map((reason, index) => {
+    const check = present(checks[index], 'check');
+    if (known === null || !needsExplaining(reason)) return plainResult(reason);
+    const account = present(known.accounts[index], 'payer account');
+    return explain({ reason, check, account, rates: known.rates });
+  });
+}
+
+const URGENT = { urgent: true } as const;
+
+/** Of an answer that is one array. */
+function arrayWords(items: number, wordsEach: number): number {
+  return 2 + items * wordsEach;
+}
+
+function isPaused(answer: CallAnswer | undefined): boolean {
+  if (answer === undefined || answer.ok) return false;
+  const revert = readRevert(answer.revertData);
+  return revert.kind === 'passing' && revert.error === 'SettlingIsPaused';
+}
+
+async function readAccounts(chain: Chain, checks: readonly PaymentCheck[]) {
+  const { settlement: to } = chain.config;
+  const payers = checks.map((check) => check.payer);
+  const words = arrayWords(payers.length, PAYER_ACCOUNT_WORDS);
+  const answers = await chain.calls(
+    [
+      { to, data: payerAccountsCall(payers), words },
+      { to, data: ratesCall(), words: RATES_WORDS },
+    ],
+    'latest',
+    URGENT,
+  );
+  return {
+    accounts: decodeView(answers[0], readPayerAccounts),
+    rates: decodeView(answers[1], readRates),
+  };
+}
+
+function declined(reason: FailureReason): CheckResult {
+  return { status: 'declined', reason };
+}
+
+/** The contract's reason alone may not be the one that a payer is to hear first. */
+function needsExplaining(reason: PaymentReason): boolean {
+  if (reason === 'None') return false;
+  const decline = declineOf(reason);
+  return decline === 'limit_exceeded' || decline === 'insufficient_funds';
+}
+
+function plainResult(reason: PaymentReason): CheckResult {
+  if (reason === 'CeilingReached') return { status: 'hour_full' };
+  return reason === 'None' ? { status: 'ok' } : declined(declineOf(reason));
+}
+
+/**
+ * The contract decides whether a payment passes. When several things are wrong, the first in the
+ * order of behavior.md 12.1 is named: approval, then funds, then limits.
+ */
+function explain(known: {
+  readonly reason: PaymentReason;
+  readonly check: PaymentCheck;
+  readonly account: PayerAccount;
+  readonly rates: FeeRates;
+}): CheckResult {
+  const { pulled } = chargesOf(known.check.amount, known.rates);
+  if (known.account.allowance < pulled) return declined('approval_insufficient');
+  if (known.account.balance < pulled) return declined('insufficient_funds');
+  return plainResult(known.reason);
+}

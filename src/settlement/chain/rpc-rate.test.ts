@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createCeiling } from '#settlement/chain/rpc-rate.ts';
+
+const TAP = { urgent: true, withinMs: 2_000 };
+const OTHER = { urgent: false, withinMs: 2_000 };
+const clock = () => performance.now();
+
+describe('a ceiling of requests per second', () => {
+  it('lets taps through at once when the rest has used up its share', async () => {
+    const ceiling = createCeiling(10, clock);
+    for (let i = 0; i < 6; i++) await ceiling.take(1, OTHER);
+    const order: string[] = [];
+    const rest = ceiling.take(1, OTHER).then(() => order.push('the rest'));
+    for (let i = 0; i < 4; i++) await ceiling.take(1, TAP).then(() => order.push('tap'));
+    await rest;
+    assert.deepEqual(order, ['tap', 'tap', 'tap', 'tap', 'the rest']);
+  });
+
+  it('serves taps first among those that wait', async () => {
+    const ceiling = createCeiling(10, clock);
+    await ceiling.take(10, TAP);
+    const order: string[] = [];
+    const waiting = [OTHER, OTHER, TAP, TAP].map((options) =>
+      ceiling.take(1, options).then(() => order.push(options === TAP ? 'tap' : 'the rest')),
+    );
+    await Promise.all(waiting);
+    assert.deepEqual(order, ['tap', 'tap', 'the rest', 'the rest']);
+  });
+
+  it('lets no more through than it allows', async () => {
+    const ceiling = createCeiling(20, clock);
+    const started = performance.now();
+    await Promise.all(Array.from({ length: 40 }, () => ceiling.take(1, TAP)));
+    // 20 are there at once, the others come at 20 a second.
+    assert(performance.now() - started >= 950, `${performance.now() - started} ms`);
+  });
+
+  it('refuses what would wait too long, and goes on without it', async () => {
+    const ceiling = createCeiling(5, clock);
+    await ceiling.take(5, TAP);
+    await assert.rejects(ceiling.take(5, { urgent: false, withinMs: 50 }), /our own ceiling/);
+    await ceiling.take(1, TAP);
+  });
+
+  it('lets through the largest portion that it names, also of the rest', async () => {
+    const ceiling = createCeiling(5, clock);
+    assert.equal(ceiling.largest, 5);
+    await ceiling.take(ceiling.largest, OTHER);
+  });
+
+  it('is none where none is set', async () => {
+    const ceiling = createCeiling(null, clock);
+    await Promise.all(Array.from({ length: 1_000 }, () => ceiling.take(100, OTHER)));
+    assert.equal(ceiling.largest, Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,61 @@
+import { present } from '#core/assert.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Block } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { isSettledCall } from '#settlement/contract/contract-calls.ts';
+import { type RequestOutcome, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { numberOf } from '#settlement/relayer/rows/payloads.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { selectPerhapsDead, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
+import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
+import { NOT_IN_TIME } from '#settlement/requests.ts';
+
+/** Blocks on top of one that is not expected to leave the chain, even at 0 confirmations. */
+const MIN_DEPTH = 2;
+/** How many are asked about in one round trip; the rest follows at the next block. */
+const MAX_AT_ONCE = 200;
+
+/**
+ * Declines signed payments that can never settle any more: a block later than the end of their
+ * bytes' validity lies deep enough, and the contract's state at that block does not know them as
+ * settled. It needs no lane, so it also ends payments whose relayer key was removed.
+ */
+export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
+  const { chain, db } = relayer;
+  const { livemode, confirmations, settlement } = chain.config;
+  const look = { livemode, limit: MAX_AT_ONCE };
+  // The head is later than any block below it: usually this one check is enough.
+  if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
+  const depth = BigInt(Math.max(MIN_DEPTH, confirmations));
+  const deep = head.number < depth ? null : await chain.block(head.number - depth);
+  if (deep === null) return;
+  const rows = await selectPerhapsDead(db, { ...look, time: deep.time });
+  if (rows.length === 0) return;
+  // Another chain can have the same contract at the same address, with none of our payments.
+  await chain.rpc.confirmChain();
+  const requests = rows.map(toOpenRequest);
+  const calls = requests.map((one) => ({
+    to: settlement,
+    data: isSettledCall(numberOf(one)),
+    words: 1,
+  }));
+  const answers = await chain.calls(calls, deep.number);
+  const outcomes: RequestOutcome[] = [];
+  const alarms: Alarm[] = [];
+  for (const [index, request] of requests.entries()) {
+    const answer = present(answers[index], 'answer of a call');
+    if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
+    const earlier = BigInt(answer.data) === 0n ? null : await findEarlier(chain, request);
+    if (BigInt(answer.data) !== 0n && earlier === null) {
+      const details = { number: request.number };
+      alarms.push({ kind: 'number_taken', subject: request.subjectId, details });
+    }
+    const transactionId = present(rows[index], 'row of a request').transaction_id;
+    outcomes.push({ requestId: request.id, transactionId, result: earlier ?? NOT_IN_TIME });
+  }
+  await db.transaction(async (tx) => {
+    await writeOutcomes(tx, outcomes);
+    await insertAlarms(tx, livemode, alarms, relayer.clock.now());
+  });
+  relayer.wakeups.send('chain-outcomes', 'payment');
+}

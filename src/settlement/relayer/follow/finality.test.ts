@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { watchFinality } from '#settlement/relayer/follow/finality.ts';
+import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
+import { idleRelayer } from '#testing/idle-relayer.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+let world: RelayerWorld;
+let payer: PrivateKeyAccount;
+let worker: RelayerState;
+
+before(async () => {
+  world = await startRelayerWorld();
+  payer = present((await world.network.addPayers(1))[0], 'payer');
+  worker = await idleRelayer(world);
+});
+after(() => world.stop());
+
+const newest = async () => present(await world.network.chain.block('latest'), 'head');
+const withStatus = (status: string) =>
+  world.count(`select count(*) from chain_transactions where status = '${status}'`);
+
+async function settle(): Promise<void> {
+  await flushPayments(worker, present(worker.lanes.get(0), 'lane'));
+  await world.network.mine();
+  await collectReceipts(worker, await newest());
+}
+
+test('a block that left the chain is never marked final: its payments are sent again', async () => {
+  const id = await world.pay({ payer, settleWithinS: 600 });
+  await settle();
+  assert.equal((await world.outcome(id))?.succeeded, true);
+  await world.network.rpc.call('anvil_reorg', [1, []]);
+  assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
+  // Its number is behind the final block before anybody has looked.
+  await world.network.mine(80);
+  worker.head = await newest();
+  await watchFinality(worker, worker.head, { isReorganised: false });
+  assert.deepEqual([await withStatus('finalized'), await withStatus('signed')], [0, 1]);
+  await world.network.mine();
+  await collectReceipts(worker, await newest());
+  assert.equal(await withStatus('mined'), 1);
+  assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
+});

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Block, Chain } from '#settlement/chain/chain.ts';
+import { finalBlock } from '#settlement/chain/final-block.ts';
+import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
+import {
+  type MinedBlockRow,
+  markFinalized,
+  reopenBlocks,
+  selectMinedBlocks,
+} from '#settlement/relayer/rows/mined-queries.ts';
+import { inNonceOrder, type RelayerState } from '#settlement/relayer/rows/state.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** Blocks checked at once, at either end; the rest follows at the next look. */
+const MAX_BLOCKS = 100;
+
+/**
+ * Compares the blocks that hold transactions of ours with the chain. Those up to the final block
+ * are finished; for those that are gone, the stored bytes are sent again, in the order of nonces.
+ * Call it every few blocks, after a reorganisation, and when lanes are taken up.
+ */
+export async function watchFinality(
+  relayer: RelayerState,
+  head: Block,
+  { isReorganised }: { readonly isReorganised: boolean },
+): Promise<void> {
+  const { chain, db, clock } = relayer;
+  const { livemode } = chain.config;
+  const lanes = [...relayer.lanes.keys()];
+  if (lanes.length === 0) return;
+  const wanted = { livemode, lanes, limit: MAX_BLOCKS };
+  // Most of the time nothing waits, and the chain need not be asked what is final.
+  if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
+  const final = await finalBlock(chain, head.number);
+  const rows = await selectMinedBlocks(db, { ...wanted, final });
+  const known = isReorganised ? rows : await worthAsking(chain, rows, final);
+  const gone = await findGone(chain, known, head);
+  const goneHashes = new Set(gone.map((row) => row.block_hash));
+  const done = known.filter((row) => row.block_number <= final && !goneHashes.has(row.block_hash));
+  if (done.length > 0) {
+    const blockHashes = done.map((row) => row.block_hash);
+    await markFinalized(db, { livemode, blockHashes }, clock.now());
+  }
+  if (gone.length > 0) await resend(relayer, head, gone);
+}
+
+/**
+ * Blocks build on each other: while the newest of ours exists, the older ones do too. Each is still
+ * asked for once, when it becomes final.
+ */
+async function worthAsking(
+  chain: Chain,
+  rows: readonly MinedBlockRow[],
+  final: bigint,
+): Promise<readonly MinedBlockRow[]> {
+  const newest = rows.at(-1);
+  if (newest === undefined || newest.block_number <= final) return rows;
+  const block = await chain.block(newest.block_number);
+  if (block?.hash !== newest.block_hash) return rows;
+  return rows.filter((row) => row.block_number <= final);
+}
+
+/** Nodes behind one address differ by some blocks: one that lags does not have the newest. */
+const USUAL_LAG = 3n;
+/** A block counts as gone when it is missing this often in a row. */
+const GONE_LOOKS = 3;
+const GONE_LOOK_MS = 120;
+
+async function findGone(
+  chain: Chain,
+  rows: readonly MinedBlockRow[],
+  head: Block,
+): Promise<MinedBlockRow[]> {
+  let gone = [...rows];
+  for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
+    // Another chain has none of our blocks.
+    if (look > 0) await Promise.all([sleep(GONE_LOOK_MS), chain.rpc.confirmChain()]);
+    const found = await chain.blocks(gone.map((row) => row.block_number));
+    gone = gone.filter((row, index) => {
+      const block = found[index];
+      if (block === undefined) return false;
+      if (block !== null) return block.hash !== row.block_hash;
+      // Above the head: the chain is shorter than it was. Right below it nodes may not agree yet.
+      return row.block_number > head.number || row.block_number < head.number - USUAL_LAG;
+    });
+  }
+  return gone;
+}
+
+async function resend(
+  relayer: RelayerState,
+  head: Block,
+  gone: readonly MinedBlockRow[],
+): Promise<void> {
+  // A block above the head is one that the node we ask has not heard of yet, or a shorter chain;
+  // either way its receipts are asked for again, which costs nothing if they are still there.
+  const { livemode, network } = relayer.chain.config;
+  const blockHashes: Hex[] = gone.map((row) => row.block_hash);
+  const lanes = [...relayer.lanes.keys()];
+  const reopened = await relayer.db.transaction((tx) =>
+    reopenBlocks(tx, { livemode, lanes, blockHashes }),
+  );
+  relayer.log.error('blocks with transactions of ours left the chain: sending them again', {
+    network,
+    head: head.number,
+    blocks: gone.map((row) => row.block_number),
+    transactions: reopened.length,
+  });
+  relayer.recheckAll = true;
+  for (const number of new Set(reopened.map((row) => row.lane))) {
+    const lane = relayer.lanes.get(number);
+    if (lane === undefined) continue;
+    await loadOpen(relayer, lane);
+    await broadcast(relayer, lane, inNonceOrder(lane));
+  }
+}

@@ -1,0 +1,263 @@
+import { failpoint } from '#core/failpoints.ts';
+import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
+import { isTracing, tellSpan } from '#core/tracing.ts';
+import type { Tx } from '#db/database.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import { followChain } from '#settlement/relayer/follow/after-decline.ts';
+import { isStillOwed, type Resolution } from '#settlement/relayer/follow/resolve.ts';
+import type { Result } from '#settlement/relayer/rows/facts.ts';
+import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
+import {
+  commitWithoutWaiting,
+  markMined,
+  movePayments,
+  moveTransfers,
+  replaceOutcome,
+  requeue,
+  selectKnownOutcomes,
+  upsertChainPayments,
+  writeOutcomes,
+} from '#settlement/relayer/rows/outcome-queries.ts';
+import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
+import type { OutcomeFacts, RequestKind, RequestPayloads } from '#settlement/requests.ts';
+
+/**
+ * Writes what was found in the chain: transactions mined, requests answered or queued again, and
+ * the settled payments, in one transaction. Doing it twice changes nothing.
+ * @throws LaneLost when another worker has taken one of the lanes meanwhile; it will do the same.
+ */
+export async function finish(
+  relayer: RelayerState,
+  resolutions: readonly Resolution[],
+): Promise<void> {
+  if (resolutions.length === 0) return;
+  failpoint('settlement.receipt_seen');
+  const { livemode, chainId } = relayer.chain.config;
+  const answered = resolutions.flatMap((one) =>
+    one.answered.map(({ request, result }) => ({
+      requestId: request.id,
+      transactionId: one.transaction.id,
+      result,
+    })),
+  );
+  const { alarms, owed } = await relayer.db.transaction(async (tx) => {
+    const settled = resolutions.flatMap((one) => one.settled);
+    // One connection runs them one after the other; only the round trips are saved. Without its
+    // lanes nothing of it is committed.
+    const [, ids] = await Promise.all([
+      holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]),
+      writeOutcomes(tx, answered),
+      markMined(tx, resolutions.map(toMined)),
+      requeue(tx, resolutions.flatMap(toRequeued)),
+      upsertChainPayments(tx, livemode, settled),
+      commitWithoutWaiting(tx),
+    ]);
+    const written = new Set(ids);
+    const late = answered.filter((one) => !written.has(one.requestId));
+    const compared = await compareLate(tx, late);
+    await followPlaces(tx, livemode, [...settledAgain(resolutions, written), ...compared.moved]);
+    const numbers = unexplained(resolutions, written);
+    const followed = await followChain(tx, { livemode, chainId, numbers });
+    const found = resolutions.flatMap((one) => one.alarms);
+    const raised = [...found, ...compared.alarms, ...followed];
+    await insertAlarms(tx, livemode, raised, relayer.clock.now());
+    if (followed.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
+    return { alarms: raised, owed: compared.owed };
+  });
+  failpoint('settlement.outcome_committed');
+  countMined(relayer, resolutions);
+  for (const { lane, transaction } of resolutions) lane.open.delete(transaction.nonce);
+  for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
+  announce(relayer, resolutions, owed);
+}
+
+/** The wait for the chain, as a span of the sale's trace. */
+function tellSettled(
+  { chain }: RelayerState,
+  { requests, signedAtMs, attempts }: OpenTransaction,
+  { request, result }: Resolution['answered'][number],
+): void {
+  if (!isTracing()) return;
+  const { attempt } = request.payload as RequestPayloads['payment'];
+  tellSpan('settle', {
+    parent: (attempt as { readonly traceparent?: unknown } | undefined)?.traceparent,
+    startMs: Date.now() - (performance.now() - (signedAtMs ?? performance.now())),
+    attributes: {
+      'tapline.network': chain.config.network,
+      'tapline.succeeded': result.succeeded,
+      'tapline.batch_size': requests.length,
+      'tapline.transaction': attempts.at(-1)?.hash ?? '',
+    },
+  });
+}
+
+function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): void {
+  const { network } = relayer.chain.config;
+  const now = relayer.clock.now().getTime();
+  for (const { transaction, receipt, answered } of resolutions) {
+    gasUsed.inc({ network, kind: transaction.kind }, Number(receipt.gasUsed));
+    const { signedAtMs, requests } = transaction;
+    if (signedAtMs !== null)
+      blockWait.observe({ network }, (performance.now() - signedAtMs) / 1000);
+    if (transaction.kind !== 'payment' || requests.length === 0) continue;
+    batchSize.observe({ network }, requests.length);
+    for (const { request, result } of answered) {
+      tellSettled(relayer, transaction, { request, result });
+      const seconds = (now - request.created.getTime()) / 1000;
+      if (result.succeeded) tapToSettled.observe({ network }, Math.max(0, seconds));
+    }
+  }
+}
+
+async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane[]): Promise<void> {
+  const held = new Set(
+    await shareHeldLanes(tx, {
+      livemode: relayer.chain.config.livemode,
+      owner: relayer.owner,
+      lanes: lanes.map((lane) => lane.lane),
+      fences: lanes.map((lane) => lane.fence),
+    }),
+  );
+  for (const lane of lanes) if (!held.has(lane.lane)) throw new LaneLost(lane.lane);
+}
+
+function toMined({ transaction, receipt }: Resolution) {
+  const { txHash, blockNumber, blockHash } = receipt;
+  return { id: transaction.id, txHash, blockNumber, blockHash };
+}
+
+function toRequeued({ transaction, requeued }: Resolution) {
+  return requeued.map((request) => ({ requestId: request.id, transactionId: transaction.id }));
+}
+
+/**
+ * Numbers that the chain shows as settled without a request of ours that says so just now: of a
+ * payment that was declined, or that another one has taken.
+ */
+function unexplained(resolutions: readonly Resolution[], written: ReadonlySet<bigint>): bigint[] {
+  const numbers = new Set<bigint>();
+  for (const { settled, answered, alarms } of resolutions) {
+    for (const { payment } of settled) numbers.add(payment.number);
+    for (const { request, result } of answered) {
+      if (request.kind !== 'payment' || request.number === null) continue;
+      if (result.succeeded && written.has(request.id)) numbers.delete(request.number);
+      const taken = alarms.some(
+        ({ kind, subject }) => kind === 'number_taken' && subject === request.subjectId,
+      );
+      if (taken) numbers.add(request.number);
+    }
+  }
+  return [...numbers];
+}
+
+/** What the ledger has booked, and the chain has in another place now. */
+interface Moved {
+  readonly kind: RequestKind;
+  readonly subjectId: string;
+  readonly result: Result & { readonly succeeded: true };
+}
+
+/** What a reorganisation undid, and other bytes have done once more. */
+function settledAgain(
+  resolutions: readonly Resolution[],
+  written: ReadonlySet<bigint>,
+): readonly Moved[] {
+  return resolutions.flatMap((one) =>
+    one.answered.flatMap(({ request, result }) => {
+      if (!request.owed || !result.succeeded || !written.has(request.id)) return [];
+      return [{ kind: request.kind, subjectId: request.subjectId, result }];
+    }),
+  );
+}
+
+async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]): Promise<void> {
+  const [payments, others] = [
+    moved.filter(({ kind }) => kind === 'payment'),
+    moved.filter(({ kind }) => kind !== 'payment'),
+  ];
+  const numbers = payments.map(({ result }) => {
+    return BigInt((result.facts as OutcomeFacts['payment']).settlementNumber);
+  });
+  await movePayments(tx, { livemode, numbers });
+  const transfers = others.map(({ subjectId: id, result }) => ({
+    id,
+    txHash: result.facts.txHash,
+  }));
+  await moveTransfers(tx, transfers);
+}
+
+interface Late {
+  readonly requestId: bigint;
+  readonly transactionId: bigint;
+  readonly result: Result;
+}
+
+interface Compared {
+  readonly alarms: readonly Alarm[];
+  readonly moved: readonly Moved[];
+  /** The number of requests that are queued again, because the ledger relies on them. */
+  readonly owed: number;
+}
+
+/**
+ * These requests had an outcome already: a reorganisation has undone their block and the same bytes
+ * were mined again. An outcome that was not applied yet is corrected. Of an applied one only the
+ * place follows the chain; any other difference raises an alarm, and what is still owed is sent
+ * again. (The transaction knew of what was applied when it was read from its row; it may have been
+ * applied since.)
+ */
+async function compareLate(tx: Tx, late: readonly Late[]): Promise<Compared> {
+  if (late.length === 0) return { alarms: [], moved: [], owed: 0 };
+  const known = await selectKnownOutcomes(
+    tx,
+    late.map((one) => one.requestId),
+  );
+  const byId = new Map(known.map((row) => [row.id, row]));
+  const alarms: Alarm[] = [];
+  const moved: Moved[] = [];
+  const again: Late[] = [];
+  for (const one of late) {
+    const before = byId.get(one.requestId);
+    // Queued again after the first block was lost: its next transaction will find the event.
+    if (before === undefined || before.outcome === null) continue;
+    if (before.transaction_id !== one.transactionId) continue;
+    // Declined and applied, and now the chain has settled it: see followChain.
+    if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
+    const owed = before.status !== 'failed';
+    if (!before.applied) await replaceOutcome(tx, one);
+    else if (isStillOwed({ kind: before.kind, owed }, one.result)) again.push(one);
+    else if (!sameOutcome(before.outcome as Result, one.result)) {
+      const details = { before: before.outcome, after: one.result };
+      alarms.push({ kind: 'outcome_changed', subject: before.subject_id, details });
+    } else if (one.result.succeeded) {
+      await replaceOutcome(tx, one);
+      moved.push({ kind: before.kind, subjectId: before.subject_id, result: one.result });
+    }
+  }
+  await requeue(tx, again);
+  return { alarms, moved, owed: again.length };
+}
+
+/** What may change when a transaction, or one with other bytes, is mined in another block. */
+const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'batchNumber'];
+
+function sameOutcome(before: Result, after: Result): boolean {
+  return withoutPlace(before) === withoutPlace(after);
+}
+
+function withoutPlace(result: Result): string {
+  if (!result.succeeded) return JSON.stringify({ reason: result.reason });
+  const facts = Object.entries(result.facts).filter(([name]) => !PLACE_FIELDS.includes(name));
+  return JSON.stringify(facts.sort());
+}
+
+function announce(relayer: RelayerState, resolutions: readonly Resolution[], owed: number): void {
+  const kinds = new Set(
+    resolutions.flatMap((one) => one.answered.map(({ request }) => request.kind)),
+  );
+  for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
+  const { network } = relayer.chain.config;
+  if (owed > 0 || resolutions.some((one) => one.requeued.length > 0)) {
+    relayer.wakeups.send('chain-requests', network);
+  }
+}

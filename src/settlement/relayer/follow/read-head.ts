@@ -1,0 +1,131 @@
+import { blockInterval, withLook } from '#settlement/chain/block-rhythm.ts';
+import type { Block } from '#settlement/chain/chain.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+
+export type HeadChange =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'next'; readonly block: Block }
+  /** Blocks that we have seen do not exist any more. */
+  | { readonly kind: 'reorganised'; readonly block: Block };
+
+/** One address can have several nodes behind it: this many looks have to agree. */
+const DOUBT_LOOKS = 3;
+const DOUBT_MS = 300;
+/** Nodes behind one address differ by this many blocks without anything being wrong. */
+const USUAL_LAG = 3n;
+/** How long a head that is only lower has to stay there until it counts as a shorter chain. */
+const LAG_MS = 5_000;
+const SHORTER_MS = 1_000;
+
+/**
+ * Looks at the head once. A node that lags behind the one we asked before tells us nothing, and
+ * what contradicts the head that we know counts only when it is repeated.
+ */
+export async function readHead(relayer: RelayerState): Promise<HeadChange> {
+  const block = await lookAtHead(relayer);
+  const known = relayer.head;
+  if (known === null) return { kind: 'next', block };
+  if (block.hash === known.hash) return settled(relayer, { kind: 'none' });
+  const isNext = block.number === known.number + 1n && block.parentHash === known.hash;
+  if (isNext) return settled(relayer, { kind: 'next', block });
+  // Blocks were left out between the looks, so there is nothing to compare.
+  if (block.number > known.number + 1n && relayer.doubt === null) {
+    recheckSentBefore(relayer, block);
+    return { kind: 'next', block };
+  }
+  return askAgain(relayer, block, known);
+}
+
+async function lookAtHead(relayer: RelayerState): Promise<Block> {
+  const { sight, clock } = relayer;
+  const block = await newestOfOurs(relayer).catch((error) => {
+    sight.failedLooks++;
+    throw error;
+  });
+  const at = performance.now();
+  relayer.rhythm = withLook(relayer.rhythm, {
+    number: block.number,
+    time: block.time.getTime(),
+    at,
+  });
+  sight.failedLooks = 0;
+  sight.answeredAt = at;
+  sight.headOffMs = clock.now().getTime() - block.time.getTime();
+  return block;
+}
+
+/** A block that the one we know does not lead to may be of another chain: then it says nothing. */
+async function newestOfOurs(relayer: RelayerState): Promise<Block> {
+  const { chain, head } = relayer;
+  const block = await chain.newest();
+  if (head === null || follows(relayer, head, block)) return block;
+  await chain.rpc.confirmChain();
+  return chain.newest();
+}
+
+/** Without a rhythm, blocks are taken to come as fast as on the fastest chains. */
+const SHORTEST_INTERVAL_MS = 200;
+/** Blocks that come irregularly: twice as many as expected, and some more. */
+const MORE_BLOCKS = 8;
+
+/** Whether the chain that we know can have this head by now. */
+function follows({ rhythm, sight }: RelayerState, head: Block, block: Block): boolean {
+  if (block.hash === head.hash) return true;
+  const more = block.number - head.number;
+  // A node that lags; see askAgain.
+  if (more < 0n && more >= -USUAL_LAG) return true;
+  if (more === 1n) return block.parentHash === head.hash;
+  const sinceMs = performance.now() - (sight.answeredAt ?? Number.NEGATIVE_INFINITY);
+  const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
+  return more > 1n && Number(more) <= 2 * expected + MORE_BLOCKS;
+}
+
+/**
+ * Blocks were left out: what was sent before them may be in any. What was sent once, and no earlier
+ * than in the block's own interval, can only be in the block itself, which lists it then. Should
+ * our idea of the height have been wrong, tending the lane finds its nonce used.
+ */
+function recheckSentBefore({ lanes }: RelayerState, block: Block): void {
+  for (const lane of lanes.values()) {
+    for (const transaction of lane.open.values()) {
+      const { sentAtBlock, attempts, resent } = transaction;
+      const blocksSince = sentAtBlock === null ? null : block.number - sentAtBlock;
+      // Below 0 our idea of the height was wrong: nothing is known then.
+      const isNew = blocksSince === 0n || blocksSince === 1n;
+      if (!isNew || resent > 0 || attempts.length > 1) transaction.recheck = true;
+    }
+  }
+}
+
+function settled(relayer: RelayerState, change: HeadChange): HeadChange {
+  relayer.doubt = null;
+  return change;
+}
+
+async function askAgain(relayer: RelayerState, block: Block, known: Block): Promise<HeadChange> {
+  const again = await relayer.chain.block(known.number);
+  if (again?.hash === known.hash) {
+    if (block.number <= known.number) {
+      noteSpread(relayer, known.number - block.number);
+      return settled(relayer, { kind: 'none' });
+    }
+    relayer.recheckAll = true;
+    return settled(relayer, { kind: 'next', block });
+  }
+  const now = performance.now();
+  const { since, looks } = relayer.doubt ?? { since: now, looks: 0 };
+  relayer.doubt = { since, looks: looks + 1 };
+  const isLower = again === null && block.number < known.number;
+  const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
+  if (looks + 1 < DOUBT_LOOKS || now - since < patienceMs) return { kind: 'none' };
+  return settled(relayer, { kind: 'reorganised', block });
+}
+
+function noteSpread(relayer: RelayerState, blocks: bigint): void {
+  if (blocks > relayer.spread && blocks <= USUAL_LAG) relayer.spread = blocks;
+}
+
+/** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */
+function patienceWith({ chain }: RelayerState, blocks: bigint): number {
+  return blocks <= USUAL_LAG || chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
+}

@@ -1,0 +1,167 @@
+import { describeError } from '#core/log.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
+import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { askSecond, believe } from '#settlement/chain/witness.ts';
+import { finish } from '#settlement/relayer/follow/finish.ts';
+import { inPortions } from '#settlement/relayer/follow/portions.ts';
+import { type Mined, type Resolution, resolve } from '#settlement/relayer/follow/resolve.ts';
+import type { HeldLane, OpenTransaction, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { suggestFees, TIP_BLOCKS, TIP_PERCENTILE } from '#settlement/relayer/send/fees.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/**
+ * Finds which open transactions are in the chain and writes their outcomes. One question per
+ * block: for those that the head lists, or for all after a gap, a fault or a new lane.
+ */
+export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
+  const wanted = candidates(relayer, head);
+  if (wanted.length === 0) return 0;
+  relayer.recheckAll = true;
+  const hashes = wanted.map((one) => one.hash);
+  const listed = new Set(head.transactions);
+  const [told, second] = await Promise.all([
+    relayer.chain.receipts(hashes),
+    askSecond(
+      relayer.chain,
+      hashes.filter((hash) => listed.has(hash)),
+    ),
+  ]);
+  const receipts = await believe(relayer.chain, told, { head, second });
+  const deep = wanted.flatMap((one, index) => {
+    const receipt = receipts[index] ?? null;
+    return receipt !== null && isDeep(relayer, receipt, head) ? [{ ...one, receipt }] : [];
+  });
+  const mined = await withBlocks(relayer.chain, head, deep);
+  for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
+    await finish(relayer, await resolveEach(relayer, portion));
+  }
+  relayer.recheckAll = receipts.includes(undefined) || mined.length < deep.length;
+  // A node that lags has no receipt for what the head lists: the next look asks again.
+  wanted.forEach(({ transaction, hash }, index) => {
+    const isMissing = receipts[index] === null && listed.has(hash);
+    transaction.unread = receipts[index] === undefined;
+    transaction.recheck = transaction.undecided > 0 || isMissing;
+  });
+  return mined.length;
+}
+
+/** Looks without an outcome after which a person is told; the looks go on. */
+const UNREADABLE_AFTER = 8;
+
+/** Each is independent: what a node cannot say about one must not hold up the others. */
+async function resolveEach(
+  relayer: RelayerState,
+  portion: readonly Mined[],
+): Promise<Resolution[]> {
+  const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
+  const resolved: Resolution[] = [];
+  for (const [index, { transaction, receipt }] of portion.entries()) {
+    const result = results[index];
+    if (result?.status === 'fulfilled') {
+      resolved.push(result.value);
+      continue;
+    }
+    transaction.undecided++;
+    if (transaction.undecided !== UNREADABLE_AFTER) continue;
+    await tellUnreadable(relayer, transaction, { receipt, error: result?.reason });
+  }
+  return resolved;
+}
+
+async function tellUnreadable(
+  relayer: RelayerState,
+  transaction: OpenTransaction,
+  fault: { readonly receipt: Receipt; readonly error: unknown },
+): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const { txHash, blockNumber } = fault.receipt;
+  const error = describeError(fault.error);
+  const alarms = transaction.requests.map(({ kind, subjectId }) => ({
+    kind: 'outcome_unreadable',
+    subject: subjectId,
+    details: { kind, txHash, blockNumber, error },
+  }));
+  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, alarms, relayer.clock.now()));
+  const fields = { network, txHash, blockNumber, error };
+  relayer.log.error('no node says what a transaction has done', fields);
+}
+
+interface Candidate {
+  readonly lane: HeldLane;
+  readonly transaction: OpenTransaction;
+  readonly hash: Hex;
+}
+
+function candidates(relayer: RelayerState, head: Block): Candidate[] {
+  const listed = new Set(head.transactions);
+  const everything = relayer.recheckAll || relayer.chain.config.confirmations > 0;
+  const found: Candidate[] = [];
+  for (const lane of relayer.lanes.values()) {
+    for (const transaction of lane.open.values()) {
+      for (const { hash } of transaction.attempts) {
+        if (everything || transaction.recheck || listed.has(hash))
+          found.push({ lane, transaction, hash });
+      }
+    }
+  }
+  return found;
+}
+
+/** A success counts at inclusion, or once `confirmations` blocks lie on top. */
+function isDeep(relayer: RelayerState, receipt: Receipt, head: Block): boolean {
+  return head.number - receipt.blockNumber >= BigInt(relayer.chain.config.confirmations);
+}
+
+async function withBlocks(
+  chain: Chain,
+  head: Block,
+  found: readonly (Candidate & { readonly receipt: Receipt })[],
+): Promise<Mined[]> {
+  const known = new Map<Hex, Block>([[head.hash, head]]);
+  const missing = new Set<bigint>();
+  for (const { receipt } of found) {
+    if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
+  }
+  for (const block of await chain.blocks([...missing])) {
+    if (block) known.set(block.hash, block);
+  }
+  // Without its block, a receipt belongs to a fork that is being abandoned: the next look decides.
+  return found.flatMap(({ lane, transaction, receipt }) => {
+    const block = known.get(receipt.blockHash);
+    return block === undefined ? [] : [{ lane, transaction, receipt, block }];
+  });
+}
+
+/** How long the tips of recent blocks hold: they change little, and each look is a request. */
+const TIPS_MS = 30_000;
+/** While nobody pays: the first payment may offer the fees of some minutes ago. */
+const IDLE_TIPS_MS = 300_000;
+
+/** What to offer from now on, from the head's base fee and the tips of recent blocks. */
+export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
+  const isIdle = [...relayer.lanes.values()].every((lane) => lane.open.size === 0);
+  const holdMs = isIdle ? IDLE_TIPS_MS : TIPS_MS;
+  if (performance.now() - relayer.tips.readAt > holdMs) {
+    // Without tips there is the base fee and our least tip; the next look asks again.
+    relayer.tips = { values: await readTips(relayer), readAt: performance.now() };
+  }
+  relayer.fees = suggestFees({
+    baseFeePerGas: head.baseFeePerGas,
+    recentTips: relayer.tips.values,
+    ceiling: relayer.chain.config.maxFeePerGasCeiling,
+  });
+}
+
+async function readTips({ chain, tips }: RelayerState): Promise<readonly bigint[]> {
+  const params = [`0x${TIP_BLOCKS.toString(16)}`, 'latest', [TIP_PERCENTILE]];
+  try {
+    const [answer] = await chain.rpc.batch([{ method: 'eth_feeHistory', params }]);
+    if (answer?.ok !== true) return tips.values;
+    const { reward } = answer.result as { reward?: Hex[][] | null };
+    return (reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)]));
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return tips.values;
+  }
+}

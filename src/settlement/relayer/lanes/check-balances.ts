@@ -1,0 +1,51 @@
+import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
+
+/** In looks at an idle chain: for a lane that ran dry, and for the next idle lane. */
+const DRY_LOOKS = 2;
+const ROUND_LOOKS = 8;
+
+/** The lanes to check now: those at work, dry ones more rarely, and the idle ones in turn. */
+export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] } {
+  const { idleHeadMs } = relayer.chain.config;
+  let dryAt = performance.now();
+  let roundAt = performance.now();
+  let turn = 0;
+  return {
+    due: () => {
+      const now = performance.now();
+      const lanes = [...relayer.lanes.values()];
+      const withDry = now - dryAt > idleHeadMs * DRY_LOOKS;
+      if (withDry) dryAt = now;
+      const due = new Set(lanes.filter((lane) => lane.open.size > 0 || (lane.starved && withDry)));
+      if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
+        roundAt = now;
+        const next = lanes[turn++ % Math.max(1, lanes.length)];
+        if (next !== undefined) due.add(next);
+      }
+      return [...due];
+    },
+  };
+}
+
+/**
+ * Reads the balances of held lanes. A lane that could not pay for a full batch takes no new work,
+ * so that payments go to lanes that can; a low balance is reported while there is still time.
+ */
+export async function checkBalances(
+  relayer: RelayerState,
+  lanes: readonly HeldLane[],
+): Promise<void> {
+  const { chain, log, fees } = relayer;
+  const { network, lowBalanceWei } = chain.config;
+  const balances = await chain.balances(lanes.map((lane) => lane.address));
+  const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n);
+  lanes.forEach((lane, index) => {
+    const balance = balances[index] ?? 0n;
+    const fields = { network, lane: lane.lane, address: lane.address, balance };
+    const starved = balance < needed;
+    if (starved && !lane.starved) log.error('a lane cannot pay for gas: send coin to it', fields);
+    else if (balance < lowBalanceWei) log.warn('a lane runs low on coin for gas', fields);
+    lane.starved = starved;
+  });
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import { type Chain, openChain } from '#settlement/chain/chain.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { configureLanes, prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+
+describe('lanes and chains at the start', () => {
+  let network: TestNetwork;
+  let database: TestDatabase;
+
+  before(async () => {
+    [network, database] = await Promise.all([startTestNetwork(), testDatabase(4)]);
+  });
+
+  after(async () => {
+    await network.stop();
+    await database.close();
+  });
+
+  const chainWith = (changes: Partial<NetworkConfig>): Chain => ({
+    ...network.chain,
+    config: { ...network.config, ...changes },
+  });
+  const lanes = () =>
+    database.db.query<{ lane: number; address: string; role: string }>(
+      'select lane, address, role from relayer_lanes order by lane',
+    );
+
+  it('keep their numbers when keys come, go and change places', async () => {
+    await configureLanes({ chain: network.chain, db: database.db });
+    const before = await lanes();
+    assert.equal(before.length, 5);
+    const added = generatePrivateKey();
+    const relayerKeys = [added, ...network.config.relayerKeys.slice(1).reverse()];
+    await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
+    const now = await lanes();
+    assert.deepEqual(now.slice(0, 5), before);
+    assert.equal(now[5]?.address, privateKeyToAccount(added).address);
+  });
+
+  it('refuse to lose the key of transactions that are not final', async () => {
+    await database.db.query(
+      `insert into chain_transactions
+         (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+       values (false, 0, 0, 'payment', 'signed', now(), '0x', '', 1)`,
+    );
+    const relayerKeys = network.config.relayerKeys.slice(1);
+    const { address } = privateKeyToAccount(network.config.relayerKeys[0] ?? '0x');
+    await assert.rejects(
+      configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
+      (error) => error instanceof StartError && error.message.includes(address),
+    );
+    // A lane removed early: its block can still leave the chain, and only its key can send again.
+    const set = (status: string) =>
+      database.db.query(
+        `update chain_transactions set status = $1, tx_hash = '0x1', block_number = 1,
+           block_hash = '0x2'`,
+        [status],
+      );
+    await set('mined');
+    await assert.rejects(
+      configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
+      /not final yet/,
+    );
+    await set('finalized');
+    await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
+    await database.db.query('delete from chain_transactions');
+  });
+
+  it('refuse a key without its role, and the same key twice', async () => {
+    const deps = { db: database.db, log: silentLog };
+    const stranger = chainWith({ relayerKeys: [generatePrivateKey()] });
+    await assert.rejects(prepareLanes({ ...deps, chain: stranger }), /has no OPERATOR_ROLE/);
+    const [key = '0x'] = network.config.relayerKeys;
+    const twice = chainWith({ relayerKeys: [key, key] });
+    await assert.rejects(prepareLanes({ ...deps, chain: twice }), /two relayer keys/);
+    await prepareLanes({ ...deps, chain: network.chain });
+  });
+
+  it('refuse another chain id and a missing contract, with one line', async () => {
+    await assert.rejects(
+      openChain({ ...network.config, chainId: 1 }, silentLog),
+      (error) =>
+        error instanceof StartError &&
+        error.message === 'CHAIN_TESTNET_RPC_URL leads to chain 31400, but 1 is expected',
+    );
+    const nowhere = '0x00000000000000000000000000000000000000aa';
+    await assert.rejects(
+      openChain({ ...network.config, settlement: nowhere }, silentLog),
+      /there is no contract at 0x0+aa on the chain of CHAIN_TESTNET_RPC_URL/,
+    );
+  });
+
+  it('start although no node answers', async () => {
+    const chain = await openChain(
+      { ...network.config, rpcUrls: ['http://127.0.0.1:9'] },
+      silentLog,
+    );
+    await prepareLanes({ chain, db: database.db, log: silentLog });
+    await chain.close();
+  });
+});

@@ -1,0 +1,113 @@
+import { encodeFunctionData, keccak256, toHex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { describeError, type Log } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Database } from '#db/database.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { selectLanes } from '#settlement/lanes.ts';
+import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
+import {
+  countUnfinished,
+  lockConfiguration,
+  upsertLane,
+} from '#settlement/relayer/rows/lane-queries.ts';
+import type { ConfiguredLane } from '#settlement/relayer/rows/state.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { settlementAbi } from '../../../../contracts/artifacts/Settlement.ts';
+
+export function configuredLanes(config: NetworkConfig): ConfiguredLane[] {
+  const toLane = (role: LaneRole) => (key: Hex) => {
+    const account = privateKeyToAccount(key);
+    return { address: account.address, role, account };
+  };
+  return [
+    ...config.relayerKeys.map(toLane('operator')),
+    ...(config.registrarKey === null ? [] : [config.registrarKey]).map(toLane('registrar')),
+  ];
+}
+
+interface LanesDeps {
+  readonly chain: Chain;
+  readonly db: Database;
+}
+
+/**
+ * For the start of a process: writes the lanes down and checks that their keys may do their work.
+ * The service starts even if the chain cannot be reached: the relayer does the same once it
+ * answers.
+ * @throws StartError when lanes and keys contradict each other.
+ */
+export async function prepareLanes(deps: LanesDeps & { readonly log: Log }): Promise<void> {
+  if (configuredLanes(deps.chain.config).length === 0) return;
+  try {
+    await configureLanes(deps);
+    await requireRoles(deps.chain);
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    deps.log.warn('relayer lanes are not checked yet', { error: describeError(error) });
+  }
+}
+
+/**
+ * Writes new lanes down. A lane may leave the configuration only when all of its transactions are
+ * final: after a reorganisation only its own key can replace what has left the chain.
+ * @throws StartError otherwise. @throws RpcUnavailable: a new lane's nonce could not be read.
+ */
+export async function configureLanes({ db, chain }: LanesDeps): Promise<void> {
+  const { livemode, network } = chain.config;
+  const wanted = configuredLanes(chain.config);
+  if (new Set(wanted.map((lane) => lane.address)).size < wanted.length) {
+    throw new StartError(`two relayer keys of ${network} are the same: each lane needs its own`);
+  }
+  const nonces = await chain.nonces(wanted.map((lane) => lane.address));
+  await db.transaction(async (tx) => {
+    await lockConfiguration(tx);
+    const known = await selectLanes(tx, livemode);
+    const roles = new Set(wanted.map((lane) => lane.role));
+    for (const row of known) {
+      // Another process has the keys of a role that this one lacks.
+      if (!roles.has(row.role)) continue;
+      if (wanted.some((one) => one.address === row.address)) continue;
+      if ((await countUnfinished(tx, { livemode, lane: row.lane })) === 0) continue;
+      throw new StartError(
+        `${row.address} has transactions on ${network} that are not final yet: ` +
+          'start with its key among the relayer keys until they are',
+      );
+    }
+    for (const [index, { address, role }] of wanted.entries()) {
+      const nextNonce = present(nonces[index], 'nonce of a lane');
+      await upsertLane(tx, { livemode, address, role, nextNonce });
+    }
+  });
+}
+
+const ROLES: Record<LaneRole, string> = {
+  operator: 'OPERATOR_ROLE',
+  registrar: 'REGISTRAR_ROLE',
+};
+
+/**
+ * A key without its role would spend gas on nothing but reverts.
+ * @throws StartError naming the first one.
+ */
+export async function requireRoles(chain: Chain): Promise<void> {
+  const { settlement, network } = chain.config;
+  const lanes = configuredLanes(chain.config);
+  const answers = await chain.calls(
+    lanes.map(({ role, address }) => {
+      const args = [keccak256(toHex(ROLES[role])), address] as const;
+      const data = encodeFunctionData({ abi: settlementAbi, functionName: 'hasRole', args });
+      return { to: settlement, data, words: 1 };
+    }),
+  );
+  lanes.forEach(({ role, address }, index) => {
+    const answer = answers[index];
+    if (answer?.ok === true && BigInt(answer.data) === 1n) return;
+    throw new StartError(
+      `${address} has no ${ROLES[role]} on the settlement contract of ${network}: ` +
+        'let the admin grant it, or configure another key',
+    );
+  });
+}

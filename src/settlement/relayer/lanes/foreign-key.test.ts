@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEther } from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
+
+const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
+const STOPPED = 'select count(*) from relayer_lanes where stopped_at is not null';
+const RECOVERIES = `select count(*) from network_recoveries where status <> 'done'`;
+
+/** Somebody else has the key of a lane; the database has lost nothing. */
+describe('a lane whose key somebody else has', () => {
+  let database: TestDatabase;
+  let world: OddWorld<ProviderProxy>;
+  let payers: PrivateKeyAccount[];
+  let stopMining: (() => Promise<void>) | undefined;
+
+  before(async () => {
+    database = await testDatabase(12);
+  });
+  after(() => database.close());
+
+  async function open(nodes: number): Promise<void> {
+    world = await startOddWorld(startProviderProxy, { database, nodes });
+    payers = await world.network.addPayers(3);
+  }
+
+  beforeEach(() => open(2));
+  afterEach(async () => {
+    await stopMining?.();
+    stopMining = undefined;
+    await world.stop();
+  });
+
+  /** Sends coin away with the key of a lane, as a thief does. */
+  async function steal(key: Hex, nonce: number): Promise<void> {
+    const raw = await privateKeyToAccount(key).signTransaction({
+      type: 'eip1559',
+      chainId: world.network.config.chainId,
+      nonce,
+      to: present(payers[0], 'payer').address,
+      value: parseEther('0.1'),
+      gas: 21_000n,
+      maxFeePerGas: 10_000_000_000n,
+      maxPriorityFeePerGas: 2_000_000n,
+    });
+    await world.network.rpc.call('eth_sendRawTransaction', [raw]);
+  }
+
+  const payOne = () => world.pay({ payer: present(payers[0], 'payer'), settleWithinS: 600 });
+
+  /** A payment is signed, and the thief is first at its nonce. */
+  async function overtake(blockMs = 80): Promise<string> {
+    world.startRelayer();
+    const id = await payOne();
+    await world.network.pending();
+    const [row] = await database.db.query<{ lane: number; tx_hash: Hex }>(
+      `select t.lane, a.tx_hash from chain_transactions t
+       join chain_attempts a on a.transaction_id = t.id`,
+    );
+    const { lane, tx_hash: hash } = present(row, 'signed transaction');
+    await world.network.rpc.call('anvil_dropTransaction', [hash]);
+    await steal(present(world.network.config.relayerKeys[lane], 'key'), 0);
+    stopMining = world.network.mineEvery(blockMs);
+    return id;
+  }
+
+  it('stops, and what it carried settles once on another', async () => {
+    const id = await overtake();
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    assert.equal((await settledNumbers(world.network)).length, 1);
+    const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
+    assert.deepEqual(counts, [1, 1, 0]);
+    const lanes = await database.db.query<{ lane: number }>(
+      `select distinct t.lane from chain_transactions t
+       join relayer_lanes l using (livemode, lane) where l.stopped_at is null`,
+    );
+    assert.equal(lanes.length, 1, 'one other lane has signed');
+  });
+
+  it('is not called stolen by a single address before it has shown it twice', async () => {
+    await world.stop();
+    await open(1);
+    const id = await overtake(300);
+    const began = performance.now();
+    await sleep(10_000);
+    assert.deepEqual(await Promise.all([ALARMS, STOPPED].map(world.count)), [0, 0]);
+    const [outcome] = await world.outcomes([id], 60_000);
+    assert.equal(outcome?.succeeded, true);
+    assert(performance.now() - began >= 29_000, 'half a minute lies between two looks');
+    assert.deepEqual(await Promise.all([ALARMS, STOPPED].map(world.count)), [1, 1]);
+  });
+
+  it('stops when it is taken up, without a recovery, and the others go on', async () => {
+    stopMining = world.network.mineEvery(50);
+    const relayer = world.startRelayer();
+    await world.outcomes([await payOne()]);
+    await relayer.stop();
+    const [row] = await database.db.query<{ lane: number; next_nonce: bigint }>(
+      'select lane, next_nonce from relayer_lanes order by next_nonce desc, lane limit 1',
+    );
+    const { lane, next_nonce: nonce } = present(row, 'lane');
+    await steal(present(world.network.config.relayerKeys[lane], 'key'), Number(nonce));
+    await sleep(300);
+    world.startRelayer();
+    const ids = await world.payMany(payers.map((payer) => ({ payer })));
+    const outcomes = await world.outcomes(ids);
+    assert(outcomes.every((outcome) => outcome.succeeded));
+    for (let look = 0; look < 100 && (await world.count(STOPPED)) === 0; look++) await sleep(50);
+    const stopped = await database.db.query<{ lane: number }>(
+      'select lane from relayer_lanes where stopped_at is not null',
+    );
+    assert.deepEqual(stopped, [{ lane }]);
+    assert.deepEqual(await Promise.all([ALARMS, RECOVERIES].map(world.count)), [1, 0]);
+  });
+
+  it('is not suspected because nodes show no receipts', async () => {
+    for (const node of world.nodes) {
+      node.behaviour = {
+        answer: ({ method }, real) =>
+          method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash'
+            ? { result: null }
+            : real,
+      };
+    }
+    stopMining = world.network.mineEvery(80);
+    world.startRelayer();
+    const id = await payOne();
+    await sleep(5_000);
+    assert.equal(await world.outcome(id), null);
+    for (const node of world.nodes) node.behaviour = null;
+    const [outcome] = await world.outcomes([id]);
+    assert.equal(outcome?.succeeded, true);
+    const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
+    assert.deepEqual(counts, [0, 0, 0]);
+    assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+  });
+});

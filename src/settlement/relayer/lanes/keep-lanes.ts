@@ -1,0 +1,117 @@
+import { present } from '#core/assert.ts';
+import type { LaneRow } from '#settlement/lanes.ts';
+import { loadOpen } from '#settlement/relayer/lanes/load-open.ts';
+import { catchUpNonce } from '#settlement/relayer/lanes/nonces.ts';
+import {
+  deleteWorker,
+  releaseLanes,
+  renewLeases,
+  takeLanes,
+  upsertWorker,
+} from '#settlement/relayer/rows/lane-queries.ts';
+import { type HeldLane, inNonceOrder, type RelayerState } from '#settlement/relayer/rows/state.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+
+/**
+ * Keeps this worker's leases and its fair share of the lanes: with two workers each gets half.
+ * Call it several times per lease.
+ */
+export async function keepLanes(relayer: RelayerState): Promise<void> {
+  const { chain, db, owner } = relayer;
+  const { livemode } = chain.config;
+  const { leaseMs } = relayer;
+  if (!db.watch.signs(livemode)) {
+    // This may be another database than the one that the lanes were taken from; their rows will
+    // show.
+    relayer.lanes.clear();
+    return;
+  }
+  await renew(relayer);
+  const { configured } = relayer;
+  // A lane that no worker can hold is not shared: the registrar's, in a process of its own.
+  const workers = settles(relayer)
+    ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
+    : 1;
+  const share = Math.ceil(configured.length / workers);
+  await release(relayer, share);
+  if (relayer.lanes.size >= share || relayer.fees === null) return;
+  const held = new Set([...relayer.lanes.values()].map((lane) => lane.address));
+  const addresses = configured.map((one) => one.address).filter((one) => !held.has(one));
+  const limit = share - relayer.lanes.size;
+  const taken = await takeLanes(db, { livemode, owner, addresses, limit, leaseMs });
+  for (const row of taken) await open(relayer, row);
+}
+
+/** Whether payments are this process's work: one with the registrar's key alone is no worker. */
+export function settles({ configured }: Pick<RelayerState, 'configured'>): boolean {
+  return configured.some((lane) => lane.role === 'operator');
+}
+
+async function renew(relayer: RelayerState): Promise<void> {
+  const { chain, db, owner, lanes } = relayer;
+  const { livemode } = chain.config;
+  const held = [...lanes.values()];
+  if (held.length === 0) return;
+  const kept = new Set(
+    await renewLeases(db, {
+      livemode,
+      owner,
+      lanes: held.map((lane) => lane.lane),
+      fences: held.map((lane) => lane.fence),
+      leaseMs: relayer.leaseMs,
+    }),
+  );
+  for (const lane of held) {
+    if (kept.has(lane.lane)) continue;
+    lanes.delete(lane.lane);
+    relayer.log.warn('a lane was lost', { network: chain.config.network, lane: lane.lane });
+  }
+}
+
+/** Lanes beyond the share take no new work, and go once nothing of theirs is under way. */
+async function release(relayer: RelayerState, share: number): Promise<void> {
+  const held = [...relayer.lanes.values()];
+  held.forEach((lane, index) => {
+    lane.draining = index >= share;
+  });
+  const idle = held.filter((lane) => lane.draining && lane.open.size === 0);
+  if (idle.length === 0) return;
+  for (const lane of idle) relayer.lanes.delete(lane.lane);
+  await releaseLanes(relayer.db, {
+    livemode: relayer.chain.config.livemode,
+    owner: relayer.owner,
+    lanes: idle.map((lane) => lane.lane),
+  });
+}
+
+/** Continues a lane where its last worker left it: stored transactions are sent again. */
+async function open(relayer: RelayerState, row: LaneRow): Promise<void> {
+  const own = relayer.configured.find((one) => one.address === row.address);
+  const lane: HeldLane = {
+    lane: row.lane,
+    role: row.role,
+    address: row.address,
+    account: present(own, 'configured lane').account,
+    fence: row.fence,
+    open: new Map(),
+    draining: false,
+    starved: false,
+    stopped: row.stopped,
+  };
+  if (!(await catchUpNonce(relayer, lane, row.next_nonce))) return;
+  await loadOpen(relayer, lane);
+  relayer.lanes.set(lane.lane, lane);
+  await broadcast(relayer, lane, inNonceOrder(lane));
+  if (lane.open.size === 0) return;
+  const fields = { network: relayer.chain.config.network, lane: lane.lane };
+  relayer.log.info('took up unfinished transactions', { ...fields, count: lane.open.size });
+}
+
+/** Gives everything back, so that another worker need not wait for the leases to run out. */
+export async function releaseAll(relayer: RelayerState): Promise<void> {
+  const { chain, db, owner } = relayer;
+  const { livemode } = chain.config;
+  await releaseLanes(db, { livemode, owner, lanes: [...relayer.lanes.keys()] });
+  await db.transaction((tx) => deleteWorker(tx, { livemode, owner }));
+  relayer.lanes.clear();
+}

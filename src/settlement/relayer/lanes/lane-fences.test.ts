@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { present } from '#core/assert.ts';
+import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
+import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
+import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
+import { reopenBlocks } from '#settlement/relayer/rows/mined-queries.ts';
+import type { RelayerState } from '#settlement/relayer/rows/state.ts';
+import { flushPayments } from '#settlement/relayer/send/flush-payments.ts';
+import { flushSingles } from '#settlement/relayer/send/flush-singles.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { idleRelayer } from '#testing/idle-relayer.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+/** Beside others, one of which may have taken its lanes before it has noticed. */
+describe('a worker beside others', () => {
+  let database: TestDatabase;
+  let world: RelayerWorld;
+  let payer: PrivateKeyAccount;
+  let worker: RelayerState;
+
+  before(async () => {
+    database = await testDatabase(6);
+    world = await startRelayerWorld(undefined, database);
+    payer = present((await world.network.addPayers(1))[0], 'payer');
+  });
+
+  after(async () => {
+    await world.stop();
+    await database.close();
+  });
+
+  beforeEach(async () => {
+    worker = await idleRelayer(world);
+    assert.equal(worker.lanes.size, 5);
+  });
+
+  const lane = () => present(worker.lanes.get(0), 'lane');
+  /** Another worker: the same owner's name would do, because only the fence counts. */
+  const takeOver = () => database.db.query('update relayer_lanes set fence = fence + 1');
+  const count = (where: string) => world.count(`select count(*) from ${where}`);
+
+  it('with an outdated fence signs nothing', async () => {
+    const payment = await world.pay({ payer });
+    const faucet = await world.ask({
+      kind: 'faucet',
+      payload: { to: payer.address, amount: '1' },
+    });
+    await takeOver();
+    await assert.rejects(flushPayments(worker, lane()), LaneLost);
+    await assert.rejects(flushSingles(worker, lane()), LaneLost);
+    assert.equal(await count('chain_transactions'), 0);
+    assert.equal(await count(`chain_requests where status = 'queued'`), 2);
+    await database.db.query('delete from chain_requests where subject_id = any($1)', [
+      [payment, faucet],
+    ]);
+  });
+
+  it('takes no request that another one works on, and does not wait for it', async () => {
+    const payment = await world.pay({ payer });
+    const faucet = await world.ask({
+      kind: 'faucet',
+      payload: { to: payer.address, amount: '1' },
+    });
+    const subjects = [[payment, faucet]];
+    const other = await underWay(database.db, (tx) =>
+      tx.query(
+        'select 1 as held from chain_requests where subject_id = any($1) for update',
+        subjects,
+      ),
+    );
+    for (const flush of [flushPayments, flushSingles]) {
+      const flushed = flush(worker, lane());
+      const waits = waitingForLocks(database.db, 1).then(() => 'waits');
+      assert.equal(await Promise.race([flushed, waits]), 0);
+    }
+    await other.commit();
+    await database.db.query('delete from chain_requests where subject_id = any($1)', subjects);
+  });
+
+  it('with an outdated fence writes no outcome, and the one that took over does', async () => {
+    const payment = await world.pay({ payer });
+    assert.equal(await flushPayments(worker, lane()), 1);
+    await world.network.mine();
+    const head = present(await world.network.chain.block('latest'), 'head');
+    await takeOver();
+    await assert.rejects(collectReceipts(worker, head), LaneLost);
+    assert.equal(await world.outcome(payment), null);
+    worker.lanes.clear();
+    await keepLanes(worker);
+    await collectReceipts(worker, head);
+    assert.equal((await world.outcome(payment))?.succeeded, true);
+  });
+
+  it('keeps its fence for as long as it writes an outcome down', async () => {
+    const { fence } = lane();
+    const held = { livemode: false, owner: worker.owner, lanes: [0], fences: [fence] };
+    const writing = await underWay(database.db, async (tx) => {
+      assert.deepEqual(await shareHeldLanes(tx, held), [0]);
+    });
+    const taken = takeOver();
+    await waitingForLocks(database.db, 1);
+    await writing.commit();
+    await taken;
+    assert.deepEqual(await database.db.transaction((tx) => shareHeldLanes(tx, held)), []);
+  });
+
+  it('opens no block again of lanes that others hold', async () => {
+    const blockHash = `0x${'bb'.repeat(32)}` as const;
+    await database.db.query(
+      `update chain_transactions set status = 'mined', block_hash = $1 where lane = 0`,
+      [blockHash],
+    );
+    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    const mined = { livemode: false, blockHashes: [blockHash] };
+    const reopened = (lanes: number[]) =>
+      database.db.transaction((tx) => reopenBlocks(tx, { ...mined, lanes }));
+    assert.deepEqual(await reopened([1, 2]), []);
+    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    assert.deepEqual(await reopened([0, 1]), [{ lane: 0 }]);
+  });
+
+  it('with an outdated fence keeps no lease', async () => {
+    await takeOver();
+    await database.db.query(`update relayer_lanes set lease_owner = 'quick'`);
+    await keepLanes(worker);
+    assert.equal(worker.lanes.size, 0);
+  });
+});

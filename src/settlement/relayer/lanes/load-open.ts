@@ -1,0 +1,114 @@
+import { replaceByNoop } from '#settlement/relayer/lanes/nonces.ts';
+import type {
+  HeldLane,
+  OpenRequest,
+  OpenTransaction,
+  RelayerState,
+} from '#settlement/relayer/rows/state.ts';
+import {
+  type OpenTransactionRow,
+  selectOpenNonces,
+  selectOpenTransactions,
+} from '#settlement/relayer/rows/transaction-queries.ts';
+import { isExpired } from '#settlement/relayer/send/deadlines.ts';
+
+/**
+ * Loads transactions of held lanes that the rows have and this process has forgotten. Outcomes are
+ * committed without waiting for the disk, so a crash of PostgreSQL can undo the last of them.
+ * Nothing else shows it: the lanes stay ours, and what we know about them was true when we wrote
+ * it.
+ */
+export async function rereadOpen(relayer: RelayerState): Promise<void> {
+  const { livemode, network } = relayer.chain.config;
+  const lanes = [...relayer.lanes.keys()];
+  if (lanes.length === 0) return;
+  const stored = await selectOpenNonces(relayer.db, { livemode, lanes });
+  const forgotten = new Set<HeldLane>();
+  for (const row of stored) {
+    const lane = relayer.lanes.get(row.lane);
+    if (lane !== undefined && !lane.open.has(row.nonce)) forgotten.add(lane);
+  }
+  for (const lane of forgotten) {
+    await loadOpen(relayer, lane);
+    relayer.log.info('read the open transactions of a lane again', { network, lane: lane.lane });
+  }
+}
+
+/** Reads the lane's open transactions from their rows; what we have sent stays marked as sent. */
+export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<void> {
+  const { livemode } = relayer.chain.config;
+  const rows = await selectOpenTransactions(relayer.db, { livemode, lane: lane.lane });
+  for (const row of rows) {
+    if (lane.open.has(row.nonce)) continue;
+    const transaction = toOpen(row);
+    // First, so that no fault in between leaves the old bytes to be sent.
+    const expired = isExpired(transaction, relayer.head);
+    if (!maySendAgain(row, expired)) await replaceByNoop(relayer, lane, transaction);
+    lane.open.set(row.nonce, transaction);
+  }
+}
+
+/**
+ * A reorganisation has undone its block, or nobody had sent it yet. The same bytes could do this
+ * time what they did not do the first time. So they never go out again once one of their requests
+ * has failed (somebody was told, or is about to be) or is on its way under other bytes. When they
+ * have expired the contract would refuse them anyway.
+ */
+function maySendAgain(
+  { attempts, requests, retired }: OpenTransactionRow,
+  expired: boolean,
+): boolean {
+  if (attempts.at(-1)?.noop === true) return true;
+  const isWhole = !retired && !expired && requests.length > 0;
+  return isWhole && requests.every((request) => !request.failed);
+}
+
+function toOpen(row: OpenTransactionRow): OpenTransaction {
+  return {
+    id: row.id,
+    nonce: row.nonce,
+    kind: row.kind,
+    target: row.target,
+    input: `0x${row.input.toString('hex')}`,
+    gasLimit: row.gas_limit,
+    attempts: row.attempts.map((attempt) => ({
+      hash: attempt.hash,
+      raw: `0x${attempt.raw}`,
+      noop: attempt.noop,
+      fees: {
+        maxFeePerGas: BigInt(attempt.max_fee),
+        maxPriorityFeePerGas: BigInt(attempt.max_tip),
+      },
+    })),
+    requests: row.requests.flatMap(toOpenRequest),
+    validUntil: row.valid_until,
+    signedAtMs: null,
+    sentAtBlock: null,
+    seenAtBlock: null,
+    resent: 0,
+    recheck: true,
+    unread: false,
+    usedElsewhere: 0,
+    undecided: 0,
+    unsendable: false,
+  };
+}
+
+/** What has failed has its answer: nothing that happens to the transaction changes that. */
+function toOpenRequest(request: OpenTransactionRow['requests'][number]): OpenRequest[] {
+  if (request.failed) return [];
+  return [
+    {
+      id: BigInt(request.id),
+      kind: request.kind,
+      subjectId: request.subject_id,
+      number: request.number === null ? null : BigInt(request.number),
+      payload: request.payload,
+      tries: request.tries,
+      created: new Date(request.created),
+      owed: request.owed,
+      deadline: request.deadline === null ? null : new Date(request.deadline),
+      settleWithinS: request.settle_within,
+    },
+  ];
+}

@@ -1,0 +1,253 @@
+import { zeroAddress } from 'viem';
+import { present } from '#core/assert.ts';
+import {
+  enrolCall,
+  merchantReference,
+  mintCall,
+  pack,
+  permitCall,
+  policyCall,
+  registerMerchantCall,
+  settleWithAuthorizationCall,
+  walletChangeCall,
+  withdrawCall,
+} from '#settlement/contract/contract-calls.ts';
+import {
+  eventTopics,
+  type PaymentSettled,
+  type SettlementEvent,
+} from '#settlement/contract/contract-events.ts';
+import type { LaneRole, NetworkConfig } from '#settlement/networks.ts';
+import {
+  authorizationOf,
+  numberOf,
+  payloadOf,
+  paymentOf,
+  referenceOf,
+  refundTarget,
+  type TargetCall,
+} from '#settlement/relayer/rows/payloads.ts';
+import type { OpenRequest } from '#settlement/relayer/rows/state.ts';
+import type { FailureReason, Hex, RequestKind, RequestPayloads } from '#settlement/requests.ts';
+
+/**
+ * What the relayer knows of one kind of request. All of its steps ask here, so a new kind is a new
+ * record, and nothing else changes unless it needs a preparation of its own.
+ */
+interface KindRecord {
+  /** Whose lanes send it. */
+  readonly lane: LaneRole;
+  /** Its call, where the request alone says what it is; null: `flushSingles` prepares it. */
+  readonly call: ((request: OpenRequest, config: NetworkConfig) => TargetCall) | null;
+  /**
+   * Where there is no `call`: throws for a request that can never become one, whatever the chain's
+   * state.
+   */
+  readonly write: ((request: OpenRequest, config: NetworkConfig) => void) | null;
+  /** The topics of the event of an earlier success; null: the contract has no event for it. */
+  readonly topics: ((request: OpenRequest) => (Hex | null)[]) | null;
+  /**
+   * Whether this request asked for what the event says, in everything that money depends on. null:
+   * it has no event, and a transaction does this one thing, so success is the receipt's.
+   */
+  readonly answers: ((event: SettlementEvent, request: OpenRequest) => boolean) | null;
+  /** Many travel in one call, which skips those that fail: events answer them by their numbers. */
+  readonly batched: boolean;
+  /**
+   * Its money leaves a merchant's balance. Mined again in another order it can be refused: a proof
+   * names a batch that has another number now, or the balance comes later. It is owed all the same.
+   */
+  readonly paysOut: boolean;
+  /** It is not given up while the token or its proof prevents it. */
+  readonly waits: boolean;
+  /** The only reason for which it fails, refused or given up; null: the contract's reason. */
+  readonly failsFor: FailureReason | null;
+}
+
+/** A placeholder for the one that the chain will give. */
+const ANY_PROOF = {
+  payment: { number: 1n, payer: zeroAddress, merchantNumber: 1n, amount: 1n, orderId: 'A' },
+  batchNumber: 0n,
+  proof: [],
+  refundedBefore: 0n,
+} as const;
+
+/** What most kinds have in common. */
+const ALONE = {
+  write: null,
+  batched: false,
+  paysOut: false,
+  waits: false,
+  failsFor: null,
+} as const;
+
+export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
+  payment: {
+    lane: 'operator',
+    call: null,
+    write: writePayment,
+    topics: (request) => eventTopics({ event: 'PaymentSettled', number: numberOf(request) }),
+    answers: (event, request) => event.event === 'PaymentSettled' && samePayment(event, request),
+    batched: true,
+    // A payer whose money is gone is different: that raises an alarm.
+    paysOut: false,
+    waits: false,
+    failsFor: 'settlement_failed',
+  },
+  refund: {
+    lane: 'operator',
+    // It needs the payment's proof, and what was refunded before.
+    call: null,
+    write: (request, config) => refundTarget(request, ANY_PROOF, config),
+    topics: null,
+    answers: sameRefund,
+    batched: false,
+    paysOut: true,
+    waits: true,
+    failsFor: null,
+  },
+  withdrawal: {
+    ...ALONE,
+    lane: 'operator',
+    call: (request, { settlement }) => {
+      const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
+      const number = numberOf(request);
+      const paid = { merchantNumber: BigInt(merchantNumber), wallet, amount: BigInt(amount) };
+      return { to: settlement, data: withdrawCall({ ...paid, number }) };
+    },
+    topics: (request) => eventTopics({ event: 'Withdrawn', number: numberOf(request) }),
+    answers: sameWithdrawal,
+    paysOut: true,
+  },
+  merchant_registration: {
+    ...ALONE,
+    lane: 'registrar',
+    call: (request, { settlement }) => {
+      const payload = payloadOf(request, 'merchant_registration');
+      return { to: settlement, data: registerMerchantCall(payload) };
+    },
+    topics: (request) => {
+      const { accountId } = payloadOf(request, 'merchant_registration');
+      const reference = merchantReference(accountId);
+      return eventTopics({ event: 'MerchantRegistered', reference });
+    },
+    answers: sameRegistration,
+  },
+  wallet_change: {
+    ...ALONE,
+    lane: 'registrar',
+    call: (request, { settlement }) => {
+      return { to: settlement, data: walletChangeCall(payloadOf(request, 'wallet_change')) };
+    },
+    topics: null,
+    answers: null,
+  },
+  enrolment: {
+    ...ALONE,
+    lane: 'operator',
+    call: (request, config) => enrolmentCall(payloadOf(request, 'enrolment'), config),
+    topics: null,
+    answers: null,
+  },
+  faucet: {
+    ...ALONE,
+    lane: 'operator',
+    call: (request, { usdc }) => {
+      const { to, amount } = payloadOf(request, 'faucet');
+      return { to: usdc, data: mintCall(to, BigInt(amount)) };
+    },
+    topics: null,
+    answers: null,
+  },
+};
+
+const ALL = Object.keys(KINDS) as RequestKind[];
+
+/** What the lanes of this role send. */
+export function kindsOf(role: LaneRole): readonly RequestKind[] {
+  return ALL.filter((kind) => KINDS[kind].lane === role);
+}
+
+/**
+ * Throws for what can never be made into a call, whatever the chain says: a payload of another
+ * kind, or numbers and texts that are too large for the contract. Asks nobody.
+ */
+export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
+  const { call, write } = KINDS[request.kind];
+  present(call ?? write, 'what writes a request')(request, config);
+}
+
+function writePayment(request: OpenRequest): void {
+  const payment = paymentOf(request);
+  pack(payment);
+  const authorization = authorizationOf(request);
+  if (authorization !== null) settleWithAuthorizationCall(payment, authorization, 0);
+}
+
+/** Whether the event says that this request was done. */
+export function answers(event: SettlementEvent, request: OpenRequest): boolean {
+  return KINDS[request.kind].answers?.(event, request) ?? false;
+}
+
+/** The failure of a request that was refused for this reason, or for an unknown one. */
+export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
+  return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
+}
+
+function samePayment(event: PaymentSettled, request: OpenRequest): boolean {
+  const payment = paymentOf(request);
+  return (
+    event.number === payment.number &&
+    sameAddress(event.payer, payment.payer) &&
+    event.merchantNumber === payment.merchantNumber &&
+    event.amount === payment.amount &&
+    event.orderId === payment.orderId
+  );
+}
+
+/** Searched for only in its own transaction: refunds of an earlier release have no reference. */
+function sameRefund(event: SettlementEvent, request: OpenRequest): boolean {
+  const { paymentNumber, amount } = payloadOf(request, 'refund');
+  return (
+    event.event === 'PaymentRefunded' &&
+    event.reference === referenceOf(request) &&
+    (paymentNumber === undefined || event.number === BigInt(paymentNumber)) &&
+    event.amount === BigInt(amount)
+  );
+}
+
+function sameWithdrawal(event: SettlementEvent, request: OpenRequest): boolean {
+  const { merchantNumber, wallet, amount } = payloadOf(request, 'withdrawal');
+  return (
+    event.event === 'Withdrawn' &&
+    sameAddress(event.wallet, wallet) &&
+    event.number === numberOf(request) &&
+    event.merchantNumber === BigInt(merchantNumber) &&
+    event.amount === BigInt(amount)
+  );
+}
+
+function sameRegistration(event: SettlementEvent, request: OpenRequest): boolean {
+  const { accountId, wallet } = payloadOf(request, 'merchant_registration');
+  return (
+    event.event === 'MerchantRegistered' &&
+    event.reference === merchantReference(accountId) &&
+    sameAddress(event.wallet, wallet)
+  );
+}
+
+function sameAddress(a: Hex, b: Hex): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+function enrolmentCall(
+  payload: RequestPayloads['enrolment'],
+  { settlement, usdc }: NetworkConfig,
+): TargetCall {
+  const { payer, policy, permit } = payload;
+  if (policy !== null && permit !== null) {
+    return { to: settlement, data: enrolCall(payer, policy, permit) };
+  }
+  if (policy !== null) return { to: settlement, data: policyCall(payer, policy) };
+  return { to: usdc, data: permitCall(payer, settlement, present(permit, 'permit or policy')) };
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Tx } from '#db/database.ts';
+import {
+  lockHeldLane,
+  releaseLanes,
+  renewLeases,
+  takeLanes,
+} from '#settlement/relayer/rows/lane-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await testDatabase(6);
+  // The higher lanes first: an update in the order of the table meets them first.
+  for (const lane of [3, 2, 1]) {
+    await database.db.query(
+      `insert into relayer_lanes (livemode, lane, role, address, next_nonce, lease_owner)
+       values (false, $1, 'operator', $2, 0, 'worker')`,
+      [lane, `0x${randomBytes(20).toString('hex')}`],
+    );
+  }
+  await database.db.query('analyze relayer_lanes');
+});
+
+async function lease(owner: string | null): Promise<void> {
+  await database.db.query('update relayer_lanes set lease_owner = $1', [owner]);
+}
+
+after(() => database.close());
+
+const LEASE = { livemode: false, owner: 'worker', leaseMs: 9_000 };
+const LANES = { lanes: [3, 2, 1], fences: [0n, 0n, 0n] };
+
+/** Statements for several lanes at once. */
+const OF_SEVERAL = {
+  renewed: (tx: Tx) => renewLeases(tx, { ...LEASE, ...LANES }),
+  'given back': (tx: Tx) => releaseLanes(tx, { ...LEASE, ...LANES }),
+};
+
+for (const [name, work] of Object.entries(OF_SEVERAL)) {
+  test(`leases are ${name} from the lowest lane on: no two workers wait in a circle`, async () => {
+    const { db } = database;
+    const first = await underWay(db, (tx) =>
+      tx.query('select from relayer_lanes where lane = 1 for no key update'),
+    );
+    const done = db.transaction(async (tx) => {
+      // A plan that may be chosen any day: it meets the rows in the order of the table.
+      await tx.query(`select set_config('enable_nestloop', 'off', true),
+        set_config('enable_mergejoin', 'off', true), set_config('enable_indexscan', 'off', true),
+        set_config('enable_bitmapscan', 'off', true)`);
+      await work(tx);
+    });
+    await waitingForLocks(db, 1);
+    const free = await db.query<{ lane: number }>(
+      'select lane from relayer_lanes where lane > 1 for no key update skip locked',
+    );
+    assert.equal(free.length, 2, 'it holds a higher lane while it waits for the lowest');
+    await first.commit();
+    await done;
+    await lease('worker');
+  });
+}
+
+test('only leases of the worker and network that ask are renewed, under their fences', async () => {
+  const { db } = database;
+  const renew = (other: object) => renewLeases(db, { ...LEASE, ...LANES, ...other });
+  assert.deepEqual((await renew({})).sort(), [1, 2, 3]);
+  assert.deepEqual(await renew({ owner: 'another' }), []);
+  assert.deepEqual(await renew({ livemode: true }), []);
+  assert.deepEqual(await renew({ fences: [0n, 1n, 1n] }), [3]);
+});
+
+const HELD = { livemode: false, lane: 1, owner: 'worker', fence: 0n };
+
+test('a lane is locked for as long as the transaction that works it lasts', async () => {
+  const { db } = database;
+  const working = await underWay(db, (tx) => lockHeldLane(tx, HELD));
+  const free = await db.query('select lane from relayer_lanes for share skip locked');
+  await working.commit();
+  assert.deepEqual(free.map((row) => Object(row).lane).sort(), [2, 3]);
+});
+
+test('no lane is worked while nobody knows whether the ledger is complete', async () => {
+  const { db } = database;
+  const lock = () => db.transaction((tx) => lockHeldLane(tx, HELD));
+  assert.equal(await lock(), 0n);
+  const release = db.watch.guard(false, () => {});
+  assert.equal(await lock(), null);
+  release();
+});
+
+test('two workers that look for a lane at once take different ones', async () => {
+  const { db } = database;
+  await lease(null);
+  const rows = await db.query<{ address: Hex }>('select address from relayer_lanes');
+  const wanted = { livemode: false, addresses: rows.map(({ address }) => address), limit: 1 };
+  const take = (tx: Tx, owner: string) => takeLanes(tx, { ...wanted, owner, leaseMs: 9_000 });
+  const first = await underWay(db, (tx) => take(tx, 'one'));
+  const second = await db.transaction(async (tx) => {
+    await tx.query(`select set_config('lock_timeout', '5s', true)`);
+    return take(tx, 'two');
+  });
+  await first.commit();
+  assert.deepEqual(
+    second.map(({ lane }) => lane),
+    [2],
+  );
+});

@@ -1,0 +1,175 @@
+import type { PrivateKeyAccount } from 'viem/accounts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import type { BlockRhythm } from '#settlement/chain/block-rhythm.ts';
+import type { Block, Chain } from '#settlement/chain/chain.ts';
+import type { LaneRole } from '#settlement/networks.ts';
+import type { Hex, RequestKind } from '#settlement/requests.ts';
+
+export interface RelayerDeps extends LoopDeps {
+  readonly chain: Chain;
+  /** How long a dead worker's lanes stay untouched. Renewed four times as often. */
+  readonly leaseMs?: number;
+}
+
+/** Long enough for a pause of the process, short enough for customers at a counter. */
+export const LEASE_MS = 6_000;
+
+/**
+ * What one process knows about one network. It can all be lost at any time: the rows of
+ * chain_transactions and chain_requests hold everything that matters.
+ */
+export interface RelayerState extends Required<RelayerDeps> {
+  /** The name of this process in leases. */
+  readonly owner: string;
+  readonly configured: readonly ConfiguredLane[];
+  readonly lanes: Map<number, HeldLane>;
+  head: Block | null;
+  /** Something contradicts the head; null: nothing does. */
+  doubt: HeadDoubt | null;
+  /**
+   * By how many blocks nodes behind one address were seen to differ: a block that lags is not lost.
+   */
+  spread: bigint;
+  /** This worker's view of the chain, as all processes get it. */
+  readonly sight: ChainSight;
+  /** What to offer now; null until a block was seen. */
+  fees: Fees | null;
+  /** What recent blocks took as tips, and when (process time) they were read. */
+  tips: { readonly values: readonly bigint[]; readonly readAt: number };
+  /** The next look at the chain asks for every open transaction, not only for those in the head. */
+  recheckAll: boolean;
+  /** When to expect the next block. */
+  rhythm: BlockRhythm;
+  /** Requests that a node could not judge, and the process time until which they are left alone. */
+  readonly deferred: Map<bigint, number>;
+  /** By lane: what addresses have shown at a nonce that we did not expect to be used. */
+  readonly sightings: Map<number, readonly Sighting[]>;
+}
+
+/** A lane that this process has leased. */
+export interface HeldLane {
+  readonly lane: number;
+  readonly role: LaneRole;
+  readonly address: Hex;
+  readonly account: PrivateKeyAccount;
+  readonly fence: bigint;
+  /** By nonce: signed and, as far as we know, not mined. */
+  readonly open: Map<bigint, OpenTransaction>;
+  /** Takes no new work: another worker gets it as soon as it is idle. */
+  draining: boolean;
+  /** Cannot pay for another transaction: takes no new work until it is funded. */
+  starved: boolean;
+  /** Somebody else has used its key: takes no new work, ever. */
+  stopped: boolean;
+}
+
+export interface OpenTransaction {
+  readonly id: bigint;
+  readonly nonce: bigint;
+  readonly kind: string;
+  readonly target: Hex;
+  readonly input: Hex;
+  readonly gasLimit: bigint;
+  /** Each was stored before it was sent. The newest, which is the one to be sent, comes last. */
+  readonly attempts: Attempt[];
+  /** Empty once a no-op has taken its place. */
+  requests: readonly OpenRequest[];
+  /**
+   * By the chain's clock: the contract refuses the call in later blocks. null: it never expires.
+   */
+  readonly validUntil: Date | null;
+  /** When it was signed, as `performance.now()` says it; null: by another process. */
+  readonly signedAtMs: number | null;
+  /** The head when it was last sent; null: not sent by this process. */
+  sentAtBlock: bigint | null;
+  /** The first head that was followed after that; null: none yet. */
+  seenAtBlock: bigint | null;
+  /** How often it had to be sent again. */
+  resent: number;
+  /** Its receipt may be in any block: ask for it, whatever the head lists. */
+  recheck: boolean;
+  /** Its receipt was asked for last, and no node could say whether there is one. */
+  unread: boolean;
+  /** Blocks in which its nonce was seen used without a receipt for any of its attempts. */
+  usedElsewhere: number;
+  /** Looks at its receipt from which no outcome could be read. */
+  undecided: number;
+  /** A node will never take these bytes: its nonce needs a no-op. */
+  unsendable: boolean;
+}
+
+export interface Attempt {
+  readonly hash: Hex;
+  readonly raw: Hex;
+  readonly noop: boolean;
+  readonly fees: Fees;
+}
+
+export interface OpenRequest {
+  readonly id: bigint;
+  readonly kind: RequestKind;
+  readonly subjectId: string;
+  readonly number: bigint | null;
+  readonly payload: unknown;
+  readonly tries: number;
+  readonly created: Date;
+  /**
+   * It has succeeded once and the ledger says so, but a reorganisation has undone it: it is never
+   * given up, and nobody is told about it a second time.
+   */
+  readonly owed: boolean;
+  /** For a payment: the real time by which it has to settle. null: no deadline. */
+  readonly deadline: Date | null;
+  /** The seconds that it was given. */
+  readonly settleWithinS: number | null;
+}
+
+/** In the order of nonces, as they must be sent. */
+export function inNonceOrder(lane: HeldLane): OpenTransaction[] {
+  return [...lane.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+}
+
+/** A lane is its address, for ever: nonces belong to it, not to a place in the configuration. */
+export interface ConfiguredLane {
+  readonly address: Hex;
+  readonly role: LaneRole;
+  readonly account: PrivateKeyAccount;
+}
+
+/** What a transaction offers, in wei per gas (EIP-1559). */
+export interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** A transaction at a nonce of ours that two addresses, or one twice, have shown. */
+export interface ShownTransaction {
+  readonly hash: Hex;
+  readonly nonce: bigint;
+}
+
+/** What one address has shown at a nonce, and when (process time). */
+export interface Sighting extends ShownTransaction {
+  readonly host: string;
+  readonly at: number;
+}
+
+/** Something that contradicts the head that we know, and since when (process time). */
+export interface HeadDoubt {
+  readonly since: number;
+  readonly looks: number;
+}
+
+/** When this process last got an answer about the chain, whatever it did with it. */
+export interface ChainSight {
+  /** Process time of the last look that was answered; null: none was. */
+  answeredAt: number | null;
+  failedLooks: number;
+  /** How far the head's time was from ours at that look, in milliseconds; null: no look. */
+  headOffMs: number | null;
+  paused: boolean;
+  /** The last alarm about the hourly ceiling. */
+  ceilingTold: string | null;
+  /** Much of this hour is used: its end may be near. */
+  nearCeiling: boolean;
+}

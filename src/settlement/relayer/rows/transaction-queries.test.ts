@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { claimPayments, lockQueued } from '#settlement/relayer/rows/transaction-queries.ts';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { underWay } from '#testing/open-transactions.ts';
+
+let database: TestDatabase;
+/** Of three payments that wait. */
+let ids: bigint[];
+
+before(async () => {
+  database = await testDatabase(4);
+});
+beforeEach(async () => {
+  await database.db.query('delete from chain_requests');
+  const rows = await database.db.query<{ id: bigint }>(
+    `insert into chain_requests (livemode, kind, subject_id, number, payload, status, created)
+     select false, 'payment', 'pi_' || n, n, '{}', 'queued', now() from generate_series(1, 3) n
+     returning id`,
+  );
+  ids = rows.map(({ id }) => id);
+});
+after(() => database.close());
+
+test('a payment that one worker is about to sign is passed over by the others', async () => {
+  const { db } = database;
+  const claim = async (limit: number) => {
+    const wanted = { livemode: false, authorized: false, limit };
+    const rows = await db.transaction((tx) => claimPayments(tx, wanted));
+    return rows.map(({ id }) => id);
+  };
+  const first = await underWay(db, (tx) =>
+    claimPayments(tx, { livemode: false, authorized: false, limit: 2 }),
+  );
+  assert.deepEqual(await claim(3), ids.slice(2));
+  await first.commit();
+  assert.deepEqual(await claim(3), ids);
+});
+
+test('so is what one worker is about to send alone, and what no longer waits', async () => {
+  const { db } = database;
+  const lock = () => db.transaction((tx) => lockQueued(tx, ids));
+  const first = await underWay(db, (tx) => lockQueued(tx, ids.slice(0, 1)));
+  assert.deepEqual(await lock(), ids.slice(1));
+  await first.commit();
+  assert.deepEqual(await lock(), ids);
+  await db.query(`update chain_requests set status = 'failed', outcome = '{}' where id = $1`, [
+    ids[2],
+  ]);
+  assert.deepEqual(await lock(), ids.slice(0, 2));
+});

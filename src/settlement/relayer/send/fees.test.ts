@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Fees } from '#settlement/relayer/rows/state.ts';
+import { bumpFees, suggestFees } from '#settlement/relayer/send/fees.ts';
+
+const GWEI = 1_000_000_000n;
+const CEILING = 500n * GWEI;
+
+describe('fees', () => {
+  it('last for five full blocks, with the median tip', () => {
+    const recentTips = [3n * GWEI, 1n * GWEI, 2n * GWEI];
+    assert.deepEqual(suggestFees({ baseFeePerGas: 10n * GWEI, recentTips, ceiling: CEILING }), {
+      maxFeePerGas: 22n * GWEI,
+      maxPriorityFeePerGas: 2n * GWEI,
+    });
+  });
+
+  it('never exceed the ceiling, however the chain rises', () => {
+    const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
+    fc.assert(
+      fc.property(wei, fc.array(wei, { maxLength: 12 }), wei, (baseFeePerGas, tips, ceiling) => {
+        const fees = suggestFees({ baseFeePerGas, recentTips: tips, ceiling });
+        assert(fees.maxFeePerGas <= ceiling);
+        assert(fees.maxPriorityFeePerGas <= fees.maxFeePerGas);
+      }),
+    );
+  });
+
+  it('of a replacement are a tenth higher and within the ceiling, or there is none', () => {
+    const wei = fc.bigInt({ min: 1n, max: 10n ** 12n });
+    const fees = fc
+      .tuple(wei, wei)
+      .map(([a, b]): Fees => ({ maxFeePerGas: a + b, maxPriorityFeePerGas: b }));
+    fc.assert(
+      fc.property(fees, fees, wei, (before, suggested, ceiling) => {
+        const bumped = bumpFees(before, suggested, ceiling);
+        if (bumped === null) return;
+        assert(bumped.maxFeePerGas * 10n >= before.maxFeePerGas * 11n);
+        assert(bumped.maxPriorityFeePerGas * 10n >= before.maxPriorityFeePerGas * 11n);
+        assert(bumped.maxFeePerGas <= ceiling);
+      }),
+    );
+  });
+
+  it('follow the chain when it rose by more than that', () => {
+    const before = { maxFeePerGas: 10n * GWEI, maxPriorityFeePerGas: GWEI };
+    const suggested = { maxFeePerGas: 80n * GWEI, maxPriorityFeePerGas: GWEI };
+    assert.equal(bumpFees(before, suggested, CEILING)?.maxFeePerGas, 80n * GWEI);
+  });
+
+  it('stay as they are when the ceiling is reached', () => {
+    const before = { maxFeePerGas: CEILING, maxPriorityFeePerGas: GWEI };
+    assert.equal(bumpFees(before, before, CEILING), null);
+  });
+});

@@ -1,0 +1,72 @@
+import type { Fees } from '#settlement/relayer/rows/state.ts';
+
+/** Percentile of recent tips that is enough for one of the next blocks. */
+export const TIP_PERCENTILE = 60;
+/** Blocks that the tip is taken from. */
+export const TIP_BLOCKS = 10;
+/** Never less, so that a replacement can offer more: 0.001 gwei. */
+const MIN_TIP = 1_000_000n;
+/** Base fee rises by at most 12.5 % a block: twice the present one lasts for five full blocks. */
+const BASE_FEE_HEADROOM = 2n;
+/** Nodes take a replacement that offers at least a tenth more of both; an eighth is safe. */
+const BUMP_NUMERATOR = 9n;
+const BUMP_DENOMINATOR = 8n;
+
+/** Nothing was read yet. */
+export const NO_TIPS = { values: [], readAt: Number.NEGATIVE_INFINITY } as const;
+
+/** What to offer now. `recentTips`: the tips that recent blocks took, any order. */
+export function suggestFees(now: {
+  readonly baseFeePerGas: bigint;
+  readonly recentTips: readonly bigint[];
+  readonly ceiling: bigint;
+}): Fees {
+  const tip = atLeast(median(now.recentTips), MIN_TIP);
+  return capped(
+    { maxFeePerGas: now.baseFeePerGas * BASE_FEE_HEADROOM + tip, maxPriorityFeePerGas: tip },
+    now.ceiling,
+  );
+}
+
+/**
+ * What a replacement at the same nonce has to offer: an eighth more than before, or what is
+ * suggested now if that is more. null: below the ceiling there is no offer that a node would take
+ * as a replacement, so the lane has to wait for the chain to get cheaper.
+ */
+export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
+  const bumped = {
+    maxFeePerGas: atLeast(bump(before.maxFeePerGas), suggested.maxFeePerGas),
+    maxPriorityFeePerGas: atLeast(
+      bump(before.maxPriorityFeePerGas),
+      suggested.maxPriorityFeePerGas,
+    ),
+  };
+  const offer = capped(bumped, ceiling);
+  const taken =
+    offer.maxFeePerGas >= bump(before.maxFeePerGas) &&
+    offer.maxPriorityFeePerGas >= bump(before.maxPriorityFeePerGas);
+  return taken ? offer : null;
+}
+
+/** Rounded up, so that small numbers grow as well. */
+function bump(fee: bigint): bigint {
+  return (fee * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR;
+}
+
+function capped(fees: Fees, ceiling: bigint): Fees {
+  const maxFeePerGas = atMost(fees.maxFeePerGas, ceiling);
+  return { maxFeePerGas, maxPriorityFeePerGas: atMost(fees.maxPriorityFeePerGas, maxFeePerGas) };
+}
+
+function median(values: readonly bigint[]): bigint {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return sorted[Math.floor(sorted.length / 2)] ?? 0n;
+}
+
+function atLeast(value: bigint, floor: bigint): bigint {
+  return value > floor ? value : floor;
+}
+
+function atMost(value: bigint, ceiling: bigint): bigint {
+  return value < ceiling ? value : ceiling;
+}

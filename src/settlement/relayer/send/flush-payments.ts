@@ -1,0 +1,53 @@
+import { failpoint } from '#core/failpoints.ts';
+import { LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { authorizationOf } from '#settlement/relayer/rows/payloads.ts';
+import type { HeldLane, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { claimPayments, toOpenRequest } from '#settlement/relayer/rows/transaction-queries.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { refuseBroken, sortOut } from '#settlement/relayer/send/broken-payments.ts';
+import { groupByDeadline } from '#settlement/relayer/send/deadlines.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/gas.ts';
+import { planBatch, planPayment } from '#settlement/relayer/send/plan-payments.ts';
+import { signAndStore } from '#settlement/relayer/send/sign-and-store.ts';
+
+/**
+ * Sends the waiting payments, up to a full batch, as one transaction of this lane (more where their
+ * deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction, and
+ * only then broadcast.
+ * @returns how many payments were sent. @throws LaneLost when another worker has the lane.
+ */
+export async function flushPayments(relayer: RelayerState, lane: HeldLane): Promise<number> {
+  const { chain, db, owner } = relayer;
+  const { livemode } = chain.config;
+  const { stored, refused } = await db.transaction(async (tx) => {
+    const held = { livemode, lane: lane.lane, owner, fence: lane.fence };
+    const [nonce, batched, authorized] = await Promise.all([
+      lockHeldLane(tx, held),
+      claimPayments(tx, { livemode, authorized: false, limit: MAX_BATCH_PAYMENTS }),
+      claimPayments(tx, { livemode, authorized: true, limit: MAX_AUTHORIZED }),
+    ]);
+    if (nonce === null) throw new LaneLost(lane.lane);
+    if (batched.length + authorized.length === 0) return { stored: [], refused: 0 };
+    failpoint('settlement.lane_taken');
+    const { requests, broken } = sortOut([...batched, ...authorized].map(toOpenRequest));
+    await refuseBroken(tx, relayer, broken);
+    const [alone = [], together = []] = [true, false].map((isAlone) =>
+      requests.filter((request) => (authorizationOf(request) !== null) === isAlone),
+    );
+    const plans = [
+      ...groupByDeadline(together, relayer.clock.now()).map((group) => planBatch(relayer, group)),
+      ...alone.map((request) => planPayment(relayer, request)),
+    ];
+    const stored = await signAndStore(tx, { relayer, lane, nonce }, plans);
+    return { stored, refused: broken.length };
+  });
+  if (refused > 0) relayer.wakeups.send('chain-outcomes', 'payment');
+  failpoint('settlement.signed_committed');
+  for (const transaction of stored) lane.open.set(transaction.nonce, transaction);
+  await broadcast(relayer, lane, stored);
+  if (stored.length > 0) failpoint('settlement.broadcast_sent');
+  return stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
+}
+
+/** Each is a transaction: this many at once stay below what nodes keep for one sender. */
+const MAX_AUTHORIZED = 8;

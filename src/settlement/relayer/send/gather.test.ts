@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type BlockRhythm, NO_RHYTHM, withArrival } from '#settlement/chain/block-rhythm.ts';
+import { flushAt, NO_FLUSH } from '#settlement/relayer/send/gather.ts';
+
+const rhythmOf = (...times: number[]): BlockRhythm =>
+  times.reduce(
+    (rhythm, at, index) => withArrival(rhythm, { number: BigInt(index), time: index * 1_000, at }),
+    NO_RHYTHM,
+  );
+const STEADY = rhythmOf(0, 1_000, 2_010, 3_000);
+
+describe('waiting payments are sent', () => {
+  const flush = { at: 3_050, payments: 1, gatheredMs: 40, tookMs: 10 };
+
+  it('after a short time when blocks are irregular', () => {
+    assert.equal(flushAt(flush, NO_RHYTHM, 3_060), 3_090);
+    assert.equal(flushAt(NO_FLUSH, NO_RHYTHM, 3_060), Number.NEGATIVE_INFINITY);
+  });
+
+  it('shortly before the block when the chain is steady', () => {
+    assert.equal(flushAt(flush, STEADY, 3_060), 3_900);
+  });
+
+  it('earlier the longer a flush takes', () => {
+    assert.equal(flushAt({ ...flush, tookMs: 100 }, STEADY, 3_060), 3_720);
+  });
+
+  it('after a short time when the block is too near', () => {
+    assert.equal(flushAt({ ...flush, at: 3_900 }, STEADY, 3_910), 3_940);
+  });
+
+  it('when a batch is probably full', () => {
+    const busy = { ...flush, payments: 50, gatheredMs: 100 };
+    assert.equal(flushAt(busy, STEADY, 3_060), 3_200);
+  });
+});

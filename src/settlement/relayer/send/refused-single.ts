@@ -1,0 +1,61 @@
+import type { Alarm } from '#settlement/alarms.ts';
+import { markBlocked } from '#settlement/blocked-refunds.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readRevert } from '#settlement/contract/contract-calls.ts';
+import { failed, type Result } from '#settlement/relayer/rows/facts.ts';
+import { failureOf, KINDS } from '#settlement/relayer/rows/kinds.ts';
+import type { OpenRequest, RelayerState } from '#settlement/relayer/rows/state.ts';
+import { findEarlier } from '#settlement/relayer/send/earlier-events.ts';
+import type { Planned } from '#settlement/relayer/send/planned.ts';
+
+export type Prepared =
+  | { readonly status: 'ready'; readonly planned: Planned }
+  | { readonly status: 'blocked' }
+  /** It waits for a person to look at it: this fault does not pass by itself. */
+  | { readonly status: 'stuck'; readonly alarm: Alarm }
+  | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
+
+/** behavior.md 7.7: then the refund has failed. */
+const BLOCKED_MAX_MS = 24 * 3_600_000;
+
+/** The token refuses it for now. Its amount stays reserved, and it is tried again in a minute. */
+async function holdBack(
+  relayer: RelayerState,
+  request: OpenRequest,
+  words: string,
+): Promise<Prepared> {
+  const now = relayer.clock.now();
+  if (now.getTime() - request.created.getTime() >= BLOCKED_MAX_MS) {
+    return { status: 'decided', result: failed('transfer_blocked', null), alarm: null };
+  }
+  await markBlocked(relayer.db, { id: request.id, by: words }, now);
+  return { status: 'blocked' };
+}
+
+/** The simulation reverted, so nothing is sent: it was done before, or it fails with its reason. */
+export async function refusedBy(
+  relayer: RelayerState,
+  request: OpenRequest,
+  revertData: unknown,
+): Promise<Prepared> {
+  const revert = readRevert(revertData);
+  if (revert.kind === 'passing') throw new RpcUnavailable(`not now: ${revert.error}`);
+  if (revert.kind === 'blocked' && KINDS[request.kind].waits && !request.owed) {
+    return holdBack(relayer, request, revert.words);
+  }
+  if (revert.kind !== 'done_before') {
+    if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
+    relayer.log.warn('the contract would refuse a request', {
+      kind: request.kind,
+      subject: request.subjectId,
+      error: revert.error,
+    });
+    const reason = failureOf(request.kind, revert.reason);
+    return { status: 'decided', result: failed(reason, null), alarm: null };
+  }
+  const earlier = await findEarlier(relayer.chain, request);
+  if (earlier !== null) return { status: 'decided', result: earlier, alarm: null };
+  const details = { kind: request.kind, number: request.number };
+  const alarm = { kind: 'number_taken', subject: request.subjectId, details };
+  return { status: 'decided', result: failed('transaction_reverted', null), alarm };
+}
